@@ -1,0 +1,242 @@
+"""The one place that runs kernels over chunks: threads, progress, cancelling, life after a fork.
+
+Kernels release the GIL and are serial; `run` spreads calls to them over threads. What the chunks are depends on the
+data alone, so results are the same bits at any number of threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastevals._validation import check_integer
+
+__all__ = ["blocks", "chunks", "get_num_threads", "num_threads", "run", "set_num_threads"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+BLOCK = 1 << 16  # rows whose temporaries stay in cache, yet enough that threads seldom wait for the GIL
+MAX_CHUNKS = 64  # enough to balance many threads, few enough that what is kept for each chunk stays small
+MAX_THREADS = 1024
+
+
+def available_cpus() -> int:
+    """CPUs this process may use: its affinity mask, and the quota of its control group where there is one."""
+    try:
+        cpus = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows have no affinity mask to ask for
+        cpus = os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        cpus = min(cpus, math.ceil(int(quota) / int(period)))  # "max" is no number: no quota
+    return max(cpus, 1)
+
+
+def _initial_threads() -> int:
+    wanted = os.environ.get("FASTEVALS_NUM_THREADS")
+    if wanted is None:
+        return available_cpus()
+    try:
+        value: object = int(wanted)
+    except ValueError:
+        value = wanted
+    return check_integer("FASTEVALS_NUM_THREADS", value, low=1, high=MAX_THREADS)
+
+
+class _State:
+    """Settings and threads of this process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.pool: ThreadPoolExecutor | None = None
+        self.threads: int | None = None
+
+
+_state = _State()
+_threads_here: ContextVar[int | None] = ContextVar("fastevals_num_threads", default=None)
+
+
+def _reset_after_fork() -> None:
+    """Forget the parent's threads (they don't exist in the child) and its lock (it may have been held)."""
+    _state.lock = threading.Lock()
+    _state.pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_after_fork)
+
+
+def get_num_threads() -> int:
+    """Give the number of threads a call made here and now uses."""
+    here = _threads_here.get()
+    if here is not None:
+        return here
+    if _state.threads is None:
+        _state.threads = _initial_threads()
+    return _state.threads
+
+
+def set_num_threads(n: int) -> None:
+    """Set the number of threads for the whole process.
+
+    The default is the environment variable ``FASTEVALS_NUM_THREADS`` or else the CPUs this process may use. Results
+    do not depend on it.
+
+    Parameters
+    ----------
+    n : int
+        From 1 to 1024.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not such a number.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.set_num_threads(2)
+    """
+    _state.threads = check_integer("n", n, low=1, high=MAX_THREADS)
+
+
+@contextlib.contextmanager
+def num_threads(n: int) -> Iterator[None]:
+    """Use `n` threads inside a ``with`` block, in this thread or task alone.
+
+    Parameters
+    ----------
+    n : int
+        From 1 to 1024.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not such a number.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> with fastevals.num_threads(1):
+    ...     auc = fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.3]).roc_auc()
+    >>> auc
+    1.0
+    """
+    token = _threads_here.set(check_integer("n", n, low=1, high=MAX_THREADS))
+    try:
+        yield
+    finally:
+        _threads_here.reset(token)
+
+
+def chunks(n: int, smallest: int = BLOCK) -> list[slice]:
+    """Cut n rows into at most 64 slices of at least `smallest` rows (the last may be shorter), by n alone."""
+    size = max(smallest, -(-n // MAX_CHUNKS))
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def blocks(part: slice) -> Iterator[slice]:
+    """Cut a slice into cache-sized ones."""
+    for start in range(part.start, part.stop, BLOCK):
+        yield slice(start, min(start + BLOCK, part.stop))
+
+
+def run(
+    task: Callable[..., R], items: Sequence[Any], *, workspace: Callable[[], Any] | None = None, progress: bool = False
+) -> list[R]:
+    """Call `task` on each item, spread over threads; give the results in the order of the items.
+
+    The calling thread works too, so a call inside a task, or with every pool thread busy, still gets done. The first
+    error, or Ctrl-C, stops all threads after the items they are on.
+
+    Parameters
+    ----------
+    task : callable
+        Called as ``task(item)``, or ``task(item, space)`` with a `workspace`.
+    items : sequence
+        What to call it on.
+    workspace : callable, optional
+        Makes the working memory of one thread.
+    progress : bool
+        Show a bar (needs tqdm).
+    """
+    results: list[Any] = [None] * len(items)
+    todo = iter(range(len(items)))
+    stop = threading.Event()
+    with _progress_bar(len(items), progress) as tick:
+
+        def work() -> None:
+            space = () if workspace is None else (workspace(),)
+            for i in todo:  # next() on a range iterator is atomic
+                if stop.is_set():
+                    return
+                results[i] = task(items[i], *space)
+                tick()
+
+        helpers = _start(work, min(get_num_threads(), len(items)) - 1, stop)
+        try:
+            work()
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            _finish(helpers, stop)
+    return results
+
+
+def _start(work: Callable[[], None], helpers: int, stop: threading.Event) -> list[Future[None]]:
+    """Put `helpers` more threads to work; an error in one stops the others."""
+    if helpers < 1:
+        return []
+    with _state.lock:
+        if _state.pool is None:
+            _state.pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="fastevals")
+        pool = _state.pool
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException:
+            stop.set()
+            raise
+
+    return [pool.submit(guarded) for _ in range(helpers)]
+
+
+def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:
+    """Wait for the helpers; a second Ctrl-C while they end doesn't leave them running."""
+    interrupted: BaseException | None = None
+    for helper in helpers:
+        while not helper.cancel() and not helper.done():
+            try:
+                helper.exception()
+            except KeyboardInterrupt as error:
+                stop.set()
+                interrupted = error
+    if interrupted is not None:
+        raise interrupted
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
+
+
+@contextlib.contextmanager
+def _progress_bar(total: int, wanted: bool) -> Iterator[Callable[[], object]]:
+    """Give a function to call after each item."""
+    if not wanted:
+        yield lambda: None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise ImportError("progress=True needs tqdm: pip install 'fastevals[progress]' (or tqdm)") from error
+    with tqdm(total=total) as bar:
+        yield bar.update

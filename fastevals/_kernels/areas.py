@@ -1,0 +1,109 @@
+"""Areas over threshold counts (descending thresholds, first row zero), each the sum over one block of steps."""
+
+import numpy as np
+
+from fastevals._kernels.compensated import add, difference, product, two_sum
+from fastevals._kernels.jit import kernel
+
+__all__ = ["average_precision", "davis_goadrich_area", "linear_pr_area", "roc_area", "upper_hull"]
+
+
+@kernel
+def roc_area(fps, tps, fp_scale, tp_scale):
+    """Twice the area under (fps, tps), both scaled by powers of two, as a pair; exact for integer counts."""
+    high, low = 0.0, 0.0
+    for i in range(1, fps.size):
+        width, width_error = difference(fps[i] * fp_scale, fps[i - 1] * fp_scale)
+        if width != 0.0:
+            height, height_error = two_sum(tps[i] * tp_scale, tps[i - 1] * tp_scale)
+            area, error = product(width, height)
+            high, low = add(high, low, area)
+            high, low = add(high, low, error + (width * height_error + width_error * height))
+    return high, low
+
+
+@kernel
+def average_precision(fps, tps):
+    """Sum of gained true positives times precision, as a pair."""
+    high, low = 0.0, 0.0
+    for i in range(1, fps.size):
+        gain, error = difference(float(tps[i]), float(tps[i - 1]))
+        if gain != 0.0:
+            precision = tps[i] / (np.float64(tps[i]) + np.float64(fps[i]))
+            high, low = add(high, low, gain * precision)
+            low += error * precision
+    return high, low
+
+
+@kernel
+def linear_pr_area(fps, tps):
+    """Twice the area under the P-R polyline, in true positives, as a pair; the curve starts at precision 1."""
+    high, low = 0.0, 0.0
+    before = 1.0
+    if tps[0] + fps[0] > 0:
+        before = tps[0] / (np.float64(tps[0]) + np.float64(fps[0]))
+    for i in range(1, fps.size):
+        precision = tps[i] / (np.float64(tps[i]) + np.float64(fps[i]))
+        gain, error = difference(float(tps[i]), float(tps[i - 1]))
+        if gain != 0.0:
+            high, low = add(high, low, gain * (before + precision))
+            low += error * (before + precision)
+        before = precision
+    return high, low
+
+
+@kernel
+def excess_of_log(u):
+    """U - log(1 + u) for u >= 0, without cancellation."""
+    if u > 0.1:
+        return u - np.log1p(u)
+    term = u * u
+    total = 0.0
+    k = 2.0
+    while True:
+        step = term / k
+        if total + step == total:
+            return total
+        total += step
+        term *= -u
+        k += 1.0
+
+
+@kernel
+def davis_goadrich_area(fps, tps):
+    """Area under the P-R curve with counts linear between points, in true positives, as a pair.
+
+    Davis and Goadrich (2006), doi:10.1145/1143844.1143874. From (tp, fp), with r = dfp / dtp, the area of a step is
+    the integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], in closed form and free of cancellation.
+    """
+    high, low = 0.0, 0.0
+    for i in range(1, fps.size):
+        gain = np.float64(tps[i] - tps[i - 1])
+        if gain > 0.0:
+            slope = 1.0 + (fps[i] - fps[i - 1]) / gain
+            start = np.float64(tps[i - 1]) + np.float64(fps[i - 1])
+            if start == 0.0:
+                high, low = add(high, low, gain / slope)
+            else:
+                u = slope * gain / start
+                high, low = add(high, low, tps[i - 1] / slope * np.log1p(u))
+                high, low = add(high, low, start / (slope * slope) * excess_of_log(u))
+    return high, low
+
+
+@kernel
+def upper_hull(x, y, hull):
+    """Write the indices of the vertices of the upper hull of points with ascending x; give their number."""
+    size = 0
+    for i in range(x.size):
+        while size >= 2:
+            a = hull[size - 2]
+            b = hull[size - 1]
+            if (x[b] - x[a]) * (y[i] - y[a]) < (y[b] - y[a]) * (x[i] - x[a]):
+                break
+            size -= 1
+        if size == 1 and x[hull[0]] == x[i] and y[hull[0]] == y[i]:
+            continue
+        hull[size] = i
+        size += 1
+    return size

@@ -1,0 +1,43 @@
+"""Sums with twice the precision of a float: an unevaluated pair (high, low).
+
+Dekker, T. J. (1971), Numerische Mathematik 18, 224-242, doi:10.1007/BF01397083. With it the sums over a perfect
+ranking cancel exactly and integer weights give what repeated rows give.
+"""
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["add", "difference", "product"]
+
+
+@kernel
+def two_sum(a, b):
+    """Sum of two floats and its rounding error, exactly."""
+    total = a + b
+    shadow = total - a
+    return total, (a - (total - shadow)) + (b - shadow)
+
+
+@kernel
+def add(high, low, x):
+    """Add x to the pair."""
+    total, error = two_sum(high, x)
+    return two_sum(total, error + low)
+
+
+@kernel
+def difference(a, b):
+    """Difference of two floats and its rounding error, exactly."""
+    return two_sum(a, -b)
+
+
+@kernel
+def product(a, b):
+    """Product of two floats and its rounding error, exactly (both below 2**500)."""
+    split_a = 134217729.0 * a
+    a_high = split_a - (split_a - a)
+    a_low = a - a_high
+    split_b = 134217729.0 * b
+    b_high = split_b - (split_b - b)
+    b_low = b - b_high
+    total = a * b
+    return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low

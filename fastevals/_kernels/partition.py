@@ -1,0 +1,88 @@
+"""From scores in any order to buckets in order of score.
+
+Scores become order-preserving unsigned keys; a table fitted to a sample of the keys sends each key to one of at
+most 256 buckets of about equal size, so that a bucket fits the cache when it is sorted. NumPy's vectorised sort
+takes 6 to 66 ns a value at 10M rows depending on the processor; partition and bucket sort together take about 10.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["count_buckets", "fit_buckets", "mark_positive", "scatter_keys", "scatter_pairs"]
+
+
+@kernel
+def mark_positive(labels, positive, negative, mask):
+    """Write mask = (labels == positive); give how many labels are one of the two."""
+    known = 0
+    for i in range(labels.size):
+        mask[i] = labels[i] == positive
+        known += (labels[i] == positive) | (labels[i] == negative)
+    return known
+
+
+@kernel
+def key_of(bits, flip_below, flip):
+    """Order-preserving unsigned key of a score's 64 bits; -0.0 (only floats have flip_below) is +0.0."""
+    if bits == np.int64(-(2**63)) and flip_below != 0:
+        bits = np.int64(0)
+    return np.uint64((bits ^ ((bits >> np.int64(63)) & flip_below)) ^ flip)
+
+
+@kernel
+def bucket_of(key, low, shift, table):
+    """Bucket of a key: keys off the table's range go to its ends."""
+    cell = min((max(key, low) - low) >> shift, np.uint64(table.size - 1))
+    return np.uintp(table[np.uintp(cell)])
+
+
+@kernel
+def fit_buckets(sample, n_buckets, table):
+    """Fill `table` (a power of two cells) with buckets of equal count in the ascending `sample`; give low, shift.
+
+    The outermost 0.2 % do not stretch the range: one outlier must not squeeze all others into one cell.
+    """
+    m = sample.size
+    low = sample[m // 500]
+    span = sample[m - 1 - m // 500] - low
+    shift = np.uint64(0)
+    while (span >> shift) >= np.uint64(table.size):
+        shift += np.uint64(1)
+    seen = 0
+    for cell in range(table.size):
+        table[cell] = seen * n_buckets // m
+        while seen < m - 1 and (max(sample[seen], low) - low) >> shift <= np.uint64(cell):
+            seen += 1
+    return low, shift
+
+
+@kernel
+def count_buckets(bits, positive, flip_below, flip, low, shift, table, counts):
+    """Add a block's rows to counts[2 * bucket + class]."""
+    for i in range(bits.size):
+        bucket = bucket_of(key_of(bits[i], flip_below, flip), low, shift, table)
+        counts[bucket * np.uintp(2) + np.uintp(positive[i])] += 1
+
+
+@kernel
+def scatter_keys(bits, positive, flip_below, flip, low, shift, table, ends, keys):
+    """Write a block's keys to their places: ends[2 * bucket + class] is where the next one goes."""
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        slot = bucket_of(key, low, shift, table) * np.uintp(2) + np.uintp(positive[i])
+        place = ends[slot]
+        keys[np.uintp(place)] = key
+        ends[slot] = place + 1
+
+
+@kernel
+def scatter_pairs(bits, signed, flip_below, flip, low, shift, table, ends, keys, weights):
+    """`scatter_keys` by bucket alone, with a weight beside each key, negative for a negative row."""
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        slot = bucket_of(key, low, shift, table)
+        place = ends[slot]
+        keys[np.uintp(place)] = key
+        weights[np.uintp(place)] = signed[i]
+        ends[slot] = place + 1

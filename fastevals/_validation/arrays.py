@@ -1,0 +1,148 @@
+"""Array-likes into clean arrays of numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.options import show
+
+__all__ = [
+    "as_cost_matrix",
+    "as_scores",
+    "as_square_counts",
+    "as_stack_axes",
+    "as_thresholds",
+    "as_vector",
+    "as_weights",
+    "check_same_length",
+    "raise_not_finite",
+]
+
+EXACT = 2**53  # up to here every integer is a float64
+
+
+def as_vector(name: str, values: Any) -> NDArray[Any]:
+    """Give an array-like as a non-empty 1-D array, without a copy where that can be."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.flatnonzero(np.ma.getmaskarray(values).ravel())
+        if masked.size:
+            raise ValueError(f"{name} has {masked.size} masked values, the first at row {masked[0]}; fill or drop them")
+        values = values.data
+    if isinstance(values, (set, frozenset, dict)):
+        raise ValueError(f"{name} must be a 1-D array or sequence, got a {type(values).__name__}, which has no order")
+    try:
+        array = np.asarray(values)
+    except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
+        raise ValueError(f"{name} can't be read as an array: {error}") from error
+    if array.ndim != 1:
+        hint = f"; pass one column, for instance {name}[:, 1]" if array.ndim == 2 else ""
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}{hint}")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: it must have at least one row")
+    return array
+
+
+def check_same_length(**arrays: NDArray[Any]) -> None:
+    """Raise unless all arrays have as many rows as the first."""
+    (first, reference), *others = arrays.items()
+    for name, array in others:
+        if array.shape[0] != reference.shape[0]:
+            raise ValueError(f"{name} has {array.shape[0]} rows, but {first} has {reference.shape[0]}")
+
+
+def as_scores(name: str, values: Any) -> NDArray[Any]:
+    """Give scores as a 1-D array of some real dtype; their values are not looked at."""
+    array = as_vector(name, values)
+    if array.dtype.kind not in "fiub":
+        example = array[0]
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype} (first value {show(example)})")
+    return array
+
+
+def as_thresholds(name: str, values: Any) -> NDArray[Any]:
+    """Give thresholds as an array of any shape: real numbers, infinities among them, but no NaN."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if np.isnan(array).any():
+        raise ValueError(f"{name} must not be NaN, got {np.count_nonzero(np.isnan(array))} NaN values")
+    return array
+
+
+def as_weights(name: str, values: Any) -> NDArray[np.float64]:
+    """Give row weights as float64: finite, none negative, not all zero, of finite sum."""
+    array = as_scores(name, values)
+    if array.dtype.kind in "iu" and int(array.max()) > EXACT:
+        raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")
+    weights = np.ascontiguousarray(array, dtype=np.float64)
+    smallest, largest = weights.min(), weights.max()
+    if not (math.isfinite(smallest) and math.isfinite(largest)):
+        raise_not_finite(name, weights)
+    if smallest < 0:
+        row = int(np.argmax(weights < 0))
+        raise ValueError(f"{name} must not be negative, got {show(weights[row])} at row {row}")
+    if largest == 0:
+        raise ValueError(f"{name} must have a value above zero, but all {weights.size} are zero")
+    with np.errstate(over="ignore"):
+        if not math.isfinite(weights.sum()):
+            raise ValueError(f"{name} must have a finite sum, but it overflows (largest value {largest:g})")
+    return weights
+
+
+def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
+    """Say how many values are NaN or infinite, and where the first is."""
+    nan, infinite = np.isnan(array), np.isinf(array)
+    kind, where = ("NaN", nan) if nan.any() else ("infinite", infinite)
+    count = int(np.count_nonzero(where))
+    raise ValueError(
+        f"{name} must be finite, but has {count} {kind} value{'s' * (count > 1)}, "
+        f"the first at row {int(np.argmax(where))}"
+    )
+
+
+# Confusion matrices -----------------------------------------------------------------------------------------------
+
+
+def as_square_counts(name: str, values: Any) -> NDArray[Any]:
+    """Give the counts of confusion matrices as a read-only int64 or float64 array of shape (..., K, K)."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or not array.shape[-1]:
+        raise ValueError(f"{name} must have shape (..., K, K), got {array.shape}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, but has a NaN or infinite value")
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must not be negative, got {show(array.min())}")
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} must fit 64-bit integers, got {show(array.max())}")
+    counts = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
+    counts.flags.writeable = False
+    return counts
+
+
+def as_cost_matrix(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
+    """Give a cost matrix as finite float64 of shape (K, K)."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" or array.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"{name} must hold numbers of shape {(n_classes, n_classes)}, got {array.dtype} of shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, but has a NaN or infinite value")
+    return array.astype(np.float64)
+
+
+def as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:
+    """Give the axes of a stack of matrices as a tuple of non-negative integers; None means all."""
+    if axis is None:
+        return tuple(range(n_axes))
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    for one in axes:
+        if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or not -n_axes <= one < n_axes:
+            raise ValueError(f"{name} must name leading axes, of which there are {n_axes}, got {axis!r}")
+    return tuple(sorted({int(one) % n_axes for one in axes}))

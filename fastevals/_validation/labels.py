@@ -1,0 +1,181 @@
+"""Class labels."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.arrays import as_vector
+from fastevals._validation.options import listed, show
+
+__all__ = [
+    "as_class_names",
+    "as_labels",
+    "binary_labels",
+    "check_class_number",
+    "check_comparable_labels",
+    "check_known_labels",
+    "check_two_classes",
+    "check_whole_numbers",
+    "raise_not_binary",
+]
+
+SCAN = 1 << 16  # rows looked at together
+MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
+
+
+def as_labels(name: str, values: Any) -> NDArray[Any]:
+    """Give class labels as a 1-D array of numbers, booleans or strings, without NaN among the first."""
+    array = as_vector(name, values)
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        _check_all_strings(name, values)  # NumPy has turned [0, "a"] into ["0", "a"]
+    if array.dtype.kind == "O":
+        _check_all_strings(name, array)
+        array = array.astype(str)
+    if array.dtype.kind not in "fiubUST":
+        raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
+    return array
+
+
+def _check_all_strings(name: str, values: Collection[Any]) -> None:
+    """Raise unless each value is a string; tell missing values from mixed types."""
+    odd = [(row, value) for row, value in enumerate(values) if not isinstance(value, (str, bytes))]
+    if not odd:
+        return
+    row, value = odd[0]
+    missing = sum(value is None or value != value for _, value in odd)
+    if missing == len(odd):
+        raise ValueError(f"{name} has {missing} missing value{'s' * (missing > 1)}, the first at row {row}")
+    raise ValueError(
+        f"{name} has object dtype and must hold strings alone, got {show(value)} "
+        f"({type(value).__name__}) at row {row}; convert it to one number or string type"
+    )
+
+
+def binary_labels(name: str, values: Any, pos_label: Any) -> tuple[NDArray[Any], Any, Any]:
+    """Give labels as an array, the positive and the negative label; a third label is not looked for.
+
+    The negative label is None where all rows have the positive one. Without `pos_label`, 1 is positive among
+    {0, 1}, {-1, 1} and {False, True}; other labels have no natural order.
+    """
+    array = as_labels(name, values)
+    found = _first_labels(array)
+    if any(label != label for label in found):
+        raise_not_binary(name, array)
+    if pos_label is None:
+        if array.dtype.kind not in "UST" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
+            positive: Any = 1
+        else:
+            if len(found) > 1 and _distinct(array).size > 2:
+                raise_not_binary(name, array)
+            raise ValueError(
+                f"{name} has the label{'s' * (len(found) > 1)} {listed(found)}: pos_label must say which is positive "
+                "(it can be left out for 0/1, -1/1 and booleans)"
+            )
+    else:
+        positive = _matching(name, array, found, pos_label)
+    others = [label for label in found if label != positive]
+    return array, positive, others[0] if others else None
+
+
+def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any) -> Any:
+    """Give the label that `pos_label` means."""
+    for label in found:
+        if type(label == pos_label) in (bool, np.bool_) and label == pos_label:
+            return label
+    if len(found) == 1 and array.dtype.kind in "US" and isinstance(pos_label, (str, bytes)):
+        return pos_label  # one class, and not this one
+    if len(found) == 1 and array.dtype.kind in "fiub" and isinstance(pos_label, (numbers.Real, np.bool_)):
+        return pos_label
+    if len(found) == 2 and _distinct(array).size > 2:
+        raise_not_binary(name, array)
+    raise ValueError(f"pos_label must be a label of {name} ({listed(found)}), got {pos_label!r}")
+
+
+def _first_labels(array: NDArray[Any]) -> list[Any]:
+    """Give the first label and the first that differs from it."""
+    first = array[0]
+    for start in range(0, array.size, SCAN):
+        differs = array[start : start + SCAN] != first
+        if differs.any():
+            return [_plain(first), _plain(array[start + int(np.argmax(differs))])]
+    return [_plain(first)]
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) and label.dtype != np.longdouble else label
+
+
+def _distinct(array: NDArray[Any]) -> NDArray[Any]:
+    return np.unique(array)
+
+
+def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
+    """Say which labels stand in the way of two classes."""
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        missing = np.isnan(array)
+        count = int(np.count_nonzero(missing))
+        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at row {int(np.argmax(missing))}")
+    distinct = _distinct(array)
+    raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
+
+
+# Many classes -----------------------------------------------------------------------------------------------------
+
+
+def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
+    """Give names of classes, all different; by default 0 to K - 1, or None where K is not known."""
+    if values is None:
+        return None if n_classes is None else np.arange(n_classes)
+    names = as_labels(name, values)
+    if n_classes is not None and names.size != n_classes:
+        raise ValueError(f"{name} must name {n_classes} classes, got {names.size}: {listed(list(names))}")
+    if np.unique(names).size != names.size:
+        raise ValueError(f"{name} must all differ, got {listed(list(names))}")
+    return names
+
+
+def check_comparable_labels(**arrays: NDArray[Any]) -> None:
+    """Raise unless the labels of all arrays are numbers, or all strings."""
+    kinds = {name: "numbers" if array.dtype.kind in "fiub" else "strings" for name, array in arrays.items()}
+    if len(set(kinds.values())) > 1:
+        raise ValueError("labels must be of one type, but " + " and ".join(f"{n} has {k}" for n, k in kinds.items()))
+    for name, array in arrays.items():
+        if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
+            raise ValueError(f"{name} must fit 64-bit signed integers, got {show(array.max())}")
+
+
+def check_whole_numbers(**arrays: NDArray[Any]) -> None:
+    """Raise if a float label is NaN, infinite or has a fraction."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "f":
+            odd = ~(np.isfinite(array) & (np.trunc(array) == array))
+            if odd.any():
+                row = int(np.argmax(odd))
+                raise ValueError(
+                    f"{name} must hold class labels, but {show(array[row])} is no whole number; for scores use Ranking"
+                )
+
+
+def check_class_number(distinct: NDArray[Any]) -> None:
+    """Raise if there are too many labels for a matrix."""
+    if distinct.size > MOST_CLASSES:
+        raise ValueError(f"y_true and y_pred must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
+
+
+def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> None:
+    """Raise if a label that occurs is not among those given."""
+    unknown = [label for label in distinct if not np.any(labels == label)]
+    if unknown:
+        raise ValueError(f"labels must hold every label that occurs; missing: {listed(unknown)}")
+
+
+def check_two_classes(what: str, n_classes: int, choices: Collection[Any]) -> None:
+    """Raise unless there are two classes, and list what else can be chosen."""
+    if n_classes != 2:
+        others = ", ".join(repr(choice) for choice in choices if choice != "binary")
+        raise ValueError(f"{what} needs 2 classes, got {n_classes}; choose one of {others}")

@@ -1,0 +1,121 @@
+"""Numbers and options, and the words messages share."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import warnings
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "UndefinedMetricWarning",
+    "check_choice",
+    "check_costs",
+    "check_exactly_one",
+    "check_integer",
+    "check_number",
+    "checked_function",
+    "listed",
+    "show",
+    "warn_undefined",
+]
+
+SHOWN = 8  # labels named in a message
+
+
+class UndefinedMetricWarning(UserWarning):
+    """A metric has no value on this data (one class, an empty denominator) and is NaN."""
+
+
+def warn_undefined(metric: str, because: str) -> None:
+    """Warn that `metric` is NaN."""
+    warnings.warn(f"{metric} is undefined (NaN): {because}", UndefinedMetricWarning, stacklevel=4)
+
+
+def listed(labels: Collection[Any]) -> str:
+    """Name up to eight labels."""
+    shown = [show(label) for label in list(labels)[:SHOWN]]
+    return ", ".join(shown) + (f", ... ({len(labels)} in all)" if len(labels) > SHOWN else "")
+
+
+def show(value: Any) -> str:
+    """Give a value as the user would write it (1.5, not np.float64(1.5))."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Raise unless `value` is one of `choices`, and list them."""
+    legal = list(choices)
+    if not any(value is choice or (type(value) is type(choice) and value == choice) for choice in legal):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, legal))}; got {value!r}")
+
+
+def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """Give `value` as an int within [low, high]."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be an integer, got {value!r}") from None
+    if isinstance(value, bool) or number < low or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be an integer {bounds}, got {value!r}")
+    return number
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Give `value` as a float within [low, high], less an open end; NaN is never within."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.number)):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not low <= number <= high or (open_low and number == low) or (open_high and number == high):
+        interval = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+        raise ValueError(f"{name} must be in {interval}, got {show(value)}")
+    return number
+
+
+def check_costs(cost_fp: Any, cost_fn: Any, prior: Any) -> tuple[float, float, float | None]:
+    """Give misclassification costs and the prior of the positive class as floats."""
+    costs = [
+        check_number(name, cost, low=0, high=math.inf, open_high=True)
+        for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn))
+    ]
+    if not any(costs):
+        raise ValueError("cost_fp and cost_fn must not both be zero")
+    return costs[0], costs[1], None if prior is None else check_number("prior", prior, low=0, high=1)
+
+
+def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
+    """Give the name and value of the one option that is not None."""
+    given = [(name, value) for name, value in options.items() if value is not None]
+    if len(given) != 1:
+        names = " and ".join(name for name, _ in given) or "none"
+        raise ValueError(f"exactly one of {', '.join(options)} must be given, got {names}")
+    return given[0]
+
+
+def checked_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:
+    """Wrap a user's function of (tp, fp, fn, tn) so that it must give numbers of their shape."""
+
+    def checked(cells: Any) -> NDArray[Any]:
+        values = np.asarray(function(*cells))
+        if values.dtype.kind not in "fiub" or values.shape != np.shape(cells[0]):
+            raise ValueError(
+                f"{name} must give real numbers of the counts' shape {np.shape(cells[0])}, "
+                f"got dtype {values.dtype} of shape {values.shape}"
+            )
+        return values.astype(np.float64, copy=False)
+
+    return checked

@@ -1,0 +1,375 @@
+"""Confusion matrices: one, or a stack of them over folds, models or thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure import cells
+from fastevals.measure.counts import Cells
+from fastevals.measure.pairs import count_label_pairs
+
+__all__ = ["ConfusionMatrix"]
+
+AVERAGES = (None, "binary", "micro", "macro", "weighted")
+MACRO_F = ("mean-of-f", "of-means")
+
+
+class ConfusionMatrix:
+    """Counts of true against predicted classes, one matrix or a stack of them.
+
+    Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero
+    denominator gives NaN with `UndefinedMetricWarning`, never a silent 0.
+
+    Parameters
+    ----------
+    counts : array-like of shape (..., K, K)
+        Rows are true classes, columns predicted ones. Integers, or sums of weights; not negative.
+    labels : sequence of K labels, optional
+        Names of the classes; 0 to K - 1 if not given. With two classes the second is the positive one.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (..., K, K)
+        int64 or float64, read-only.
+    labels : ndarray of shape (K,)
+        Names of the classes.
+
+    Raises
+    ------
+    ValueError
+        If the counts are not square, negative or not finite, or the number of labels is not K.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> matrix = fastevals.ConfusionMatrix.from_predictions(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+    >>> matrix.counts
+    array([[1, 0],
+           [1, 2]])
+    >>> matrix.precision(), matrix.f_score(average="macro")
+    (1.0, 0.7333333333333334)
+    """
+
+    __slots__ = ("_mean_axes", "counts", "labels")
+
+    counts: NDArray[Any]
+    labels: NDArray[Any]
+    _mean_axes: tuple[int, ...]
+
+    def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None) -> None:
+        self.counts = check.as_square_counts("counts", counts)
+        self.labels = check.as_class_names("labels", labels, self.counts.shape[-1])
+        self._mean_axes = ()
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> ConfusionMatrix:
+        """Count true against predicted labels.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Labels: integers, booleans, strings, or floats without a fraction.
+        labels : sequence, optional
+            The classes and their order; by default all that occur, sorted. A row with another label is an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights, not negative.
+
+        Returns
+        -------
+        ConfusionMatrix
+            Of shape (K, K).
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ConfusionMatrix.from_predictions([0, 1, 1], [0, 1, 0], labels=[1, 0]).counts
+        array([[1, 1],
+               [0, 1]])
+        """
+        true = check.as_labels("y_true", y_true)
+        predicted = check.as_labels("y_pred", y_pred)
+        check.check_same_length(y_true=true, y_pred=predicted)
+        weights = None
+        if sample_weight is not None:
+            weights = check.as_weights("sample_weight", sample_weight)
+            check.check_same_length(y_true=true, sample_weight=weights)
+            if not weights.all():
+                kept = weights != 0
+                true, predicted, weights = true[kept], predicted[kept], weights[kept]
+        return cls(*count_label_pairs(true, predicted, check.as_class_names("labels", labels, None), weights))
+
+    def __repr__(self) -> str:
+        k = self.counts.shape[-1]
+        lead = "x".join(map(str, self.counts.shape[:-2]))
+        return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={self.counts.sum():g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give counts and labels as lists."""
+        return {"counts": self.counts.tolist(), "labels": self.labels.tolist()}
+
+    # Stacks -------------------------------------------------------------------------------------------------------
+
+    def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
+        """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            Axes of the stack, without the two of the matrix.
+
+        Returns
+        -------
+        ConfusionMatrix
+            With fewer leading axes.
+
+        Raises
+        ------
+        ValueError
+            If there is no such axis.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> folds = fastevals.ConfusionMatrix([[[5, 1], [2, 2]], [[4, 0], [1, 5]]])
+        >>> folds.pool().accuracy(), folds.macro().recall()
+        (0.8, 0.6666666666666667)
+        """
+        axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
+        return ConfusionMatrix(self.counts.sum(axis=axes), self.labels)
+
+    def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
+        """Average every metric along leading axes (all by default): macro-averaging over folds or models.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            Axes of the stack, without the two of the matrix.
+
+        Returns
+        -------
+        ConfusionMatrix
+            The same counts; its metrics give the mean of the members' values.
+
+        Raises
+        ------
+        ValueError
+            If there is no such axis.
+        """
+        result = ConfusionMatrix(self.counts, self.labels)
+        result._mean_axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
+        return result
+
+    # Metrics of the whole matrix ----------------------------------------------------------------------------------
+
+    def accuracy(self) -> Any:
+        """Share of rows predicted right (2.5)."""
+        return self._result("accuracy", cells.ratio(self._right(), self._total()))
+
+    def error_rate(self) -> Any:
+        """Share of rows predicted wrong (2.4)."""
+        return self._result("error_rate", cells.ratio(self._total() - self._right(), self._total()))
+
+    def hamming_loss(self) -> Any:
+        """Share of labels predicted wrong: with one label a row, the error rate."""
+        return self._result("hamming_loss", cells.ratio(self._total() - self._right(), self._total()))
+
+    def matthews(self) -> Any:
+        """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
+
+        References
+        ----------
+        Matthews (1975), doi:10.1016/0005-2795(75)90109-9; for K classes, Gorodkin (2004),
+        doi:10.1016/j.compbiolchem.2004.09.006.
+        """
+        agreement, true, predicted = self._covariances()
+        return self._result("matthews", cells.ratio(agreement, np.sqrt(true * predicted)))
+
+    def cohen_kappa(self) -> Any:
+        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104)."""
+        counts = self._exact()
+        total, by_chance = counts.sum(axis=(-2, -1)), (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
+        right = np.trace(counts, axis1=-2, axis2=-1)
+        return self._result("cohen_kappa", cells.ratio(*map(_float, (total * right - by_chance, total**2 - by_chance))))
+
+    def balanced_accuracy(self) -> Any:
+        """Mean of the recalls of the classes that have rows."""
+        recalls = cells.recall(self._one_vs_rest())
+        there = self.counts.sum(axis=-1) > 0
+        return self._result(
+            "balanced_accuracy", cells.ratio(np.where(there, recalls, 0).sum(axis=-1), there.sum(axis=-1))
+        )
+
+    def cost(self, cost_matrix: ArrayLike, *, normalize: bool = True) -> Any:
+        """Cost of the predictions.
+
+        Parameters
+        ----------
+        cost_matrix : array-like of shape (K, K)
+            Cost of one row of a true class (row) predicted as a class (column); gains are negative.
+        normalize : bool
+            A row's mean cost instead of the sum.
+
+        Returns
+        -------
+        float or ndarray
+            In the unit of the costs.
+
+        Raises
+        ------
+        ValueError
+            If `cost_matrix` has another shape or a value that is not finite.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ConfusionMatrix([[90, 5], [1, 4]]).cost([[0, 1], [10, 0]])
+        0.15
+        """
+        costs = check.as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1])
+        total = (self.counts * costs).sum(axis=(-2, -1))
+        return self._result("cost", cells.ratio(total, self._total()) if normalize else total)
+
+    # Metrics of a class against the rest --------------------------------------------------------------------------
+
+    def precision(self, *, average: str | None = "binary") -> Any:
+        """Share of the rows predicted as a class that belong to it (2.8).
+
+        Parameters
+        ----------
+        average : {"binary", None, "micro", "macro", "weighted"}
+            The second of two classes; each class; all classes' counts together; the mean over classes; the mean by
+            true rows.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; with None one axis longer, over the classes.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these, or "binary" with other than two classes.
+        """
+        return self._averaged("precision", cells.precision, average)
+
+    def recall(self, *, average: str | None = "binary") -> Any:
+        """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`."""
+        return self._averaged("recall", cells.recall, average)
+
+    def specificity(self, *, average: str | None = "binary") -> Any:
+        """Share of the rows outside a class that are not predicted as it; `average` as in `precision`."""
+        return self._averaged("specificity", cells.specificity, average)
+
+    def jaccard(self, *, average: str | None = "binary") -> Any:
+        """Intersection over union of a class's predicted and true rows; `average` as in `precision`."""
+        return self._averaged("jaccard", cells.jaccard, average)
+
+    def f_score(self, beta: float = 1.0, *, average: str | None = "binary", macro: str = "mean-of-f") -> Any:
+        """Weighted harmonic mean of precision and recall (2.10 to 2.17), computed from counts.
+
+        Parameters
+        ----------
+        beta : float
+            Weight of recall against precision, above zero.
+        average : {"binary", None, "micro", "macro", "weighted"}
+            As in `precision`.
+        macro : {"mean-of-f", "of-means"}
+            Where something is averaged (classes by `average`, a stack by `macro()`): the mean of the F-scores, or the
+            F-score of mean precision and mean recall, which is never smaller.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; 0 where nothing was found but there was something to find or something found wrongly.
+
+        Raises
+        ------
+        ValueError
+            If an option is out of range.
+
+        References
+        ----------
+        The two macro-F1s: Opitz and Burst (2019), arXiv:1911.03347. Zhou, *Machine Learning*, (2.14) is "of-means".
+        """
+        beta = check.check_number("beta", beta, low=0, open_low=True, high=1e150)
+        check.check_choice("macro", macro, MACRO_F)
+        if macro == "mean-of-f":
+            return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
+        p, r = (np.asarray(rate(average=average)) for rate in (self.precision, self.recall))
+        b = beta * beta
+        f = np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r))
+        return f if f.ndim else f.item()
+
+    # Parts --------------------------------------------------------------------------------------------------------
+
+    def _total(self) -> NDArray[Any]:
+        return np.asarray(self.counts.sum(axis=(-2, -1)))
+
+    def _right(self) -> NDArray[Any]:
+        return np.asarray(np.trace(self.counts, axis1=-2, axis2=-1))
+
+    def _one_vs_rest(self) -> Cells:
+        tp = np.diagonal(self.counts, axis1=-2, axis2=-1)
+        fp, fn = self.counts.sum(axis=-2) - tp, self.counts.sum(axis=-1) - tp
+        return Cells(tp, fp, fn, self._total()[..., None] - tp - fp - fn)
+
+    def _exact(self) -> NDArray[Any]:
+        """Give counts whose squared totals are exact: Python's integers where int64 might overflow."""
+        large = self.counts.dtype.kind == "i" and self._total().max(initial=0) >= 2**31
+        return self.counts.astype(object) if large else self.counts
+
+    def _covariances(self) -> tuple[NDArray[np.float64], ...]:
+        """Give n squared times the covariances of truth with prediction, of truth, and of prediction."""
+        counts = self._exact()
+        t, p = counts.sum(axis=-1), counts.sum(axis=-2)
+        total, right = counts.sum(axis=(-2, -1)), np.trace(counts, axis1=-2, axis2=-1)
+        pairs = (right * total - (t * p).sum(-1), total**2 - (t * t).sum(-1), total**2 - (p * p).sum(-1))
+        return tuple(map(_float, pairs))
+
+    def _averaged(self, name: str, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> Any:
+        check.check_choice("average", average, AVERAGES)
+        at = self._one_vs_rest()
+        if average == "binary":
+            check.check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
+            return self._result(name, metric(Cells(*(cell[..., 1] for cell in at))))
+        if average == "micro":
+            return self._result(name, metric(Cells(*(cell.sum(axis=-1) for cell in at))))
+        values = metric(at)
+        if average == "macro":
+            values = values.mean(axis=-1)
+        elif average == "weighted":
+            support = at.tp + at.fn
+            values = cells.ratio(np.where(support > 0, values * support, 0).sum(axis=-1), support.sum(axis=-1))
+        return self._result(name, values)
+
+    def _result(self, name: str, values: NDArray[Any]) -> Any:
+        """Average over the stack where asked, warn of NaN, and give a plain number for a single matrix."""
+        values = np.asarray(values)
+        if self._mean_axes:
+            values = np.asarray(values.mean(axis=self._mean_axes))
+        missing = np.count_nonzero(np.isnan(values))
+        if missing:
+            where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"
+            check.warn_undefined(name, where)
+        return values if values.ndim else values.item()
+
+
+def _float(values: Any) -> NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64)

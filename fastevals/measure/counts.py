@@ -1,0 +1,90 @@
+"""The narrow waist: every producer makes counts, every metric and curve is a function of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Cells", "ThresholdCounts"]
+
+
+class Cells(NamedTuple):
+    """The four cells of binary confusion matrices: numbers, or arrays of one shape."""
+
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThresholdCounts:
+    """Counts of the rows at or above each distinct score.
+
+    Row 0 is the threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which
+    everything is. Counts are int64, or float64 sums of weights. The arrays are read-only.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds + 1,)
+        Strictly descending, the first +inf.
+    tps, fps : ndarray of shape (n_thresholds + 1,)
+        Positive and negative rows with ``score >= threshold``; ascending from 0 to `n_pos` and `n_neg`.
+    n_pos, n_neg : int or float
+        Positive and negative rows in all.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.4]).counts
+    ThresholdCounts(thresholds=[inf, 0.4, 0.1], tps=[0, 2, 2], fps=[0, 0, 1])
+    """
+
+    thresholds: NDArray[Any]
+    tps: NDArray[Any]
+    fps: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        for name in ("thresholds", "tps", "fps"):
+            view = getattr(self, name).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    def __repr__(self) -> str:
+        shown = {
+            name: np.array2string(getattr(self, name), separator=", ", threshold=8, edgeitems=2)
+            for name in ("thresholds", "tps", "fps")
+        }
+        return f"ThresholdCounts({', '.join(f'{name}={text}' for name, text in shown.items())})"
+
+    @property
+    def n_pos(self) -> int | float:
+        """Positive rows (or their weight) in all."""
+        return self.tps[-1].item()  # type: ignore[no-any-return]
+
+    @property
+    def n_neg(self) -> int | float:
+        """Negative rows (or their weight) in all."""
+        return self.fps[-1].item()  # type: ignore[no-any-return]
+
+    def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:
+        """Keep some of the rows, the first and the last among them."""
+        return ThresholdCounts(self.thresholds[rows], self.tps[rows], self.fps[rows])
+
+    def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
+        """Give the confusion cells at some of the thresholds."""
+        tps, fps = self.tps[rows], self.fps[rows]
+        return Cells(tps, fps, self.n_pos - tps, self.n_neg - fps)
+
+    def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
+        """Give the row that holds the counts at each threshold asked for: the last one not below it."""
+        low = np.zeros(thresholds.shape, dtype=np.intp)
+        high = np.full(thresholds.shape, self.thresholds.size, dtype=np.intp)
+        for _ in range(self.thresholds.size.bit_length()):  # thresholds[low] >= asked > thresholds[high]
+            middle = (low + high) // 2
+            above = self.thresholds[middle] >= thresholds
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return low

@@ -1,0 +1,32 @@
+"""What all curves share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from numpy.typing import NDArray
+
+__all__ = ["Curve"]
+
+
+class Curve:
+    """A dataclass of arrays of one length: unpacks in the order of its fields, and its arrays are read-only."""
+
+    __slots__ = ()
+    thresholds: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        for array in self:
+            array.flags.writeable = False
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return self.thresholds.size
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Give the arrays as lists."""
+        return {field.name: getattr(self, field.name).tolist() for field in fields(self)}  # type: ignore[arg-type]

@@ -1,0 +1,312 @@
+"""From labels and scores in any order to sorted scores and threshold counts.
+
+Scores become order-preserving 64-bit keys, are scattered into at most 256 buckets in order of score, and each bucket
+is sorted while it is in a core's cache. Without weights the two classes of a bucket lie side by side, each sorted by
+value alone; with weights each key carries its weight, negative for a negative row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.partition import count_buckets, fit_buckets, mark_positive, scatter_keys, scatter_pairs
+from fastevals._kernels.sorting import sort_keys
+from fastevals._kernels.sweep import rank_bucket, rank_pairs, sweep_bucket, sweep_pairs
+from fastevals.measure.counts import ThresholdCounts
+
+__all__ = ["ClassSplit", "positive_rows", "split_by_class", "weighted_threshold_counts"]
+
+Keys = NDArray[np.uint64]
+
+BUCKET = 1 << 14  # rows: keys, scratch and cells of one bucket stay within 1 MiB of cache
+MAX_BUCKETS = 256
+SAMPLE = 64  # sampled rows for each bucket
+TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
+CELLS = 1 << 16  # cells of the counting pass inside a bucket
+EXACT = 2**53
+SIGN = -(2**63)
+
+
+def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.bool_]:
+    """Mark the positive rows; raise if a row has neither label."""
+    mask = np.empty(labels.size, dtype=np.bool_)
+    negative = positive if negative is None else negative
+    # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
+    plain = labels.dtype == np.int64 and all(
+        isinstance(label, int) and abs(label) < EXACT for label in (positive, negative)
+    )
+
+    def mark(part: slice) -> int:
+        known = 0
+        for block in blocks(part):
+            if plain:
+                known += mark_positive(plain_block(labels[block], labels.dtype), positive, negative, mask[block])
+            else:
+                np.equal(labels[block], positive, out=mask[block])
+                known += int(np.count_nonzero(mask[block] | (labels[block] == negative)))
+        return known
+
+    if sum(run(mark, chunks(labels.size))) != labels.size:
+        check.raise_not_binary(name, labels)
+    return mask
+
+
+def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give a block as kernels take it (contiguous, aligned, native, writeable): itself, or a copy."""
+    if block.dtype == dtype and block.flags.carray:
+        return block
+    return np.array(block, dtype=dtype, order="C")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codec:
+    """How scores of one dtype become keys and keys scores again.
+
+    Kernels see a score's 64 bits as an integer: `flip_below` is xor-ed into those with the sign bit set, `flip` into
+    all. `distinct` lists the scores themselves where no 64-bit type holds them and their ranks stand for them.
+    """
+
+    dtype: np.dtype[Any]
+    flip_below: np.int64
+    flip: np.int64
+    distinct: NDArray[Any] | None = None
+
+    def bits(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Give a block of scores as the kernels take it."""
+        return plain_block(scores, self.dtype).view(np.int64)
+
+    def encode(self, scores: NDArray[Any]) -> Keys:
+        """Give scores as keys."""
+        bits = self.bits(scores)
+        return (np.where(bits < 0, bits ^ self.flip_below, bits) ^ self.flip).view(np.uint64)
+
+    def decode(self, keys: Keys) -> NDArray[Any]:
+        """Give keys as scores."""
+        bits = keys.view(np.int64) ^ self.flip
+        values = np.where(bits < 0, bits ^ self.flip_below, bits).view(self.dtype)
+        return values if self.distinct is None else self.distinct[values]
+
+    def threshold_dtype(self, extremes: Keys) -> np.dtype[Any]:
+        """Give the float type that holds +inf and every score between two: the longer one for integers past 2**53."""
+        if self.distinct is not None:
+            return self.distinct.dtype
+        exact = all(abs(score) <= EXACT for score in self.decode(extremes).tolist())
+        return np.dtype(np.float64 if exact or self.dtype == np.float64 else np.longdouble)
+
+
+def _codec(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
+    """Choose the codec for an array of scores, and give the scores it is to be used on."""
+    kind, size = scores.dtype.kind, scores.dtype.itemsize
+    if kind in "iu" and size == 8:
+        return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
+    if kind == "f" and size > 8:
+        if not np.isfinite(scores).all():
+            check.raise_not_finite("y_score", scores)
+        distinct, ranks = np.unique(scores, return_inverse=True)
+        return Codec(np.dtype(np.int64), np.int64(0), np.int64(SIGN), distinct), ranks
+    return Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN)), scores
+
+
+class Buckets(NamedTuple):
+    """The fitted map from keys to buckets."""
+
+    low: np.uint64
+    shift: np.uint64
+    table: NDArray[np.uint8]
+    n_buckets: int
+
+
+def _fit(codec: Codec, scores: NDArray[Any]) -> Buckets:
+    """Fit the map from keys to buckets to a sample of the scores."""
+    n_buckets = min(max(scores.size // BUCKET, 1), MAX_BUCKETS)
+    if n_buckets == 1:
+        return Buckets(np.uint64(0), np.uint64(0), np.zeros(1, dtype=np.uint8), 1)
+    keys = codec.encode(scores[:: scores.size // (n_buckets * SAMPLE)])
+    sort_keys(keys, np.empty_like(keys), np.empty(CELLS, dtype=np.int32))
+    table = np.empty(TABLE * (1 << (n_buckets - 1).bit_length()), dtype=np.uint8)
+    low, shift = fit_buckets(keys, n_buckets, table)
+    return Buckets(np.uint64(low), np.uint64(shift), table, n_buckets)
+
+
+def _count(codec: Codec, scores: NDArray[Any], flags: NDArray[Any], fit: Buckets) -> NDArray[np.int64]:
+    """Count the rows of each chunk in each bucket and class, shape (n_chunks, n_buckets, 2)."""
+    parts = chunks(scores.size)
+    counts = np.zeros((len(parts), 2 * fit.n_buckets), dtype=np.int64)
+
+    def count(i: int) -> None:
+        for block in blocks(parts[i]):
+            count_buckets(codec.bits(scores[block]), flags[block], codec.flip_below, codec.flip, *fit[:3], counts[i])
+
+    run(count, range(len(parts)))
+    return counts.reshape(len(parts), fit.n_buckets, 2)
+
+
+def _scatter(
+    codec: Codec,
+    scores: NDArray[Any],
+    beside: NDArray[Any],
+    fit: Buckets,
+    counts: NDArray[np.int64],
+    kernel: Any,
+    *out: NDArray[Any],
+) -> NDArray[np.int64]:
+    """Let `kernel` write each chunk's rows to their places in `out`; give the places where the slots start.
+
+    `counts` has shape (n_chunks, n_slots); `beside` goes to the kernel with the scores.
+    """
+    starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
+    ends = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    parts = chunks(scores.size)
+
+    def scatter(i: int) -> None:
+        for block in blocks(parts[i]):
+            kernel(codec.bits(scores[block]), beside[block], codec.flip_below, codec.flip, *fit[:3], ends[i], *out)
+
+    run(scatter, range(len(parts)))
+    return starts
+
+
+def _gather(codec: Codec, extremes: Keys, groups: list[int], dtype: Any, sweep: Callable[..., None]) -> ThresholdCounts:
+    """Let ``sweep(bucket, keys, tps, fps)`` fill the counts of each bucket, the highest bucket first."""
+    stops = np.cumsum(groups[::-1])[::-1].tolist()
+    thresholds = np.empty(stops[0] + 1, dtype=codec.threshold_dtype(extremes))
+    tps, fps = np.empty(thresholds.size, dtype=dtype), np.empty(thresholds.size, dtype=dtype)
+    thresholds[0], tps[0], fps[0] = np.inf, 0, 0
+
+    def fill(bucket: int) -> None:
+        here = slice(stops[bucket] - groups[bucket] + 1, stops[bucket] + 1)
+        keys = np.empty(groups[bucket], dtype=np.uint64)
+        sweep(bucket, keys, tps[here], fps[here])
+        thresholds[here] = codec.decode(keys)
+
+    run(fill, range(len(groups)))
+    return ThresholdCounts(thresholds, tps, fps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSplit:
+    """Unweighted scores, sorted within each class.
+
+    Bucket b holds its negatives at ``keys[starts[2 b] : starts[2 b + 1]]`` and its positives behind them, ascending.
+
+    Attributes
+    ----------
+    extremes : ndarray of shape (2,)
+        The lowest and the highest key.
+    groups : list of int
+        Distinct scores in each bucket.
+    n_pos, n_neg : int
+        Rows of each class.
+    doubled_u : int
+        Twice the Mann-Whitney U: a pair ranked right counts 2, a tie 1.
+    """
+
+    codec: Codec
+    keys: Keys
+    starts: NDArray[np.int64]
+    extremes: Keys
+    groups: list[int]
+    n_pos: int
+    n_neg: int
+    doubled_u: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of a positive and a negative."""
+        return self.n_pos * self.n_neg
+
+    def threshold_counts(self) -> ThresholdCounts:
+        """Sweep the buckets into counts at each distinct score."""
+        sizes = np.diff(self.starts).reshape(-1, 2)
+        above = sizes.sum(axis=0) - np.cumsum(sizes, axis=0)
+
+        def sweep(bucket: int, keys: Keys, tps: NDArray[np.int64], fps: NDArray[np.int64]) -> None:
+            start, middle, stop = self.starts[2 * bucket : 2 * bucket + 3]
+            fp, tp = above[bucket]
+            sweep_bucket(self.keys[start:middle], self.keys[middle:stop], tp, fp, keys, tps, fps)
+
+        return _gather(self.codec, self.extremes, self.groups, np.int64, sweep)
+
+
+def _extremes(codec: Codec, scores: NDArray[Any], keys: Keys, starts: NDArray[np.int64]) -> Keys:
+    """Give the lowest and the highest key; raise if there is a NaN or an infinity, which sort to the ends."""
+    ends = np.concatenate((starts[:-1], starts[1:] - 1))[np.tile(np.diff(starts) > 0, 2)]
+    extremes = np.array([keys[ends].min(), keys[ends].max()])
+    if not np.isfinite(codec.decode(extremes)).all():
+        check.raise_not_finite("y_score", scores)
+    return extremes
+
+
+def split_by_class(scores: NDArray[Any], positive: NDArray[np.bool_]) -> ClassSplit:
+    """Sort scores within each class, and count the pairs that are in order."""
+    codec, scores = _codec(scores)
+    fit = _fit(codec, scores)
+    counts = _count(codec, scores, positive, fit)
+    keys = np.empty(scores.size, dtype=np.uint64)
+    starts = _scatter(codec, scores, positive, fit, counts.reshape(len(counts), -1), scatter_keys, keys)
+    sizes = counts.sum(axis=0)
+
+    def workspace() -> tuple[Keys, NDArray[np.int32]]:
+        return np.empty(int(sizes.max()), dtype=np.uint64), np.empty(CELLS, dtype=np.int32)
+
+    def rank(bucket: int, space: tuple[Keys, NDArray[np.int32]]) -> tuple[int, int]:
+        start, middle, stop = starts[2 * bucket : 2 * bucket + 3]
+        return rank_bucket(keys[start:middle], keys[middle:stop], *space)  # type: ignore[no-any-return]
+
+    ranked = run(rank, range(fit.n_buckets), workspace=workspace)
+    doubled_u = n_neg = 0
+    for (negatives, positives), (within, _) in zip(sizes.tolist(), ranked, strict=True):
+        doubled_u += within + 2 * positives * n_neg
+        n_neg += negatives
+    extremes = _extremes(codec, scores, keys, starts)
+    groups = [groups for _, groups in ranked]
+    return ClassSplit(codec, keys, starts, extremes, groups, scores.size - n_neg, n_neg, doubled_u)
+
+
+def weighted_threshold_counts(
+    scores: NDArray[Any], positive: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> ThresholdCounts:
+    """Sum the weights at or above each distinct score; no weight is zero."""
+    codec, scores = _codec(scores)
+    fit = _fit(codec, scores)
+    counts = _count(codec, scores, positive, fit).sum(axis=2)
+    keys = np.empty(scores.size, dtype=np.uint64)
+    signed = np.empty(scores.size)
+    starts = _scatter(codec, scores, np.where(positive, weights, -weights), fit, counts, scatter_pairs, keys, signed)
+    largest = int(counts.sum(axis=0).max())
+
+    def workspace() -> tuple[Any, ...]:
+        return np.empty(largest, dtype=np.uint64), np.empty(largest), np.empty(CELLS, dtype=np.int32)
+
+    def rank(bucket: int, space: tuple[Any, ...]) -> tuple[int, float, float, float, float]:
+        here = slice(starts[bucket], starts[bucket + 1])
+        return rank_pairs(keys[here], signed[here], *space)  # type: ignore[no-any-return]
+
+    ranked = run(rank, range(fit.n_buckets), workspace=workspace)
+    extremes = _extremes(codec, scores, keys, starts)
+    above: list[tuple[float, ...]] = []
+    tp = fp = Fraction(0)
+    for _, *sums in reversed(ranked):
+        above.append((*_pair(tp), *_pair(fp)))
+        tp += Fraction(sums[0]) + Fraction(sums[1])
+        fp += Fraction(sums[2]) + Fraction(sums[3])
+    above.reverse()
+
+    def sweep(bucket: int, thresholds: Keys, tps: NDArray[np.float64], fps: NDArray[np.float64]) -> None:
+        here = slice(starts[bucket], starts[bucket + 1])
+        sweep_pairs(keys[here], signed[here], *above[bucket], thresholds, tps, fps)
+
+    return _gather(codec, extremes, [groups for groups, *_ in ranked], np.float64, sweep)
+
+
+def _pair(total: Fraction) -> tuple[float, float]:
+    """Give a number as a float and the float nearest to the rest."""
+    return float(total), float(total - Fraction(float(total)))

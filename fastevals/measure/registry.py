@@ -1,0 +1,111 @@
+"""One entry a metric. The report, the command line, best_threshold and the tests read this table.
+
+To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `cells.py` for one threshold) and
+its entry here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fastevals._validation import check_choice
+from fastevals.measure import cells, ranking_metrics
+from fastevals.measure.counts import Cells, ThresholdCounts
+
+__all__ = ["METRICS", "Metric", "metric_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What the rest of the package needs to know of a metric.
+
+    Attributes
+    ----------
+    name : str
+        As users write it.
+    title : str
+        Heading of its column in a table.
+    of : "ranking" or "cells"
+        A function of `ThresholdCounts`, or of the `Cells` at one threshold or many.
+    function : callable
+        Gives a float (ranking) or an array of the cells' shape; NaN where undefined.
+    greater_is_better : bool
+        Direction.
+    bounds : tuple of float
+        Least and largest value.
+    needs : tuple of str
+        Classes ("positives", "negatives") without which it is undefined.
+    """
+
+    name: str
+    title: str
+    of: Literal["ranking", "cells"]
+    function: Callable[..., Any]
+    greater_is_better: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
+    needs: tuple[str, ...] = ("positives", "negatives")
+
+    def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
+        """Compute the metric from counts."""
+        return self.function(counts, **options)
+
+
+def _value(function: Callable[[ThresholdCounts], Any]) -> Callable[[ThresholdCounts], float]:
+    """Leave out the threshold of a metric that has one."""
+    return lambda counts: float(function(counts))
+
+
+_POSITIVES = ("positives",)
+_NEGATIVES = ("negatives",)
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("roc_auc", "AUC", "ranking", ranking_metrics.roc_auc),
+        Metric("rank_loss", "rank loss", "ranking", ranking_metrics.rank_loss, greater_is_better=False),
+        Metric("gini", "Gini", "ranking", ranking_metrics.gini, bounds=(-1.0, 1.0)),
+        Metric("average_precision", "AP", "ranking", ranking_metrics.average_precision, needs=_POSITIVES),
+        Metric("pr_auc", "PR AUC", "ranking", ranking_metrics.pr_auc, needs=_POSITIVES),
+        Metric(
+            "pr_auc_linear",
+            "PR AUC (linear)",
+            "ranking",
+            lambda counts: ranking_metrics.pr_auc(counts, "linear"),
+            needs=_POSITIVES,
+        ),
+        Metric("break_even_point", "BEP", "ranking", _value(ranking_metrics.break_even_point), needs=_POSITIVES),
+        Metric("equal_error_rate", "EER", "ranking", _value(ranking_metrics.equal_error_rate), greater_is_better=False),
+        Metric(
+            "equal_error_rate_on_hull",
+            "EER (hull)",
+            "ranking",
+            _value(lambda counts: ranking_metrics.equal_error_rate(ranking_metrics.hull(counts))),
+            greater_is_better=False,
+            bounds=(0.0, 0.5),
+        ),
+        Metric("ks_statistic", "KS", "ranking", _value(ranking_metrics.ks_statistic)),
+        Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=()),
+        Metric("error_rate", "error rate", "cells", cells.error_rate, greater_is_better=False, needs=()),
+        Metric("expected_cost", "cost", "cells", cells.expected_cost, False, bounds=(0.0, math.inf), needs=()),
+        Metric("precision", "precision", "cells", cells.precision, needs=()),
+        Metric("recall", "recall", "cells", cells.recall, needs=_POSITIVES),
+        Metric("specificity", "specificity", "cells", cells.specificity, needs=_NEGATIVES),
+        Metric("false_positive_rate", "FPR", "cells", cells.false_positive_rate, False, needs=_NEGATIVES),
+        Metric("false_negative_rate", "FNR", "cells", cells.false_negative_rate, False, needs=_POSITIVES),
+        Metric("f1", "F1", "cells", cells.f_score, needs=()),
+        Metric("jaccard", "Jaccard", "cells", cells.jaccard, needs=()),
+        Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy),
+        Metric("informedness", "informedness", "cells", cells.informedness, bounds=(-1.0, 1.0)),
+        Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0)),
+        Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0)),
+    )
+}
+
+
+def metric_named(argument: str, name: str, of: str | None = None) -> Metric:
+    """Find the metric that an argument names, among those of one kind."""
+    check_choice(argument, name, (metric.name for metric in METRICS.values() if of in (None, metric.of)))
+    return METRICS[name]

@@ -1,0 +1,43 @@
+"""What metrics with a threshold return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["OperatingPoint"]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A value and the threshold that attains it; unpacks as ``value, threshold`` and converts with ``float()``.
+
+    Attributes
+    ----------
+    value : float
+        The metric's value, NaN where it is undefined.
+    threshold : float
+        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means there is none.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> point = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).best_threshold("f1")
+    >>> point
+    OperatingPoint(value=0.8, threshold=0.3)
+    >>> value, threshold = point
+    """
+
+    value: float
+    threshold: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.value, self.threshold))
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields as a dict."""
+        return asdict(self)

@@ -1,0 +1,68 @@
+"""Sweeps over the rows of threshold counts in cache-sized blocks, spread over threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, chunks, run
+from fastevals.measure.counts import Cells, ThresholdCounts
+
+__all__ = ["best_row", "map_rows", "select_rows", "sum_steps"]
+
+
+def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: float) -> Fraction:
+    """Sum a kernel over all steps from one row to the next; the kernel's pairs are added exactly."""
+
+    def part(rows: slice) -> Fraction:
+        steps = slice(max(rows.start - 1, 0), rows.stop)
+        high, low = kernel(counts.fps[steps], counts.tps[steps], *scales)
+        return Fraction(high) + Fraction(low)
+
+    return sum(run(part, chunks(counts.thresholds.size)), Fraction(0))
+
+
+def best_row(counts: ThresholdCounts, value: Callable[[Cells], Any]) -> int | None:
+    """Give the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN."""
+
+    def best(part: slice) -> tuple[Any, int] | None:
+        found: tuple[Any, int] | None = None
+        for block in blocks(part):
+            values = np.asarray(value(counts.cells(block)))
+            row = int(np.argmax(values))
+            if values[row] != values[row]:  # argmax stops at a NaN
+                defined = np.flatnonzero(values == values)
+                if not defined.size:
+                    continue
+                row = int(defined[np.argmax(values[defined])])
+            if found is None or values[row] > found[0]:
+                found = (values[row], block.start + row)
+        return found
+
+    found = [best for best in run(best, chunks(counts.thresholds.size)) if best is not None]
+    return max(found, key=lambda candidate: candidate[0])[1] if found else None
+
+
+def map_rows(n: int, function: Callable[[slice], Any]) -> NDArray[np.float64]:
+    """Fill an array of n rows with a function of the rows."""
+    out = np.empty(n)
+
+    def fill(part: slice) -> None:
+        for block in blocks(part):
+            out[block] = function(block)
+
+    run(fill, chunks(n))
+    return out
+
+
+def select_rows(n: int, keep: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.intp]:
+    """Give the rows of n that a mask keeps."""
+
+    def select(part: slice) -> list[NDArray[np.intp]]:
+        return [np.flatnonzero(keep(block)) + block.start for block in blocks(part)]
+
+    return np.concatenate([rows for found in run(select, chunks(n)) for rows in found])
