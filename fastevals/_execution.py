@@ -208,7 +208,10 @@ def _start(work: Callable[[], None], helpers: int, stop: threading.Event) -> lis
             stop.set()
             raise
 
-    return [pool.submit(guarded) for _ in range(helpers)]
+    try:
+        return [pool.submit(guarded) for _ in range(helpers)]
+    except RuntimeError:  # the interpreter is going down and starts no threads: the caller works alone
+        return []
 
 
 def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:

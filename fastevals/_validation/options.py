@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
@@ -16,6 +17,7 @@ __all__ = [
     "UndefinedMetricWarning",
     "check_choice",
     "check_costs",
+    "check_costs_used",
     "check_exactly_one",
     "check_integer",
     "check_number",
@@ -33,8 +35,11 @@ class UndefinedMetricWarning(UserWarning):
 
 
 def warn_undefined(metric: str, because: str) -> None:
-    """Warn that `metric` is NaN."""
-    warnings.warn(f"{metric} is undefined (NaN): {because}", UndefinedMetricWarning, stacklevel=4)
+    """Warn that `metric` is NaN, at the first line outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastevals."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{metric} is undefined (NaN): {because}", UndefinedMetricWarning, stacklevel=level - 1)
 
 
 def listed(labels: Collection[Any]) -> str:
@@ -95,6 +100,12 @@ def check_costs(cost_fp: Any, cost_fn: Any, prior: Any) -> tuple[float, float, f
     if not any(costs):
         raise ValueError("cost_fp and cost_fn must not both be zero")
     return costs[0], costs[1], None if prior is None else check_number("prior", prior, low=0, high=1)
+
+
+def check_costs_used(metric: str, costs: tuple[float, float, float | None]) -> None:
+    """Raise if costs or a prior were given for a metric that has no use for them."""
+    if metric != "expected_cost" and costs != (1.0, 1.0, None):
+        raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric!r}")
 
 
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:

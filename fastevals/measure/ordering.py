@@ -20,19 +20,16 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.partition import count_buckets, fit_buckets, mark_positive, scatter_keys, scatter_pairs
 from fastevals._kernels.sorting import sort_keys
 from fastevals._kernels.sweep import rank_bucket, rank_pairs, sweep_bucket, sweep_pairs
+from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
 
 __all__ = ["ClassSplit", "positive_rows", "split_by_class", "weighted_threshold_counts"]
-
-Keys = NDArray[np.uint64]
 
 BUCKET = 1 << 14  # rows: keys, scratch and cells of one bucket stay within 1 MiB of cache
 MAX_BUCKETS = 256
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
 CELLS = 1 << 16  # cells of the counting pass inside a bucket
-EXACT = 2**53
-SIGN = -(2**63)
 
 
 def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.bool_]:
@@ -41,14 +38,16 @@ def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any)
     negative = positive if negative is None else negative
     # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
     plain = labels.dtype == np.int64 and all(
-        isinstance(label, int) and abs(label) < EXACT for label in (positive, negative)
+        isinstance(label, int) and -(2**63) <= label < 2**63 for label in (positive, negative)
     )
 
     def mark(part: slice) -> int:
         known = 0
         for block in blocks(part):
             if plain:
-                known += mark_positive(plain_block(labels[block], labels.dtype), positive, negative, mask[block])
+                known += mark_positive(
+                    plain_block(labels[block], labels.dtype), int(positive), int(negative), mask[block]
+                )
             else:
                 np.equal(labels[block], positive, out=mask[block])
                 known += int(np.count_nonzero(mask[block] | (labels[block] == negative)))
@@ -57,62 +56,6 @@ def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any)
     if sum(run(mark, chunks(labels.size))) != labels.size:
         check.raise_not_binary(name, labels)
     return mask
-
-
-def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give a block as kernels take it (contiguous, aligned, native, writeable): itself, or a copy."""
-    if block.dtype == dtype and block.flags.carray:
-        return block
-    return np.array(block, dtype=dtype, order="C")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Codec:
-    """How scores of one dtype become keys and keys scores again.
-
-    Kernels see a score's 64 bits as an integer: `flip_below` is xor-ed into those with the sign bit set, `flip` into
-    all. `distinct` lists the scores themselves where no 64-bit type holds them and their ranks stand for them.
-    """
-
-    dtype: np.dtype[Any]
-    flip_below: np.int64
-    flip: np.int64
-    distinct: NDArray[Any] | None = None
-
-    def bits(self, scores: NDArray[Any]) -> NDArray[np.int64]:
-        """Give a block of scores as the kernels take it."""
-        return plain_block(scores, self.dtype).view(np.int64)
-
-    def encode(self, scores: NDArray[Any]) -> Keys:
-        """Give scores as keys."""
-        bits = self.bits(scores)
-        return (np.where(bits < 0, bits ^ self.flip_below, bits) ^ self.flip).view(np.uint64)
-
-    def decode(self, keys: Keys) -> NDArray[Any]:
-        """Give keys as scores."""
-        bits = keys.view(np.int64) ^ self.flip
-        values = np.where(bits < 0, bits ^ self.flip_below, bits).view(self.dtype)
-        return values if self.distinct is None else self.distinct[values]
-
-    def threshold_dtype(self, extremes: Keys) -> np.dtype[Any]:
-        """Give the float type that holds +inf and every score between two: the longer one for integers past 2**53."""
-        if self.distinct is not None:
-            return self.distinct.dtype
-        exact = all(abs(score) <= EXACT for score in self.decode(extremes).tolist())
-        return np.dtype(np.float64 if exact or self.dtype == np.float64 else np.longdouble)
-
-
-def _codec(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
-    """Choose the codec for an array of scores, and give the scores it is to be used on."""
-    kind, size = scores.dtype.kind, scores.dtype.itemsize
-    if kind in "iu" and size == 8:
-        return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
-    if kind == "f" and size > 8:
-        if not np.isfinite(scores).all():
-            check.raise_not_finite("y_score", scores)
-        distinct, ranks = np.unique(scores, return_inverse=True)
-        return Codec(np.dtype(np.int64), np.int64(0), np.int64(SIGN), distinct), ranks
-    return Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN)), scores
 
 
 class Buckets(NamedTuple):
@@ -247,7 +190,7 @@ def _extremes(codec: Codec, scores: NDArray[Any], keys: Keys, starts: NDArray[np
 
 def split_by_class(scores: NDArray[Any], positive: NDArray[np.bool_]) -> ClassSplit:
     """Sort scores within each class, and count the pairs that are in order."""
-    codec, scores = _codec(scores)
+    codec, scores = codec_for(scores)
     fit = _fit(codec, scores)
     counts = _count(codec, scores, positive, fit)
     keys = np.empty(scores.size, dtype=np.uint64)
@@ -275,7 +218,7 @@ def weighted_threshold_counts(
     scores: NDArray[Any], positive: NDArray[np.bool_], weights: NDArray[np.float64]
 ) -> ThresholdCounts:
     """Sum the weights at or above each distinct score; no weight is zero."""
-    codec, scores = _codec(scores)
+    codec, scores = codec_for(scores)
     fit = _fit(codec, scores)
     counts = _count(codec, scores, positive, fit).sum(axis=2)
     keys = np.empty(scores.size, dtype=np.uint64)

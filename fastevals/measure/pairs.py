@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.confusion import count_pairs, count_weighted_pairs
-from fastevals.measure.ordering import plain_block
+from fastevals.measure.codec import plain_block
 
 __all__ = ["count_label_pairs"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -378,15 +379,13 @@ class Ranking:
         """
         costs = check.check_costs(cost_fp, cost_fn, prior)
         if callable(metric):
-            function, greater = check.checked_function("metric", metric), True
-            name = getattr(metric, "__name__", "metric")
+            name, function, greater = "metric", check.checked_function("metric", metric), True
         else:
             entry = metric_named("metric", metric, of="cells")
             name, function, greater = entry.name, entry.function, entry.greater_is_better
-        if name == "expected_cost" and not callable(metric):
-            function = lambda at: cells.expected_cost(at, *costs)  # noqa: E731
-        elif costs != (1.0, 1.0, None):
-            raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', not with {name!r}")
+        check.check_costs_used(name, costs)
+        if name == "expected_cost":
+            function = partial(cells.expected_cost, cost_fp=costs[0], cost_fn=costs[1], prior=costs[2])
         sign = 1 if (greater if maximize is None else maximize) else -1
         row = best_row(self.counts, lambda at: sign * function(at))
         return self._point("best_threshold", row, function, f"{name} is NaN at every threshold")
