@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
-from fastevals._kernels.confusion import count_pairs, count_weighted_pairs
+from fastevals._kernels.confusion import count_pairs
 from fastevals.measure.codec import plain_block
 
 __all__ = ["count_label_pairs"]
@@ -72,20 +72,19 @@ def _count(
 ) -> tuple[NDArray[Any], int]:
     """Count pairs with codes in [low, low + width); give the table and the number of pairs outside."""
     parts = chunks(true.size)
-    dtype = np.int64 if weights is None else np.float64
     own = width <= SHARED
-    tables = np.zeros((len(parts) if own else 1, 2 if own else 1, width, width), dtype=dtype)
+    tables = np.zeros(
+        (len(parts) if own else 1, 2 if own else 1, width, width), dtype=np.int64 if weights is None else np.float64
+    )
 
     def count(i: int) -> int:
         outside = 0
         for block in blocks(parts[i]):
             pair = [_codes(labels[block]) for labels in (true, predicted)]
-            if pair[0] is None or pair[1] is None:
+            if any(codes is None for codes in pair):
                 outside += block.stop - block.start
-            elif weights is None:
-                outside += count_pairs(*pair, low, tables[i if own else 0])
             else:
-                outside += count_weighted_pairs(*pair, weights[block], low, tables[i if own else 0])
+                outside += count_pairs(*pair, None if weights is None else weights[block], low, tables[i if own else 0])
         return outside
 
     outside = sum(run(count, range(len(parts))) if own else map(count, range(len(parts))))
