@@ -63,9 +63,11 @@ def as_scores(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
-def as_thresholds(name: str, values: Any) -> NDArray[Any]:
+def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[Any]:
     """Give thresholds as an array of any shape: real numbers, infinities among them, but no NaN."""
     array = np.asarray(values)
+    if scalar and array.ndim:
+        raise ValueError(f"{name} must be one number, got shape {array.shape}")
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
     if np.isnan(array).any():

@@ -179,15 +179,54 @@ class ConfusionMatrix:
     # Metrics of the whole matrix ----------------------------------------------------------------------------------
 
     def accuracy(self) -> Any:
-        """Share of rows predicted right (2.5)."""
+        """Share of rows predicted right (2.5).
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> stack = fastevals.ConfusionMatrix([[[4, 1], [2, 3]], [[5, 0], [0, 5]]])
+        >>> stack.accuracy()
+        array([0.7, 1. ])
+        """
         return self._result("accuracy", cells.ratio(self._right(), self._total()))
 
     def error_rate(self) -> Any:
-        """Share of rows predicted wrong (2.4)."""
+        """Share of rows predicted wrong (2.4).
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.error_rate()
+        0.3
+        """
         return self._result("error_rate", cells.ratio(self._total() - self._right(), self._total()))
 
     def hamming_loss(self) -> Any:
-        """Share of labels predicted wrong: with one label a row, the error rate."""
+        """Share of labels predicted wrong: with one label a row, the error rate.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.hamming_loss()
+        0.3
+        """
         return self._result("hamming_loss", cells.ratio(self._total() - self._right(), self._total()))
 
     def matthews(self) -> Any:
@@ -197,19 +236,57 @@ class ConfusionMatrix:
         ----------
         Matthews (1975), doi:10.1016/0005-2795(75)90109-9; for K classes, Gorodkin (2004),
         doi:10.1016/j.compbiolchem.2004.09.006.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.matthews()
+        0.408248290463863
         """
         agreement, true, predicted = self._covariances()
         return self._result("matthews", cells.ratio(agreement, np.sqrt(true * predicted)))
 
     def cohen_kappa(self) -> Any:
-        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104)."""
+        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.cohen_kappa()
+        0.4
+        """
         counts = self._exact()
         total, by_chance = counts.sum(axis=(-2, -1)), (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
         right = np.trace(counts, axis1=-2, axis2=-1)
         return self._result("cohen_kappa", cells.ratio(*map(_float, (total * right - by_chance, total**2 - by_chance))))
 
     def balanced_accuracy(self) -> Any:
-        """Mean of the recalls of the classes that have rows."""
+        """Mean of the recalls of the classes that have rows.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.balanced_accuracy()
+        0.7
+        """
         recalls = cells.recall(self._one_vs_rest())
         there = self.counts.sum(axis=-1) > 0
         return self._result(
@@ -266,19 +343,65 @@ class ConfusionMatrix:
         ------
         ValueError
             If `average` is none of these, or "binary" with other than two classes.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.precision(), matrix.precision(average="macro")
+        (0.75, 0.7083333333333333)
         """
         return self._averaged("precision", cells.precision, average)
 
     def recall(self, *, average: str | None = "binary") -> Any:
-        """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`."""
+        """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.recall(average=None)
+        array([0.8, 0.6])
+        """
         return self._averaged("recall", cells.recall, average)
 
     def specificity(self, *, average: str | None = "binary") -> Any:
-        """Share of the rows outside a class that are not predicted as it; `average` as in `precision`."""
+        """Share of the rows outside a class that are not predicted as it; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.specificity()
+        0.8
+        """
         return self._averaged("specificity", cells.specificity, average)
 
     def jaccard(self, *, average: str | None = "binary") -> Any:
-        """Intersection over union of a class's predicted and true rows; `average` as in `precision`."""
+        """Intersection over union of a class's predicted and true rows; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.jaccard()
+        0.5
+        """
         return self._averaged("jaccard", cells.jaccard, average)
 
     def f_score(self, beta: float = 1.0, *, average: str | None = "binary", macro: str = "mean-of-f") -> Any:
@@ -307,6 +430,13 @@ class ConfusionMatrix:
         References
         ----------
         The two macro-F1s: Opitz and Burst (2019), arXiv:1911.03347. Zhou, *Machine Learning*, (2.14) is "of-means".
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.f_score(average="macro"), matrix.f_score(average="macro", macro="of-means")
+        (0.696969696969697, 0.7041420118343195)
         """
         beta = check.check_number("beta", beta, low=0, open_low=True, high=1e150)
         check.check_choice("macro", macro, MACRO_F)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.measure import cells, ranking_metrics
+from fastevals.measure import ranking_metrics
+from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import PrecisionRecallCurve, RocCurve
 from fastevals.measure.ordering import ClassSplit, positive_rows, split_by_class, weighted_threshold_counts
-from fastevals.measure.registry import metric_named
 from fastevals.measure.results import OperatingPoint
-from fastevals.measure.sweeps import best_row
 
 __all__ = ["Ranking"]
 
@@ -178,6 +176,13 @@ class Ranking:
         References
         ----------
         Zhou, *Machine Learning*, (2.21).
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.rank_loss()
+        0.25
         """
         return self._auc("rank_loss", ranking_metrics.rank_loss, lambda split: split.n_pairs * 2 - split.doubled_u)
 
@@ -195,6 +200,13 @@ class Ranking:
         -------
         float
             In [0, 1]; NaN without positives.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.average_precision()
+        0.8333333333333333
         """
         return self._defined("average_precision", ranking_metrics.average_precision(self.counts))
 
@@ -220,6 +232,13 @@ class Ranking:
         References
         ----------
         Davis and Goadrich (2006), doi:10.1145/1143844.1143874.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.pr_auc(interpolation="linear")
+        0.7916666666666666
         """
         check.check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
         return self._defined("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
@@ -233,6 +252,13 @@ class Ranking:
         -------
         OperatingPoint
             The distance, and the highest threshold that attains it; NaN if a class is missing.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.ks_statistic()
+        OperatingPoint(value=0.5, threshold=0.8)
         """
         return self._defined_at("ks_statistic", ranking_metrics.ks_statistic(self.counts))
 
@@ -249,6 +275,13 @@ class Ranking:
         References
         ----------
         Zhou, *Machine Learning*, section 2.3.2.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.break_even_point()
+        OperatingPoint(value=0.5, threshold=0.4)
         """
         return self._defined_at(
             "break_even_point",
@@ -268,6 +301,14 @@ class Ranking:
         -------
         OperatingPoint
             The rate, and the threshold of the point at or just past it; NaN if a class is missing.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> value, threshold = ranking.equal_error_rate()
+        >>> value
+        0.5
         """
         counts = self.counts
         if on_hull and not ranking_metrics.one_class(counts):
@@ -288,6 +329,13 @@ class Ranking:
         -------
         RocCurve
             Unpacks as ``fpr, tpr, thresholds``. Rates of a missing class are NaN.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.roc_curve()
+        RocCurve(5 points, area=0.75)
         """
         self._warn_if(ranking_metrics.one_class(self.counts), "roc_curve")
         return RocCurve.from_counts(self.counts, drop_intermediate=drop_intermediate)
@@ -299,6 +347,14 @@ class Ranking:
         -------
         PrecisionRecallCurve
             Unpacks as ``precision, recall, thresholds``, from the highest threshold down.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> precision, recall, thresholds = ranking.precision_recall_curve()
+        >>> float(precision.min())
+        0.5
         """
         self._warn_if(not self.n_positives, "precision_recall_curve")
         return PrecisionRecallCurve.from_counts(self.counts)
@@ -331,8 +387,7 @@ class Ranking:
         array([1. , 0.5])
         """
         asked = check.as_thresholds("thresholds", thresholds)
-        tp, fp, fn, tn = self.counts.cells(self.counts.rows_at_least(asked))
-        return ConfusionMatrix(np.stack((np.stack((tn, fp), axis=-1), np.stack((fn, tp), axis=-1)), axis=-2))
+        return ConfusionMatrix(at_thresholds.confusion_counts(self.counts, asked))
 
     def best_threshold(
         self,
@@ -378,17 +433,8 @@ class Ranking:
         0.8
         """
         costs = check.check_costs(cost_fp, cost_fn, prior)
-        if callable(metric):
-            name, function, greater = "metric", check.checked_function("metric", metric), True
-        else:
-            entry = metric_named("metric", metric, of="cells")
-            name, function, greater = entry.name, entry.function, entry.greater_is_better
-        check.check_costs_used(name, costs)
-        if name == "expected_cost":
-            function = partial(cells.expected_cost, cost_fp=costs[0], cost_fn=costs[1], prior=costs[2])
-        sign = 1 if (greater if maximize is None else maximize) else -1
-        row = best_row(self.counts, lambda at: sign * function(at))
-        return self._point("best_threshold", row, function, f"{name} is NaN at every threshold")
+        point = at_thresholds.best_threshold(self.counts, metric, maximize, costs)
+        return self._defined_at("best_threshold", point, "the metric is NaN at every threshold")
 
     def threshold_for(
         self,
@@ -437,16 +483,9 @@ class Ranking:
         """
         given = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, asked = check.check_exactly_one(given)
-        limit = check.check_number(name, asked, low=0, high=math.inf if name == "n_predicted" else 1)
-        held, best, sign = _CONSTRAINTS[name]
-        bound = 1 if name in ("precision", "recall", "tpr") else -1
-
-        def other_rate(at: Cells) -> Any:
-            return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
-
-        row = best_row(self.counts, other_rate)
-        because = f"no threshold has {name} {'>=' if bound > 0 else '<='} {limit:g}"
-        return self._point("threshold_for", row, best, because)
+        limit = at_thresholds.check_limit(name, asked)
+        point = at_thresholds.threshold_for(self.counts, name, limit)
+        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={limit:g}")
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
@@ -481,9 +520,8 @@ class Ranking:
         1.25
         """
         costs = check.check_costs(cost_fp, cost_fn, prior)
-        asked = np.asarray(check.check_number("threshold", threshold))
-        at = self.counts.cells(self.counts.rows_at_least(asked))
-        return self._defined("expected_cost", float(cells.expected_cost(at, *costs)))
+        asked = check.as_thresholds("threshold", threshold, scalar=True)
+        return self._defined("expected_cost", at_thresholds.expected_cost(self.counts, asked, *costs))
 
     # Undefined values ---------------------------------------------------------------------------------------------
 
@@ -499,23 +537,3 @@ class Ranking:
     def _defined_at(self, name: str, point: OperatingPoint, because: str | None = None) -> OperatingPoint:
         self._warn_if(math.isnan(point.value), name, because)
         return point
-
-    def _point(self, name: str, row: int | None, function: Callable[[Cells], Any], because: str) -> OperatingPoint:
-        if row is None:
-            return self._defined_at(name, ranking_metrics.UNDEFINED, because)
-        at = Cells(*(np.asarray(cell) for cell in self.counts.cells(row)))
-        return OperatingPoint(float(function(at)), self.counts.thresholds[row].item())
-
-
-def _n_predicted(at: Cells) -> Any:
-    return at.tp + at.fp
-
-
-# What a constraint of threshold_for bounds, the rate that is best under it, and that rate's direction.
-_CONSTRAINTS: dict[str, tuple[Callable[[Cells], Any], Callable[[Cells], Any], int]] = {
-    "precision": (cells.precision, cells.recall, 1),
-    "recall": (cells.recall, cells.precision, 1),
-    "fpr": (cells.false_positive_rate, cells.recall, 1),
-    "tpr": (cells.recall, cells.false_positive_rate, -1),
-    "n_predicted": (_n_predicted, cells.recall, 1),
-}

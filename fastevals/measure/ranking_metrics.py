@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels import areas
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.results import OperatingPoint
+from fastevals.measure.results import UNDEFINED, OperatingPoint
 from fastevals.measure.sweeps import best_row, sum_steps
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "roc_auc",
 ]
 
-UNDEFINED = OperatingPoint(math.nan, math.nan)
 PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.linear_pr_area, 2)}
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["OperatingPoint"]
+__all__ = ["UNDEFINED", "OperatingPoint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,6 @@ class OperatingPoint:
     def to_dict(self) -> dict[str, Any]:
         """Give the fields as a dict."""
         return asdict(self)
+
+
+UNDEFINED = OperatingPoint(math.nan, math.nan)

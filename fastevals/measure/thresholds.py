@@ -1,0 +1,91 @@
+"""What happens at a threshold, and the thresholds that are best: functions of threshold counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure import cells
+from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.registry import metric_named
+from fastevals.measure.results import UNDEFINED, OperatingPoint
+from fastevals.measure.sweeps import best_row
+
+__all__ = ["best_threshold", "confusion_counts", "expected_cost", "threshold_for"]
+
+
+def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[Any]:
+    """Give the confusion matrix at each threshold, the negative class first."""
+    tp, fp, fn, tn = counts.cells(counts.rows_at_least(thresholds))
+    return np.stack((np.stack((tn, fp), axis=-1), np.stack((fn, tp), axis=-1)), axis=-2)
+
+
+def expected_cost(
+    counts: ThresholdCounts, threshold: NDArray[Any], cost_fp: float, cost_fn: float, prior: float | None
+) -> float:
+    """Give the mean cost of a row at a threshold."""
+    at = counts.cells(counts.rows_at_least(threshold))
+    return float(cells.expected_cost(at, cost_fp, cost_fn, prior))
+
+
+def best_threshold(
+    counts: ThresholdCounts,
+    metric: str | Callable[..., Any],
+    maximize: bool | None,
+    costs: tuple[float, float, float | None],
+) -> OperatingPoint:
+    """Give the best value of a metric of one threshold, and the highest threshold that attains it."""
+    if callable(metric):
+        name, function, greater = "metric", check.checked_function("metric", metric), True
+    else:
+        entry = metric_named("metric", metric, of="cells")
+        name, function, greater = entry.name, entry.function, entry.greater_is_better
+    check.check_costs_used(name, costs)
+    if name == "expected_cost":
+        function = partial(cells.expected_cost, cost_fp=costs[0], cost_fn=costs[1], prior=costs[2])
+    sign = 1 if (greater if maximize is None else maximize) else -1
+    return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
+
+
+def threshold_for(counts: ThresholdCounts, name: str, limit: float) -> OperatingPoint:
+    """Give the best other rate where a rate is within its limit, and the highest threshold that attains it."""
+    held, bound, best, sign = CONSTRAINTS[name]
+
+    def other_rate(at: Cells) -> Any:
+        return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
+
+    return _point(counts, best_row(counts, other_rate), best)
+
+
+def check_limit(name: str, value: Any) -> float:
+    """Give the limit of a constraint as a float in its range."""
+    return check.check_number(name, value, low=0, high=math.inf if name == "n_predicted" else 1)
+
+
+def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
+    if row is None:
+        return UNDEFINED
+    at = Cells(*(np.asarray(cell) for cell in counts.cells(row)))
+    return OperatingPoint(float(function(at)), counts.thresholds[row].item())
+
+
+def _n_predicted(at: Cells) -> Any:
+    return at.tp + at.fp
+
+
+Rate = Callable[[Cells], Any]
+
+# What a constraint bounds, from below (1) or above (-1); the rate that is best under it, the greater (1) or the less.
+CONSTRAINTS: dict[str, tuple[Rate, int, Rate, int]] = {
+    "precision": (cells.precision, 1, cells.recall, 1),
+    "recall": (cells.recall, 1, cells.precision, 1),
+    "fpr": (cells.false_positive_rate, -1, cells.recall, 1),
+    "tpr": (cells.recall, 1, cells.false_positive_rate, -1),
+    "n_predicted": (_n_predicted, -1, cells.recall, 1),
+}
