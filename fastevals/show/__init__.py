@@ -1,0 +1,1 @@
+"""What people and programs read: the report, its tables and the command line."""

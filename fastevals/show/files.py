@@ -1,0 +1,248 @@
+"""Columns of CSV, Parquet and Arrow files as NumPy arrays. Needs pyarrow, which is imported when a file is read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SUFFIXES", "check_columns", "read_columns"]
+
+
+def read_columns(path: str | Path, wanted: Mapping[str, str], *, numeric: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Read some columns of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, Parquet or Arrow file; its name's end says which.
+    wanted : mapping of str to str
+        Names of the columns, and what messages call each (``--label 'y'``).
+    numeric : collection of str
+        Those of `wanted` that must hold numbers.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_rows,)
+        Numbers and booleans as such, strings as an object array of str. No value is missing, but floats may be NaN.
+
+    Raises
+    ------
+    ValueError
+        If the file is none of these, is damaged or has no rows, or a column is not there, not unique, of another type
+        or has missing values.
+    ModuleNotFoundError
+        Without pyarrow.
+    """
+    path = Path(path)
+    open_format = _format_of(path)
+    _import_pyarrow()
+    _check_file(path)
+    with _damage_reported(path):
+        source = open_format.open(path)
+        names = source.names
+    check_columns(f"{str(path)!r}", names, wanted)
+    with _damage_reported(path):
+        table = source.read(list(wanted))
+        table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
+    if not table.num_rows:
+        raise ValueError(f"{str(path)!r} has no rows")
+    return {name: _as_numpy(shown, table.column(name), name in numeric) for name, shown in wanted.items()}
+
+
+def check_columns(where: str, names: list[str], wanted: Mapping[str, str]) -> None:
+    """Raise unless each wanted column is there, once."""
+    for name, shown in wanted.items():
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+            raise ValueError(f"{shown}: {where} has no such column{hint}; its columns are {columns or 'none'}")
+        if names.count(name) > 1:
+            raise ValueError(f"{shown}: {where} has {names.count(name)} columns of this name")
+
+
+# Formats ----------------------------------------------------------------------------------------------------------
+
+
+class _Source(NamedTuple):
+    """A file's column names, and what reads some of them as a table."""
+
+    names: list[str]
+    read: Callable[[list[str]], Any]
+
+
+class _Format(NamedTuple):
+    """What a suffix means: a name for messages, and how to open a file."""
+
+    title: str
+    open: Callable[[Path], _Source]
+
+
+def _open_csv(path: Path) -> _Source:
+    from pyarrow import ArrowInvalid, Table, compute, csv, string
+
+    tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
+    parse = csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True)
+    with csv.open_csv(path, parse_options=parse) as reader:
+        names = list(reader.schema.names)
+
+    def read(columns: list[str]) -> Any:
+        options = csv.ConvertOptions(include_columns=columns)
+        try:
+            table = csv.read_csv(path, parse_options=parse, convert_options=options)
+        except ArrowInvalid as error:
+            if "conversion error" not in str(error):
+                raise
+            # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
+            options.column_types = dict.fromkeys(columns, string())
+            table = csv.read_csv(path, parse_options=parse, convert_options=options)
+            typed = [_typed(column, options.null_values) for column in table.columns]
+            table = Table.from_arrays(typed, names=table.column_names)
+        empty_is_null = [
+            compute.if_else(compute.equal(column, ""), None, column) if column.type == string() else column
+            for column in table.columns
+        ]
+        return Table.from_arrays(empty_is_null, names=table.column_names)
+
+    return _Source(names, read)
+
+
+def _typed(column: Any, nulls: list[str]) -> Any:
+    """Give a column of text as integers or floats if all its values are such, else as it is."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    missing = compute.is_in(column, value_set=pa.array(nulls))
+    for dtype in (pa.int64(), pa.float64()):
+        try:
+            return compute.if_else(missing, None, column).cast(dtype)
+        except pa.ArrowInvalid:
+            continue
+    return column
+
+
+def _open_parquet(path: Path) -> _Source:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(path)
+    return _Source(list(file.schema_arrow.names), lambda columns: file.read(columns=columns))
+
+
+def _open_arrow(path: Path) -> _Source:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    with pa.OSFile(str(path)) as file:
+        reader = ipc.open_file if file.read(6) == b"ARROW1" else ipc.open_stream
+        file.seek(0)
+        names = list(reader(file).schema.names)
+
+    def read(columns: list[str]) -> Any:
+        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns])
+        with pa.OSFile(str(path)) as file:
+            return reader(file, options=options).read_all()
+
+    return _Source(names, read)
+
+
+_CSV, _PARQUET, _ARROW = _Format("CSV", _open_csv), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
+
+SUFFIXES: dict[str, _Format] = {
+    ".csv": _CSV,
+    ".csv.gz": _CSV,
+    ".tsv": _CSV,
+    ".tsv.gz": _CSV,
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".arrow": _ARROW,
+    ".arrows": _ARROW,
+    ".feather": _ARROW,
+    ".ipc": _ARROW,
+}
+
+
+# Errors -----------------------------------------------------------------------------------------------------------
+
+
+def _format_of(path: Path) -> _Format:
+    for suffix, found in SUFFIXES.items():
+        if path.name.lower().endswith(suffix):
+            return found
+    raise ValueError(f"{str(path)!r} is of no known format: its name must end with {', '.join(SUFFIXES)}")
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise ValueError(f"{str(path)!r}: no such file")
+    if not path.is_file():
+        raise ValueError(f"{str(path)!r} is {'a directory' if path.is_dir() else 'no regular file'}; give one file")
+    if not path.stat().st_size:
+        raise ValueError(f"{str(path)!r} is empty")
+
+
+def _import_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ModuleNotFoundError("reading a file needs pyarrow: pip install 'fastevals[files]'") from None
+
+
+@contextmanager
+def _damage_reported(path: Path) -> Iterator[None]:
+    """Say which format a file that can't be read was taken for."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
+        if isinstance(error, PermissionError):
+            raise
+        reason = " ".join(str(error).split())
+        reason = reason if len(reason) <= 200 else reason[:200] + "..."
+        raise ValueError(f"{str(path)!r} can't be read as {_format_of(path).title}: {reason}") from error
+
+
+# Values -----------------------------------------------------------------------------------------------------------
+
+
+def _as_numpy(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
+    """Give a column without missing values as numbers, booleans or strings."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    dtype = column.type
+    if types.is_dictionary(dtype):
+        dtype = dtype.value_type
+        column = column.cast(dtype)
+    _check_missing(shown, column.is_null().to_numpy())
+    if types.is_decimal(dtype):
+        column = column.cast(pa.float64())
+    elif not (types.is_integer(dtype) or types.is_floating(dtype) or types.is_boolean(dtype)):
+        if numeric:
+            value = next((value for value in column.to_pylist() if not _is_number(value)), column[0].as_py())
+            raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r})")
+        try:
+            column = column.cast(pa.string())
+        except pa.ArrowException:
+            raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}") from None
+    return np.asarray(column.to_numpy())
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_missing(shown: str, missing: NDArray[np.bool_]) -> None:
+    count = int(np.count_nonzero(missing))
+    if count:
+        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at row {missing.argmax()}")

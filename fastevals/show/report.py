@@ -1,0 +1,344 @@
+"""What `fastevals report` computes: from columns to a tree of plain values that text and JSON are written from."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.counts import Cells
+from fastevals.measure.ranking import Ranking
+from fastevals.measure.registry import METRICS, metric_named
+
+__all__ = ["MOST_BLOCKS", "Block", "Model", "Report", "Roles", "build_report"]
+
+MOST_BLOCKS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which column is what.
+
+    Attributes
+    ----------
+    label : str
+        The true class.
+    scores : tuple of str
+        A model each.
+    weight, by : str, optional
+        Row weights; the column whose values make the blocks.
+    """
+
+    label: str
+    scores: tuple[str, ...]
+    weight: str | None = None
+    by: str | None = None
+
+    def shown(self) -> dict[str, str]:
+        """Give each column as messages call it: the option and the name; raise if one has two roles."""
+        given = [("--label", self.label), *(("--score", score) for score in self.scores)]
+        given += [(option, name) for option, name in (("--weight", self.weight), ("--by", self.by)) if name is not None]
+        shown: dict[str, str] = {}
+        for option, name in given:
+            if name in shown:
+                raise ValueError(f"{option} {name!r} is given already, as {shown[name]}; a column has one role")
+            shown[name] = f"{option} {name!r}"
+        return shown
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Columns that must hold numbers."""
+        return self.scores if self.weight is None else (*self.scores, self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model's numbers in a block.
+
+    Attributes
+    ----------
+    name : str
+        Column of its scores.
+    threshold : float
+        Rows with ``score >= threshold`` are predicted positive; NaN where no threshold is best.
+    cells : Cells or None
+        Counts (or weights) there.
+    metrics : dict of str to float
+        By name, as in the registry; NaN where undefined.
+    """
+
+    name: str
+    threshold: float
+    cells: Cells | None
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that share a value of the --by column, or all.
+
+    Attributes
+    ----------
+    value : int, float, bool, str or None
+        The value; None for all rows.
+    n_samples, n_positives, n_negatives : int
+        Rows (of weight above zero).
+    total_weight : float or None
+        Their weight.
+    positive_share : float
+        Share of positives, by weight.
+    models : tuple of Model
+        In the order given.
+    best : dict of str to tuple of str
+        By metric, the models with the best value.
+    """
+
+    value: Any
+    n_samples: int
+    n_positives: int
+    n_negatives: int
+    total_weight: float | None
+    positive_share: float
+    models: tuple[Model, ...]
+    best: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All of it.
+
+    Attributes
+    ----------
+    roles : Roles
+        The columns.
+    pos_label : int, float, bool or str
+        The positive class.
+    best : str or None
+        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
+    threshold : float or None
+        The threshold of all.
+    costs : dict of str to float, or None
+        ``cost_fp`` and ``cost_fn``, where given or used.
+    n_weightless : int
+        Rows of weight zero, left out.
+    blocks : tuple of Block
+        By ascending value.
+    """
+
+    roles: Roles
+    pos_label: Any
+    best: str | None
+    threshold: float | None
+    costs: dict[str, float] | None
+    n_weightless: int
+    blocks: tuple[Block, ...]
+
+
+def build_report(
+    columns: Mapping[str, NDArray[Any]],
+    roles: Roles,
+    *,
+    pos_label: str | None = None,
+    threshold: float | None = None,
+    best: str | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+) -> Report:
+    """Measure each model in each block.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of shape (n_rows,)
+        At least the columns of `roles`.
+    roles : Roles
+        Which column is what.
+    pos_label : str, optional
+        The positive class as text; 1 among 0/1, -1/1 and booleans.
+    threshold : float, optional
+        Threshold of all models.
+    best : str, optional
+        Instead: the metric whose best threshold is taken, for each model and block. By default "f1", or
+        "expected_cost" with costs.
+    cost_fp, cost_fn : float, optional
+        Costs; 1 where only the other is given.
+
+    Returns
+    -------
+    Report
+        Nothing in it depends on the arrays any more.
+
+    Raises
+    ------
+    ValueError
+        If a column or option is not as described; the message names it as on the command line.
+    """
+    shown = roles.shown()
+    costs = _costs(cost_fp, cost_fn)
+    if threshold is None:
+        best = metric_named("--best", best or ("f1" if costs is None else "expected_cost"), of="cells").name
+        if best == "expected_cost":
+            costs = costs or _costs(1.0, 1.0)
+    elif best is not None:
+        raise ValueError("--best and --threshold exclude each other")
+    elif math.isnan(threshold):
+        raise ValueError("--threshold must be a number, got nan")
+
+    positive, found = _positives(shown[roles.label], columns[roles.label], pos_label)
+    scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
+    weights = None if roles.weight is None else check.as_weights(shown[roles.weight], columns[roles.weight])
+    kept = None if weights is None or weights.all() else weights != 0
+    blocks = []
+    for value, rows in _row_groups(roles.by and shown[roles.by], columns.get(roles.by or ""), kept):
+        rankings = {
+            name: Ranking(positive[rows], array[rows], sample_weight=None if weights is None else weights[rows])
+            for name, array in scores.items()
+        }
+        models = tuple(_model(name, ranking, threshold, best, costs or {}) for name, ranking in rankings.items())
+        blocks.append(_block(value, rankings[roles.scores[0]], models, weighted=weights is not None))
+    n_weightless = 0 if kept is None else int(np.count_nonzero(~kept))
+    return Report(roles, found, best, threshold, costs, n_weightless, tuple(blocks))
+
+
+# Options and columns ----------------------------------------------------------------------------------------------
+
+
+def _costs(cost_fp: float | None, cost_fn: float | None) -> dict[str, float] | None:
+    if cost_fp is None and cost_fn is None:
+        return None
+    costs = {"cost_fp": 1.0 if cost_fp is None else cost_fp, "cost_fn": 1.0 if cost_fn is None else cost_fn}
+    for name, cost in costs.items():
+        check.check_number("--" + name.replace("_", "-"), cost, low=0, open_high=True)
+    if not any(costs.values()):
+        raise ValueError("--cost-fp and --cost-fn must not both be zero")
+    return costs
+
+
+def _positives(shown: str, labels: NDArray[Any], pos_label: str | None) -> tuple[NDArray[np.bool_], Any]:
+    """Give which rows are positive, and the positive label."""
+    distinct = _distinct(shown, labels)
+    if len(distinct) > 2:
+        raise ValueError(f"{shown} must have two classes, but has {len(distinct)} labels: {check.listed(distinct)}")
+    if pos_label is not None:
+        meant = [_as_label(pos_label, label) for label in distinct]
+        matches = [label for label, asked in zip(distinct, meant, strict=True) if asked == label]
+        if not matches and (len(distinct) > 1 or meant[0] is None):
+            raise ValueError(f"--pos-label must be a label of {shown} ({check.listed(distinct)}), got {pos_label!r}")
+        found = matches[0] if matches else meant[0]  # one class, and not this one
+    elif any(isinstance(label, str) for label in distinct) or not (set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}):
+        raise ValueError(
+            f"{shown} has the label{'s' * (len(distinct) > 1)} {check.listed(distinct)}: --pos-label must say which is "
+            "positive (it can be left out for 0/1, -1/1 and booleans)"
+        )
+    else:
+        found = type(distinct[0])(1)
+    return np.asarray(labels == found, dtype=bool), found
+
+
+def _as_label(text: str, like: Any) -> Any:
+    """Give an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
+    if isinstance(like, str):
+        return text
+    if isinstance(like, bool) and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            return bool(value) if isinstance(like, bool) and value in (0, 1) else value
+    return None
+
+
+def _distinct(shown: str, column: NDArray[Any]) -> list[Any]:
+    """Give a column's values, ascending, as plain Python ones."""
+    if column.dtype.kind == "O":
+        return sorted(set(column.tolist()))
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        check.raise_not_finite(shown, column)
+    return np.unique(column).tolist()  # type: ignore[no-any-return]
+
+
+def _scores(shown: str, values: NDArray[Any]) -> NDArray[Any]:
+    scores = check.as_scores(shown, values)
+    check.check_finite(shown, scores)
+    return scores
+
+
+def _row_groups(
+    shown: str | None, column: NDArray[Any] | None, kept: NDArray[np.bool_] | None
+) -> Iterator[tuple[Any, Any]]:
+    """Give each value of the --by column and an index of its rows; None and all rows where there is none."""
+    if shown is None or column is None:
+        yield None, slice(None) if kept is None else kept
+        return
+    values = _distinct(shown, column)
+    if len(values) > MOST_BLOCKS:
+        raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
+    if column.dtype.kind == "O":
+        place = {value: k for k, value in enumerate(values)}
+        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=column.size)
+    else:
+        codes = np.searchsorted(np.asarray(values, dtype=column.dtype), column)
+    order = np.argsort(codes, kind="stable")
+    stops = np.cumsum(np.bincount(codes, minlength=len(values)))
+    for value, rows in zip(values, np.split(order, stops[:-1]), strict=True):
+        some = rows if kept is None else rows[kept[rows]]
+        if some.size:
+            yield value, some
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _model(name: str, ranking: Ranking, threshold: float | None, best: str | None, costs: dict[str, float]) -> Model:
+    """Compute every metric of the registry, those of a confusion matrix at the threshold given or best."""
+    if best is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", check.UndefinedMetricWarning)
+            chosen = costs if best == "expected_cost" else {"cost_fp": 1.0, "cost_fn": 1.0}
+            threshold = ranking.best_threshold(best, cost_fp=chosen["cost_fp"], cost_fn=chosen["cost_fn"]).threshold
+    assert threshold is not None
+    counts = ranking.counts
+    cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
+    metrics = {}
+    for metric in METRICS.values():
+        if metric.of == "ranking":
+            metrics[metric.name] = float(metric(counts))
+        elif cells is None:
+            metrics[metric.name] = math.nan
+        else:
+            options = costs if metric.name == "expected_cost" else {}
+            metrics[metric.name] = float(metric(cells, **options))
+    plain = None if cells is None else Cells(*(np.asarray(cell).item() for cell in cells))
+    return Model(name, threshold, plain, metrics)
+
+
+def _block(value: Any, ranking: Ranking, models: tuple[Model, ...], *, weighted: bool) -> Block:
+    counts = ranking.counts
+    total = counts.n_pos + counts.n_neg
+    best = {name: _best(name, models) for name in METRICS}
+    return Block(
+        value,
+        ranking.n_samples,
+        ranking.n_positives,
+        ranking.n_negatives,
+        float(total) if weighted else None,
+        counts.n_pos / total,
+        models,
+        best,
+    )
+
+
+def _best(name: str, models: tuple[Model, ...]) -> tuple[str, ...]:
+    defined = [model.metrics[name] for model in models if not math.isnan(model.metrics[name])]
+    if not defined:
+        return ()
+    top = max(defined) if METRICS[name].greater_is_better else min(defined)
+    return tuple(model.name for model in models if model.metrics[name] == top)

@@ -1,0 +1,436 @@
+"""The command line from end to end: what it prints, and what it says when it can't."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fastevals import Ranking, __version__
+from fastevals.datasets import load_digits_eight
+from fastevals.measure.registry import METRICS
+from fastevals.show import cli
+
+pa = pytest.importorskip("pyarrow")
+
+SMALL = (
+    "y,a,b,w,part,name\n0,.1,.5,1,test,x\n1,.9,.5,2,test,y\n0,.3,.2,1,train,x\n1,.2,.8,3,train,y\n1,.8,.9,0,train,z\n"
+)
+MODELS = ("--label", "y", "--score", "a", "--score", "b")
+
+
+@pytest.fixture
+def small(tmp_path):
+    return write(tmp_path, "small.csv", SMALL)
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def report(capsys, *arguments):
+    """Run a report that must succeed and give what it printed."""
+    status = cli.main(["report", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert (status, err) == (0, "")
+    return out
+
+
+def strict_json(text):
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def report_json(capsys, *arguments):
+    return strict_json(report(capsys, *arguments, "--format", "json"))
+
+
+def error(capsys, *arguments):
+    """Run what must fail and give its one line."""
+    status = cli.main(list(map(str, arguments)))
+    err = capsys.readouterr().err
+    assert status == 2
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert err.startswith("fastevals")
+    assert ": error: " in err
+    assert "Traceback" not in err
+    return err
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_embedded_data(capsys):
+    told = report_json(capsys)
+    assert list(told) == [
+        "fastevals", "data", "label", "pos_label", "weight", "by", "operating_point", "costs", "blocks"
+    ]  # fmt: skip
+    assert (told["fastevals"], told["data"]) == (__version__, "digits_eight (embedded)")
+    assert (told["label"], told["pos_label"], told["weight"], told["by"]) == ("label", 1, None, None)
+    assert (told["operating_point"], told["costs"]) == ({"best": "f1"}, None)
+    (block,) = told["blocks"]
+    assert (block["value"], block["n_samples"], block["n_positives"], block["n_negatives"]) == (None, 1797, 174, 1623)
+    columns = load_digits_eight()
+    for model in block["models"]:
+        ranking = Ranking(columns["label"], columns[model["name"]])
+        metrics = model["metrics"]
+        assert list(metrics) == list(METRICS)
+        assert metrics["roc_auc"] == ranking.roc_auc()
+        assert metrics["rank_loss"] == ranking.rank_loss()
+        assert metrics["average_precision"] == ranking.average_precision()
+        assert metrics["pr_auc"] == ranking.pr_auc()
+        assert metrics["pr_auc_linear"] == ranking.pr_auc(interpolation="linear")
+        assert metrics["equal_error_rate"] == ranking.equal_error_rate().value
+        assert metrics["equal_error_rate_on_hull"] == ranking.equal_error_rate(on_hull=True).value
+        assert metrics["break_even_point"] == ranking.break_even_point().value
+        assert metrics["ks_statistic"] == ranking.ks_statistic().value
+        assert (metrics["f1"], model["threshold"]) == tuple(ranking.best_threshold("f1"))
+        matrix = ranking.confusion_at(model["threshold"])
+        assert model["confusion"] == dict(zip(("tn", "fp", "fn", "tp"), matrix.counts.ravel().tolist(), strict=True))
+        assert metrics["matthews"] == pytest.approx(matrix.matthews(), rel=1e-14)
+        assert metrics["accuracy"] == matrix.accuracy()
+    assert block["best"]["roc_auc"] == ["random_forest"]
+    assert block["best"]["recall"] == ["naive_bayes"]
+
+
+def test_folds(capsys):
+    told = report_json(capsys, "--by", "fold", "--score", "naive_bayes", "--threshold", ".5")
+    assert (told["by"], told["operating_point"]) == ("fold", {"threshold": 0.5})
+    columns = load_digits_eight()
+    assert [block["value"] for block in told["blocks"]] == [0, 1, 2, 3, 4]
+    for block in told["blocks"]:
+        rows = columns["fold"] == block["value"]
+        ranking = Ranking(columns["label"][rows], columns["naive_bayes"][rows])
+        (model,) = block["models"]
+        assert (block["n_samples"], block["n_positives"]) == (ranking.n_samples, ranking.n_positives)
+        assert model["threshold"] == 0.5
+        assert model["metrics"]["roc_auc"] == ranking.roc_auc()
+        assert model["metrics"]["f1"] == ranking.confusion_at(0.5).f_score()
+
+
+def test_costs(capsys):
+    columns = load_digits_eight()
+    ranking = Ranking(columns["label"], columns["logistic"])
+    told = report_json(capsys, "--cost-fn", "20", "--score", "logistic")
+    assert (told["operating_point"], told["costs"]) == ({"best": "expected_cost"}, {"cost_fp": 1, "cost_fn": 20})
+    (model,) = told["blocks"][0]["models"]
+    point = ranking.best_threshold("expected_cost", cost_fn=20)
+    assert (model["metrics"]["expected_cost"], model["threshold"]) == tuple(point)
+    told = report_json(capsys, "--cost-fn", "20", "--cost-fp", "2", "--score", "logistic", "--best", "matthews")
+    (model,) = told["blocks"][0]["models"]
+    assert model["threshold"] == ranking.best_threshold("matthews").threshold
+    assert model["metrics"]["expected_cost"] == ranking.expected_cost(model["threshold"], cost_fp=2, cost_fn=20)
+    assert report_json(capsys, "--best", "expected_cost")["costs"] == {"cost_fp": 1, "cost_fn": 1}
+
+
+def test_weights(capsys, small):
+    told = report_json(capsys, small, *MODELS, "--weight", "w")
+    (block,) = told["blocks"]
+    assert (told["weight"], block["n_samples"], block["n_positives"], block["total_weight"]) == ("w", 4, 2, 7.0)
+    ranking = Ranking([0, 1, 0, 1], [0.1, 0.9, 0.3, 0.2], sample_weight=[1, 2, 1, 3])
+    assert block["models"][0]["metrics"]["roc_auc"] == ranking.roc_auc()
+    assert sum(block["models"][0]["confusion"].values()) == 7
+    text = report(capsys, small, *MODELS, "--weight", "w")
+    assert "4 rows, 2 positive; weight 7 (71.4 %)" in text
+    assert "w, 1 row of weight zero left out" in text
+
+
+def test_blocks_by_weight_leave_out_empty_ones(capsys, small):
+    told = report_json(capsys, small, *MODELS, "--weight", "w", "--by", "name")
+    assert [block["value"] for block in told["blocks"]] == ["x", "y"]
+
+
+def test_best_marks_all_ties_but_not_a_single_model(capsys, tmp_path):
+    file = write(tmp_path, "ties.csv", "y,a,b\n0,1,2\n1,2,4\n")
+    (block,) = report_json(capsys, file, *MODELS)["blocks"]
+    assert block["best"]["roc_auc"] == block["best"]["equal_error_rate"] == ["a", "b"]
+    assert report(capsys, file, *MODELS).count("1.0000*") == 2 * 10
+    assert "*" not in report(capsys, file, "--label", "y", "--score", "a")
+
+
+@pytest.mark.parametrize(
+    ("labels", "option", "pos_label", "n_positives"),
+    [
+        ("no yes", "yes", "yes", 2),
+        ("true false", "true", True, 1),
+        ("true false", "False", False, 2),
+        ("true false", None, True, 1),
+        ("1 2", "2", 2, 2),
+        ("1 2", "2.0", 2, 2),
+        ("-1 1", None, 1, 2),
+        ("-1 1", "-1", -1, 1),
+        ("0.5 1.5", "1.5", 1.5, 2),
+        ("0 0", None, 1, 0),
+        ("no no", "yes", "yes", 0),
+    ],
+)
+def test_positive_class(capsys, tmp_path, labels, option, pos_label, n_positives):
+    first, second = labels.split()
+    file = write(tmp_path, "labels.csv", f"y,a\n{first},.3\n{second},.6\n{second},.7\n")
+    arguments = () if option is None else ("--pos-label", option)
+    told = report_json(capsys, file, "--label", "y", "--score", "a", *arguments)
+    assert told["pos_label"] == pos_label
+    assert type(told["pos_label"]) is type(pos_label)
+    assert told["blocks"][0]["n_positives"] == n_positives
+
+
+# Text -------------------------------------------------------------------------------------------------------------
+
+
+def test_text(capsys):
+    lines = report(capsys, "--by", "fold", "--score", "logistic", "--score", "random_forest").splitlines()
+    assert lines[0] == "fastevals report: digits_eight (embedded)"
+    assert lines[1] == "label      label, positive class 1"
+    assert "chosen on the rows it is judged on" in lines[2]
+    start = lines.index("fold = 3: 359 rows, 35 positive (9.75 %)")
+    assert " ".join(lines[start + 1].split()) == (
+        "model AUC AP PR AUC EER BEP KS | threshold accuracy precision recall F1 MCC"
+    )
+    assert lines[start + 2].split()[:3] == ["logistic", "0.9837", "0.9006"]
+    assert lines[start + 3].split()[:3] == ["random_forest", "0.9985*", "0.9831*"]
+    assert max(map(len, lines)) <= 120
+    assert lines.count("") == 5
+
+
+def test_text_with_costs_fits(capsys):
+    text = report(capsys, "--cost-fp", "2", "--threshold", "0.25", "--score", "logistic")
+    assert "costs      2 a false positive, 1 a false negative" in text
+    assert "threshold  0.25, for every model" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_column_of_the_chosen_metric_is_shown(capsys):
+    assert "kappa" in report(capsys, "--best", "cohen_kappa")
+    assert "kappa" not in report(capsys)
+
+
+@pytest.mark.parametrize(
+    ("label", "note", "undefined", "defined"),
+    [
+        ("0", "part test has no positives: AUC", "average_precision", "accuracy"),
+        ("1", "part test has no negatives: AUC", "roc_auc", "average_precision"),
+    ],
+)
+def test_block_of_one_class(capsys, tmp_path, label, note, undefined, defined):
+    text = SMALL.replace("0,.1,.5,1,test", f"{label},.1,.5,1,test").replace("1,.9,.5,2,test", f"{label},.9,.5,2,test")
+    file = write(tmp_path, "one.csv", text)
+    first, second = report_json(capsys, file, *MODELS, "--by", "part")["blocks"]
+    assert first["models"][0]["metrics"][undefined] is None
+    assert first["best"][undefined] == []
+    assert first["models"][0]["metrics"][defined] is not None
+    assert second["models"][0]["metrics"][undefined] is not None
+    assert note in report(capsys, file, *MODELS, "--by", "part")
+
+
+def test_no_best_threshold(capsys, tmp_path):
+    file = write(tmp_path, "negatives.csv", "y,a\n0,1\n0,2\n")
+    arguments = (file, "--label", "y", "--score", "a", "--best", "recall")
+    (model,) = report_json(capsys, *arguments)["blocks"][0]["models"]
+    assert model["threshold"] is model["confusion"] is model["metrics"]["accuracy"] is None
+    assert "the data has no positives" in report(capsys, *arguments)
+
+
+def test_infinite_threshold(capsys, tmp_path):
+    file = write(tmp_path, "worst.csv", "y,a\n1,1\n0,2\n0,3\n")
+    arguments = (file, "--label", "y", "--score", "a", "--best", "accuracy")
+    (model,) = report_json(capsys, *arguments)["blocks"][0]["models"]
+    assert model["threshold"] == "Infinity"
+    assert model["metrics"]["precision"] is None
+    assert "precision of a undefined (0/0)" in report(capsys, *arguments)
+    told = report_json(capsys, *arguments[:5], "--threshold=-inf")
+    assert told["operating_point"] == {"threshold": "-Infinity"}
+
+
+def test_names_that_do_not_print(capsys, tmp_path, monkeypatch):
+    file = write(tmp_path, "names.csv", 'y,"a\nb",é\n1,1,1\n0,2,1\n')
+    text = report(capsys, file, "--label", "y", "--score", "a\nb", "--score", "é")
+    assert "\n'a\\nb' " in text
+    assert "\né " in text
+    with open(tmp_path / "ascii", "w", encoding="ascii") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        assert cli.main(["report", file, "--label", "y", "--score", "é"]) == 0
+    assert "\n\\xe9 " in (tmp_path / "ascii").read_text()
+
+
+# Errors -----------------------------------------------------------------------------------------------------------
+
+BAD_ARGUMENTS = [
+    (["--scroe", "a"], "'--scroe', did you mean --score?"),
+    (["--best", "auc"], "--best must be one of 'accuracy', "),
+    (["--best", "roc_auc"], "--best must be one of 'accuracy', "),
+    (["--best", "f1", "--threshold", "1"], "--best and --threshold"),
+    (["--threshold", "half"], "--threshold: must be a number, got 'half'"),
+    (["--threshold", "nan"], "--threshold must be a number, got nan"),
+    (["--threshold", "-1e-3"], "--threshold: expected one argument (one that starts with a dash"),
+    (["--cost-fp", "-1"], "--cost-fp must be in [0, inf), got -1.0"),
+    (["--cost-fn", "inf"], "--cost-fn must be in [0, inf), got inf"),
+    (["--cost-fn", "nan"], "--cost-fn must be in [0, inf), got nan"),
+    (["--cost-fn", "0", "--cost-fp", "0"], "--cost-fp and --cost-fn must not both be zero"),
+    (["--format", "xml"], "--format: invalid choice: 'xml'"),
+    (["--label"], "--label: expected one argument"),
+    (["--score", "lr"], "--score 'lr': digits_eight (embedded) has no such column; its columns are 'label', "),
+    (["--score", "logistics"], "(did you mean 'logistic'?)"),
+    (["--by", "folds"], "--by 'folds'"),
+    (["--by", "logistic", "--score", "naive_bayes"], "--by 'logistic' has 1797 values"),
+    (["--by", "label"], "--by 'label' is given already, as --label 'label'"),
+    (["--score", "logistic", "--score", "logistic"], "--score 'logistic' is given already"),
+    (["--score", "label"], "--score 'label' is given already, as --label"),
+    (["--weight", "logistic"], "--weight 'logistic' is given already, as --score"),
+    (["--label", "fold", "--score", "logistic"], "--label 'fold' must have two classes, but has 5 labels: 0, 1, 2"),
+    (["--pos-label", "8"], "--pos-label must be a label of --label 'label' (0, 1), got '8'"),
+    (["--pos-label", "eight"], "--pos-label must be a label of --label 'label' (0, 1), got 'eight'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), BAD_ARGUMENTS)
+def test_bad_arguments(capsys, arguments, said):
+    assert said in error(capsys, "report", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--score", "a"], "--label is missing"),
+        (["--label", "y"], "--score is missing"),
+        (["more.csv", *MODELS], "unexpected argument 'more.csv'"),
+        (["--label", "Y", "--score", "a"], "--label 'Y'"),
+        (["--label", "name", "--score", "a"], "--label 'name' must have two classes, but has 3 labels: 'x', 'y', 'z'"),
+        (["--label", "part", "--score", "a"], "--label 'part' has the labels 'test', 'train': --pos-label must say"),
+        (["--label", "part", "--score", "a", "--pos-label", "dev"], "('test', 'train'), got 'dev'"),
+        (["--label", "y", "--score", "name"], "--score 'name' must hold numbers, but has type string (with the value"),
+        ([*MODELS, "--weight", "part"], "--weight 'part' must hold numbers"),
+    ],
+)
+def test_bad_columns(capsys, small, arguments, said):
+    assert said in error(capsys, "report", small, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows", "said"),
+    [
+        ([], "0,.1\n1,\n1,NaN\n", "--score 'a' has 2 missing values, the first at row 1"),
+        ([], "0,.1\n,.2\n", "--label 'y' has 1 missing value, the first at row 1"),
+        ([], "0,.1\n1,inf\n", "--score 'a' must be finite, but has 1 infinite value, the first at row 1"),
+        ([], "0,.1\n1,x\n", "--score 'a' must hold numbers, but has type string (with the value 'x')"),
+        (["--pos-label", "n"], "n,.1\n,.1\n", "--label 'y' has 1 missing value, the first at row 1"),
+        ([], "", "has no rows"),
+        ([], "0,.1,3\n", "can't be read as CSV"),
+        (["--weight", "w"], "0,.1\n", "--weight 'w'"),
+    ],
+)
+def test_bad_values(capsys, tmp_path, arguments, rows, said):
+    file = write(tmp_path, "bad.csv", "y,a\n" + rows)
+    assert said in error(capsys, "report", file, "--label", "y", "--score", "a", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ("1 -2", "--weight 'w' must not be negative, got -2.0 at row 1"),
+        ("0 0", "--weight 'w' must have a value above zero"),
+        ("1 inf", "--weight 'w' must be finite"),
+    ],
+)
+def test_bad_weights(capsys, tmp_path, weights, said):
+    first, second = weights.split()
+    file = write(tmp_path, "weights.csv", f"y,a,w\n0,.1,{first}\n1,.2,{second}\n")
+    assert said in error(capsys, "report", file, "--label", "y", "--score", "a", "--weight", "w")
+
+
+def test_no_command(capsys):
+    assert cli.main([]) == 2
+    out, err = capsys.readouterr()
+    assert "report" in out
+    assert err == "fastevals: error: no command given, try: fastevals report\n"
+
+
+@pytest.mark.parametrize("arguments", [["rapport"], ["--rapport"]])
+def test_unknown_command(capsys, arguments):
+    assert "rapport" in error(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (MemoryError(), 2, "fastevals report: error: not enough memory for this data\n"),
+        (PermissionError(13, "Permission denied", "x.csv"), 2, "fastevals report: error: x.csv: Permission denied\n"),
+    ],
+)
+def test_interruptions(capsys, monkeypatch, raised, status, said):
+    def fail(_):
+        raise raised
+
+    monkeypatch.setattr(cli, "_report", fail)
+    assert cli.main(["report"]) == status
+    assert capsys.readouterr().err == said
+
+
+# Help and processes -----------------------------------------------------------------------------------------------
+
+
+def test_help_and_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"fastevals {__version__}\n"
+    assert cli.main(["--help"]) == 0
+    assert "report" in capsys.readouterr().out
+    assert cli.main(["report", "--help"]) == 0
+    assert "fastevals report --by fold" in capsys.readouterr().out
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "fastevals", *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, **options)
+
+
+def test_process():
+    done = run("report", "--format", "json", "--score", "logistic")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert strict_json(done.stdout)["blocks"][0]["n_samples"] == 1797
+    done = run("report", "nowhere.csv", "--label", "y", "--score", "a")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "fastevals report: error: 'nowhere.csv': no such file\n"
+
+
+def test_help_imports_nothing_slow():
+    code = "import sys; from fastevals.show.cli import main; main(['report', '--help']); " + (
+        "sys.exit(any(name in sys.modules for name in ('numba', 'numpy', 'scipy', 'pyarrow')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_reader_that_has_seen_enough():
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        for arguments in (["report", "--by", "fold"], ["report", "--help"]):
+            command = [sys.executable, "-m", "fastevals", *arguments]
+            done = subprocess.run(command, check=False, stdout=write_end, stderr=subprocess.PIPE, timeout=120)
+            assert (done.returncode, done.stderr) == (0, b"")
+    finally:
+        os.close(write_end)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_full_disk():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "fastevals", "report"]
+        done = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (2, "fastevals report: error: output: No space left on device\n")
+
+
+def test_metrics_do_not_depend_on_row_order(capsys, tmp_path):
+    rng = np.random.default_rng(5)
+    header, *rows = SMALL.splitlines()
+    shuffled = write(tmp_path, "shuffled.csv", "\n".join([header, *rng.permutation(rows)]) + "\n")
+    file = write(tmp_path, "small.csv", SMALL)
+    first, second = (report_json(capsys, path, *MODELS, "--by", "part")["blocks"] for path in (file, shuffled))
+    assert first == second

@@ -1,0 +1,213 @@
+"""The same columns from every format, and what is said of files that are none."""
+
+import decimal
+import gzip
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from fastevals.show import cli
+from fastevals.show.files import SUFFIXES, read_columns
+
+pa = pytest.importorskip("pyarrow")
+from pyarrow import csv, ipc, parquet  # noqa: E402
+
+COLUMNS = {"y": [0, 1, 1], "a": [0.25, 0.5, 1e-300], "part": ["train", "test", "train"], "extra": ["", "b", None]}
+WANTED = {"y": "--label 'y'", "a": "--score 'a'", "part": "--by 'part'"}
+
+
+def write(path, columns, suffix=None):
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    match suffix or path.suffix:
+        case ".parquet" | ".pq":
+            parquet.write_table(table, path)
+        case ".csv" | ".tsv":
+            csv.write_csv(table, path, csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
+        case ".gz":
+            with gzip.open(path, "wb") as file:
+                csv.write_csv(table, file, csv.WriteOptions(delimiter="\t" if ".tsv" in path.name else ","))
+        case ".stream" | ".arrows":
+            with ipc.new_stream(path, table.schema) as file:
+                file.write_table(table, max_chunksize=2)
+        case _:
+            with ipc.new_file(path, table.schema) as file:
+                file.write_table(table, max_chunksize=2)
+    return path
+
+
+def read(path, **columns):
+    return read_columns(path, {name: f"--x {name!r}" for name in columns}, numeric=[n for n in columns if columns[n]])
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".CSV", "_stream.arrow"])
+def test_formats_agree(tmp_path, suffix):
+    path = tmp_path / f"file{suffix}"
+    table = pa.table(COLUMNS)
+    write(path, table, ".stream" if "stream" in suffix else path.suffix.lower())
+    found = read_columns(path, WANTED, numeric=["a"])
+    assert list(found) == list(WANTED)
+    for name, column in found.items():
+        assert column.tolist() == COLUMNS[name]
+    assert found["y"].dtype == np.int64
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".arrow", ".arrows"])
+def test_formats_give_the_same_report(tmp_path, capsys, suffix):
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {"y": rng.random(500) < 0.3, "a": rng.integers(0, 9, 500), "b": rng.random(500), "w": rng.random(500)}
+        | {"part": rng.choice(["train", "test"], 500).tolist()}
+    )
+    printed = []
+    for path in (tmp_path / "scores.csv", tmp_path / f"scores{suffix}"):
+        write(path, table)
+        asked = ["--label", "y", "--score", "a", "--score", "b", "--weight", "w", "--by", "part", "--format", "json"]
+        assert cli.main(["report", str(path), *asked]) == 0
+        printed.append(capsys.readouterr().out.replace(str(path), ""))
+    assert printed[0] == printed[1]
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pa.array(["a", "b", "a"]).dictionary_encode(), ["a", "b", "a"]),
+        (pa.array([True, False, True]), [True, False, True]),
+        (pa.array([1, 2, 3], pa.uint8()), [1, 2, 3]),
+        (pa.array([2**63, 1, 0], pa.uint64()), [2**63, 1, 0]),
+        (pa.array([0.5, 1, 2], pa.float32()), [0.5, 1, 2]),
+        (pa.array([decimal.Decimal("0.5"), decimal.Decimal(1), decimal.Decimal(2)]), [0.5, 1, 2]),
+        (pa.array(["a", "b", ""], pa.large_string()), ["a", "b", ""]),
+        (pa.array([0, 1, 2], pa.date32()), ["1970-01-01", "1970-01-02", "1970-01-03"]),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".arrow", ".parquet"])
+def test_types(tmp_path, suffix, column, expected):
+    path = write(tmp_path / f"typed{suffix}", {"x": column})
+    found = read(path, x=not isinstance(expected[0], str))["x"]
+    assert found.tolist() == expected
+    assert found.dtype.kind == ("O" if isinstance(expected[0], str) else found.dtype.kind)
+
+
+def test_csv_types_do_not_depend_on_the_first_rows(tmp_path):
+    n = 300_000  # types are guessed from the first megabyte
+    path = tmp_path / "late.csv"
+    rows = [f"{k % 2},{k},{k % 2}\n" for k in range(n)]
+    path.write_text("".join(["y,a,part\n", *rows, "1,0.5,late\n"]))
+    found = read(path, y=False, a=True, part=False)
+    assert found["y"].dtype == np.int64
+    assert found["a"][-1] == 0.5
+    assert found["a"][-2] == n - 1
+    assert found["part"][[0, -1]].tolist() == ["0", "late"]
+    path.write_text("".join(["y,a,part\n", *rows, "1,NA,\n", "1,x,late\n"]))
+    with pytest.raises(ValueError, match=r"--x 'a' must hold numbers, but has type string \(with the value 'NA'"):
+        read(path, a=True)
+    path.write_text("".join(["y,a,part\n", *rows, "1,0.5,\n", "1,NA,late\n"]))
+    with pytest.raises(ValueError, match="--x 'part' has 1 missing value, the first at row 300000"):
+        read(path, part=False)
+    with pytest.raises(ValueError, match="--x 'a' has 1 missing value, the first at row 300001"):
+        read(path, a=True)
+
+
+def test_csv_with_quotes_and_mark(tmp_path):
+    path = tmp_path / "quoted.csv"
+    path.write_bytes('\ufeff"y","a,b",c\r\n"1","0.5","two\nlines"\r\n0,1,NA\r\n'.encode())
+    found = read(path, **{"y": True, "a,b": True, "c": False})
+    assert [column.tolist() for column in found.values()] == [[1, 0], [0.5, 1], ["two\nlines", "NA"]]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".arrows"])
+@pytest.mark.parametrize("content", [b"", b"\x00", b"\xff\xfe\xfd garbage\n\x80\n", b"ARROW1\x00\x00garbage", b"PAR1"])
+def test_garbage(tmp_path, capsys, suffix, content):
+    path = tmp_path / f"garbage{suffix}"
+    path.write_bytes(content)
+    assert cli.main(["report", str(path), "--label", "y", "--score", "a"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("fastevals report: error: ")
+    assert err.count("\n") == 1
+    assert str(path) in err
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".arrow", ".arrows"])
+def test_truncated(tmp_path, suffix):
+    path = write(tmp_path / f"cut{suffix}", {"a": np.random.default_rng(0).random(5000)})
+    whole = path.read_bytes()
+    for size in (len(whole) // 8, len(whole) // 2):
+        path.write_bytes(whole[:size])
+        title = SUFFIXES[suffix].title
+        with pytest.raises(ValueError, match=f"can't be read as {title}: "):
+            read(path, a=True)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows", ".csv"])
+def test_text_that_is_not_utf8(tmp_path, suffix):
+    path = write(tmp_path / f"latin{suffix}", {"x": ["abcdefgh", "b"]})
+    path.write_bytes(path.read_bytes().replace(b"abcdefgh", b"abcd\xe9fgh"))
+    with pytest.raises(ValueError, match=r"UTF-?8|has type binary"):
+        read(path, x=False)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows"])
+def test_damage_is_never_a_traceback(tmp_path, capsys, suffix):
+    path = write(tmp_path / f"damaged{suffix}", {"y": [0, 1, 1, 0], "a": [0.5, 1, 2, 3], "part": ["u", "v", "v", "u"]})
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        damaged = np.frombuffer(whole, np.uint8).copy()
+        damaged[rng.integers(damaged.size, size=2)] = rng.integers(256, size=2)
+        path.write_bytes(damaged.tobytes())
+        status = cli.main(["report", str(path), "--label", "y", "--score", "a", "--by", "part"])
+        assert (status, capsys.readouterr().err.count("\n")) in ((0, 0), (2, 1))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda folder: folder / "none.csv", "no such file"),
+        (lambda folder: folder, "no known format: its name must end with .csv, "),
+        (lambda folder: (folder / "d.csv").mkdir() or folder / "d.csv", "is a directory"),
+        (lambda folder: folder / "scores.xlsx", "no known format"),
+    ],
+)
+def test_no_file(tmp_path, make, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read(make(tmp_path), a=True)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".arrows"])
+def test_columns_that_cannot_be_used(tmp_path, suffix):
+    table = pa.Table.from_arrays([pa.array([1.0, None, None])] * 3, names=["a", "twice", "twice"])
+    path = write(tmp_path / f"odd{suffix}", table)
+    with pytest.raises(ValueError, match=r"--x 'twice': .* has 2 columns of this name"):
+        read(path, twice=True)
+    with pytest.raises(ValueError, match=r"--x 'twic': .* no such column \(did you mean 'twice'\?\); its columns"):
+        read(path, twic=True)
+    with pytest.raises(ValueError, match="--x 'a' has 2 missing values, the first at row 1"):
+        read(path, a=True)
+
+
+def test_no_rows(tmp_path):
+    for suffix in (".csv", ".parquet", ".arrow"):
+        path = write(tmp_path / f"short{suffix}", {"a": pa.array([], pa.float64())})
+        with pytest.raises(ValueError, match="has no rows"):
+            read(path, a=True)
+
+
+def test_nested_column(tmp_path):
+    path = write(tmp_path / "nested.parquet", {"x": [[1], [2]], "a.b": [1, 2], "s": [{"t": 1}, {"t": 2}]})
+    assert read(path, **{"a.b": True})["a.b"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="--x 'x' must hold numbers, booleans or strings, but has type list"):
+        read(path, x=False)
+    with pytest.raises(ValueError, match="--x 's' must hold numbers, but has type struct"):
+        read(path, s=True)
+
+
+def test_without_pyarrow(tmp_path, monkeypatch, capsys):
+    path = write(tmp_path / "scores.parquet", COLUMNS)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert cli.main(["report", str(path), "--label", "y", "--score", "a"]) == 2
+    assert capsys.readouterr().err == (
+        "fastevals report: error: reading a file needs pyarrow: pip install 'fastevals[files]'\n"
+    )
+    assert cli.main(["report", "--score", "logistic"]) == 0
