@@ -181,8 +181,9 @@ def run(
                 results[i] = task(items[i], *space)
                 tick()
 
-        helpers = _start(work, min(get_num_threads(), len(items)) - 1, stop)
+        helpers: list[Future[None]] = []
         try:
+            _start(work, min(get_num_threads(), len(items)) - 1, stop, helpers)
             work()
         except BaseException:
             stop.set()
@@ -192,10 +193,10 @@ def run(
     return results
 
 
-def _start(work: Callable[[], None], helpers: int, stop: threading.Event) -> list[Future[None]]:
-    """Put `helpers` more threads to work; an error in one stops the others."""
-    if helpers < 1:
-        return []
+def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers: list[Future[None]]) -> None:
+    """Put more threads to work and list them in `helpers`; an error in one stops the others."""
+    if number < 1:
+        return
     with _state.lock:
         if _state.pool is None:
             _state.pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="fastevals")
@@ -208,10 +209,9 @@ def _start(work: Callable[[], None], helpers: int, stop: threading.Event) -> lis
             stop.set()
             raise
 
-    try:
-        return [pool.submit(guarded) for _ in range(helpers)]
-    except RuntimeError:  # the interpreter is going down and starts no threads: the caller works alone
-        return []
+    # RuntimeError: the interpreter is going down and starts no threads; the caller works alone.
+    with contextlib.suppress(RuntimeError):
+        helpers.extend(pool.submit(guarded) for _ in range(number))
 
 
 def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:

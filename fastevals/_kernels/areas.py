@@ -78,8 +78,11 @@ def davis_goadrich_area(fps, tps):
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
-        gain = np.float64(tps[i] - tps[i - 1])
-        if gain > 0.0:
+        gain, error = difference(float(tps[i]), float(tps[i - 1]))
+        if gain > 0.0 and fps[i] == 0:
+            high, low = add(high, low, gain)
+            low += error
+        elif gain > 0.0:
             slope = 1.0 + (fps[i] - fps[i - 1]) / gain
             start = np.float64(tps[i - 1]) + np.float64(fps[i - 1])
             if start == 0.0:

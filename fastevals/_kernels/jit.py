@@ -23,6 +23,8 @@ from numba.core.caching import FunctionCache
 
 __all__ = ["kernel"]
 
+CHECKSUM = 32  # bytes before the payload of a file
+
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` on its first call: serial, without the GIL, with IEEE division, cached on disk."""
@@ -52,8 +54,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         try:
-            data = pickle.loads(self._file(sig, target_context.codegen()).read_bytes())
-            return self._impl.rebuild(target_context, data)
+            stored = self._file(sig, target_context.codegen()).read_bytes()
+            checksum, payload = stored[:CHECKSUM], stored[CHECKSUM:]
+            if hashlib.sha256(payload).digest() != checksum:  # damaged machine code would end the process
+                return None
+            return self._impl.rebuild(target_context, pickle.loads(payload))
         except Exception:  # missing, unreadable, damaged: whatever it is, compiling mends it
             return None
 
@@ -67,7 +72,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             payload = pickle.dumps(self._impl.reduce(data), protocol=pickle.HIGHEST_PROTOCOL)
             with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
                 temporary = file.name
-                file.write(payload)
+                file.write(hashlib.sha256(payload).digest() + payload)
             os.replace(temporary, path)
         except Exception:  # disk full, folder gone: the compiled code in memory serves
             if temporary is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = [
     "as_thresholds",
     "as_vector",
     "as_weights",
+    "check_finite",
     "check_same_length",
     "raise_not_finite",
 ]
@@ -25,19 +27,25 @@ __all__ = [
 EXACT = 2**53  # up to here every integer is a float64
 
 
-def as_vector(name: str, values: Any) -> NDArray[Any]:
-    """Give an array-like as a non-empty 1-D array, without a copy where that can be."""
+def as_array(name: str, values: Any) -> NDArray[Any]:
+    """Give an array-like as an array, without a copy where that can be."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.flatnonzero(np.ma.getmaskarray(values).ravel())
         if masked.size:
-            raise ValueError(f"{name} has {masked.size} masked values, the first at row {masked[0]}; fill or drop them")
+            count = f"{masked.size} masked value{'s' * (masked.size > 1)}"
+            raise ValueError(f"{name} has {count}, the first at row {masked[0]}; fill or drop them")
         values = values.data
-    if isinstance(values, (set, frozenset, dict)):
-        raise ValueError(f"{name} must be a 1-D array or sequence, got a {type(values).__name__}, which has no order")
+    if isinstance(values, (set, frozenset, dict, Iterator)):
+        raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}")
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
         raise ValueError(f"{name} can't be read as an array: {error}") from error
+
+
+def as_vector(name: str, values: Any) -> NDArray[Any]:
+    """Give an array-like as a non-empty 1-D array, without a copy where that can be."""
+    array = as_array(name, values)
     if array.ndim != 1:
         hint = f"; pass one column, for instance {name}[:, 1]" if array.ndim == 2 else ""
         raise ValueError(f"{name} must be 1-D, got shape {array.shape}{hint}")
@@ -65,7 +73,7 @@ def as_scores(name: str, values: Any) -> NDArray[Any]:
 
 def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[Any]:
     """Give thresholds as an array of any shape: real numbers, infinities among them, but no NaN."""
-    array = np.asarray(values)
+    array = as_array(name, values)
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one number, got shape {array.shape}")
     if array.dtype.kind not in "fiub":
@@ -95,6 +103,12 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     return weights
 
 
+def check_finite(name: str, array: NDArray[Any]) -> None:
+    """Raise if a value is NaN or infinite."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise_not_finite(name, array)
+
+
 def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
     """Say how many values are NaN or infinite, and where the first is."""
     nan, infinite = np.isnan(array), np.isinf(array)
@@ -111,7 +125,7 @@ def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
 
 def as_square_counts(name: str, values: Any) -> NDArray[Any]:
     """Give the counts of confusion matrices as a read-only int64 or float64 array of shape (..., K, K)."""
-    array = np.asarray(values)
+    array = as_array(name, values)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or not array.shape[-1]:
@@ -120,8 +134,11 @@ def as_square_counts(name: str, values: Any) -> NDArray[Any]:
         raise ValueError(f"{name} must be finite, but has a NaN or infinite value")
     if array.size and array.min() < 0:
         raise ValueError(f"{name} must not be negative, got {show(array.min())}")
-    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} must fit 64-bit integers, got {show(array.max())}")
+    limit = 2.0**63 if array.dtype.kind != "f" else math.inf
+    with np.errstate(over="ignore"):
+        total = array.sum(dtype=np.float64)
+    if not total < limit:
+        raise ValueError(f"{name} must add up to less than {'2**63' if limit < math.inf else 'the largest float'}")
     counts = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
     counts.flags.writeable = False
     return counts
@@ -129,7 +146,7 @@ def as_square_counts(name: str, values: Any) -> NDArray[Any]:
 
 def as_cost_matrix(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
     """Give a cost matrix as finite float64 of shape (K, K)."""
-    array = np.asarray(values)
+    array = as_array(name, values)
     if array.dtype.kind not in "fiub" or array.shape != (n_classes, n_classes):
         raise ValueError(
             f"{name} must hold numbers of shape {(n_classes, n_classes)}, got {array.dtype} of shape {array.shape}"
@@ -146,5 +163,5 @@ def as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     for one in axes:
         if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or not -n_axes <= one < n_axes:
-            raise ValueError(f"{name} must name leading axes, of which there are {n_axes}, got {axis!r}")
+            raise ValueError(f"{name} must name leading axes, of which there are {n_axes}, got {show(axis)}")
     return tuple(sorted({int(one) % n_axes for one in axes}))

@@ -14,13 +14,13 @@ from fastevals._validation.options import listed, show
 
 __all__ = [
     "as_class_names",
+    "as_class_numbers",
     "as_labels",
     "binary_labels",
     "check_class_number",
     "check_comparable_labels",
     "check_known_labels",
     "check_two_classes",
-    "check_whole_numbers",
     "raise_not_binary",
 ]
 
@@ -33,10 +33,11 @@ def as_labels(name: str, values: Any) -> NDArray[Any]:
     array = as_vector(name, values)
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         _check_all_strings(name, values)  # NumPy has turned [0, "a"] into ["0", "a"]
-    if array.dtype.kind == "O":
+    if array.dtype.kind in "OT":
+        array = array.astype(object)
         _check_all_strings(name, array)
         array = array.astype(str)
-    if array.dtype.kind not in "fiubUST":
+    if array.dtype.kind not in "fiubUS":
         raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
     return array
 
@@ -47,13 +48,19 @@ def _check_all_strings(name: str, values: Collection[Any]) -> None:
     if not odd:
         return
     row, value = odd[0]
-    missing = sum(value is None or value != value for _, value in odd)
+    missing = sum(_is_missing(value) for _, value in odd)
     if missing == len(odd):
         raise ValueError(f"{name} has {missing} missing value{'s' * (missing > 1)}, the first at row {row}")
     raise ValueError(
-        f"{name} has object dtype and must hold strings alone, got {show(value)} "
-        f"({type(value).__name__}) at row {row}; convert it to one number or string type"
+        f"{name} must hold numbers alone or strings alone, not objects or a mixture: got {show(value)} "
+        f"({type(value).__name__}) at row {row}"
     )
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, a float NaN, and pandas' NA and NaT."""
+    nan = isinstance(value, float) and value != value
+    return nan or value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def binary_labels(name: str, values: Any, pos_label: Any) -> tuple[NDArray[Any], Any, Any]:
@@ -67,7 +74,7 @@ def binary_labels(name: str, values: Any, pos_label: Any) -> tuple[NDArray[Any],
     if any(label != label for label in found):
         raise_not_binary(name, array)
     if pos_label is None:
-        if array.dtype.kind not in "UST" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
+        if array.dtype.kind not in "US" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
             positive: Any = 1
         else:
             if len(found) > 1 and _distinct(array).size > 2:
@@ -84,16 +91,16 @@ def binary_labels(name: str, values: Any, pos_label: Any) -> tuple[NDArray[Any],
 
 def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any) -> Any:
     """Give the label that `pos_label` means."""
-    for label in found:
-        if type(label == pos_label) in (bool, np.bool_) and label == pos_label:
-            return label
-    if len(found) == 1 and array.dtype.kind in "US" and isinstance(pos_label, (str, bytes)):
-        return pos_label  # one class, and not this one
-    if len(found) == 1 and array.dtype.kind in "fiub" and isinstance(pos_label, (numbers.Real, np.bool_)):
-        return pos_label
+    like = (str, bytes) if array.dtype.kind in "US" else (numbers.Real, np.bool_)
+    if isinstance(pos_label, like):
+        for label in found:
+            if label == pos_label:
+                return label
+        if len(found) == 1:
+            return pos_label  # one class, and not this one
     if len(found) == 2 and _distinct(array).size > 2:
         raise_not_binary(name, array)
-    raise ValueError(f"pos_label must be a label of {name} ({listed(found)}), got {pos_label!r}")
+    raise ValueError(f"pos_label must be a label of {name} ({listed(found)}), got {show(pos_label)}")
 
 
 def _first_labels(array: NDArray[Any]) -> list[Any]:
@@ -131,7 +138,9 @@ def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
     """Give names of classes, all different; by default 0 to K - 1, or None where K is not known."""
     if values is None:
         return None if n_classes is None else np.arange(n_classes)
-    names = as_labels(name, values)
+    names = as_labels(name, values).copy()
+    names.flags.writeable = False
+    check_class_number(name, names)
     if n_classes is not None and names.size != n_classes:
         raise ValueError(f"{name} must name {n_classes} classes, got {names.size}: {listed(list(names))}")
     if np.unique(names).size != names.size:
@@ -149,22 +158,24 @@ def check_comparable_labels(**arrays: NDArray[Any]) -> None:
             raise ValueError(f"{name} must fit 64-bit signed integers, got {show(array.max())}")
 
 
-def check_whole_numbers(**arrays: NDArray[Any]) -> None:
-    """Raise if a float label is NaN, infinite or has a fraction."""
-    for name, array in arrays.items():
-        if array.dtype.kind == "f":
-            odd = ~(np.isfinite(array) & (np.trunc(array) == array))
-            if odd.any():
-                row = int(np.argmax(odd))
-                raise ValueError(
-                    f"{name} must hold class labels, but {show(array[row])} is no whole number; for scores use Ranking"
-                )
+def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Give integer labels as they are, float ones as integers; raise if one has a fraction or takes over 64 bits."""
+    if array.dtype.kind != "f":
+        return array
+    odd = ~((np.abs(array) < np.float64(2**63)) & (np.trunc(array) == array))
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise ValueError(
+            f"{name} must hold class labels, whole numbers within 64 bits, but has {show(array[row])} at row {row}; "
+            "for scores use Ranking"
+        )
+    return array.astype(np.int64)
 
 
-def check_class_number(distinct: NDArray[Any]) -> None:
+def check_class_number(name: str, distinct: NDArray[Any]) -> None:
     """Raise if there are too many labels for a matrix."""
     if distinct.size > MOST_CLASSES:
-        raise ValueError(f"y_true and y_pred must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
+        raise ValueError(f"{name} must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
 
 
 def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> None:

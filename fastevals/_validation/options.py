@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 SHOWN = 8  # labels named in a message
+LONGEST = 80  # characters of a value shown in a message
 
 
 class UndefinedMetricWarning(UserWarning):
@@ -39,7 +40,7 @@ def warn_undefined(metric: str, because: str) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastevals."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{metric} is undefined (NaN): {because}", UndefinedMetricWarning, stacklevel=level - 1)
+    warnings.warn(f"{metric} is undefined (NaN): {because}", UndefinedMetricWarning, stacklevel=level)
 
 
 def listed(labels: Collection[Any]) -> str:
@@ -50,14 +51,17 @@ def listed(labels: Collection[Any]) -> str:
 
 def show(value: Any) -> str:
     """Give a value as the user would write it (1.5, not np.float64(1.5))."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    if isinstance(value, np.longdouble):  # whose item() is itself
+        return str(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return " ".join(text.split()) if len(text) <= LONGEST else f"{' '.join(text[:LONGEST].split())}..."
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     """Raise unless `value` is one of `choices`, and list them."""
     legal = list(choices)
-    if not any(value is choice or (type(value) is type(choice) and value == choice) for choice in legal):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, legal))}; got {value!r}")
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, legal))}; got {show(value)}")
 
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
@@ -65,10 +69,10 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
     try:
         number = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} must be an integer, got {value!r}") from None
+        raise ValueError(f"{name} must be an integer, got {show(value)}") from None
     if isinstance(value, bool) or number < low or (high is not None and number > high):
         bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be an integer {bounds}, got {value!r}")
+        raise ValueError(f"{name} must be an integer {bounds}, got {show(value)}")
     return number
 
 
@@ -82,9 +86,12 @@ def check_number(
     open_high: bool = False,
 ) -> float:
     """Give `value` as a float within [low, high], less an open end; NaN is never within."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.number)):
-        raise ValueError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.integer, np.floating)):
+        raise ValueError(f"{name} must be a number, got {show(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, got {show(value)}") from None
     if not low <= number <= high or (open_low and number == low) or (open_high and number == high):
         interval = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
         raise ValueError(f"{name} must be in {interval}, got {show(value)}")

@@ -104,26 +104,27 @@ def informedness(cells: Cells) -> NDArray[np.float64]:
     return recall(cells) - false_positive_rate(cells)
 
 
-def _covariance(cells: Cells) -> NDArray[Any]:
-    """Give tp tn - fp fn, exactly where the counts are integers below 2**32."""
-    tp, fp, fn, tn = map(np.asarray, cells)
-    if tp.dtype.kind != "f" and (tp + fp + fn + tn).max(initial=0) >= 2**32:
-        tp, fp, fn, tn = (cell.astype(np.float64) for cell in (tp, fp, fn, tn))
-    return np.asarray(tp * tn - fp * fn)
+def _balanced(cells: Cells) -> Cells:
+    """Give cells of which products of four neither overflow nor vanish.
 
-
-def _floats(cells: Cells) -> Cells:
-    return Cells(*(np.asarray(cell, dtype=np.float64) for cell in cells))
+    Integers below 2**31 stay; larger ones become floats, and floats are scaled by a power of two, which is exact.
+    """
+    cells = Cells(*map(np.asarray, cells))
+    total = sum(cells)
+    if total.dtype.kind != "f" and total.max(initial=0) < 2**31:
+        return cells
+    exponent = np.frexp(total.astype(np.float64))[1]
+    return Cells(*(np.ldexp(cell.astype(np.float64), -exponent) for cell in cells))
 
 
 def matthews(cells: Cells) -> NDArray[np.float64]:
     """Correlation of truth and prediction (Matthews 1975, doi:10.1016/0005-2795(75)90109-9)."""
-    tp, fp, fn, tn = _floats(cells)
-    # Two roots of two factors: no product of four counts overflows, and a perfect matrix gives 1 exactly.
-    return ratio(_covariance(cells), np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)))
+    tp, fp, fn, tn = _balanced(cells)
+    variances = np.asarray((tp + fn) * (tn + fp), dtype=np.float64) * ((tp + fp) * (tn + fn))
+    return np.clip(ratio(tp * tn - fp * fn, np.sqrt(variances)), -1.0, 1.0)
 
 
 def cohen_kappa(cells: Cells) -> NDArray[np.float64]:
     """Agreement beyond chance (Cohen 1960, doi:10.1177/001316446002000104)."""
-    tp, fp, fn, tn = _floats(cells)
-    return ratio(2 * _covariance(cells), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+    tp, fp, fn, tn = _balanced(cells)
+    return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))

@@ -67,8 +67,7 @@ def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
     if kind in "iu" and size == 8:
         return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
     if kind == "f" and size > 8:
-        if not np.isfinite(scores).all():
-            check.raise_not_finite("y_score", scores)
+        check.check_finite("y_score", scores)
         distinct, ranks = np.unique(scores, return_inverse=True)
         return Codec(np.dtype(np.int64), np.int64(0), np.int64(SIGN), distinct), ranks
     return Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN)), scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -173,7 +174,8 @@ class ConfusionMatrix:
             If there is no such axis.
         """
         result = ConfusionMatrix(self.counts, self.labels)
-        result._mean_axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
+        axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
+        result._mean_axes = tuple(sorted({*self._mean_axes, *axes}))
         return result
 
     # Metrics of the whole matrix ----------------------------------------------------------------------------------
@@ -210,7 +212,7 @@ class ConfusionMatrix:
         >>> matrix.error_rate()
         0.3
         """
-        return self._result("error_rate", cells.ratio(self._total() - self._right(), self._total()))
+        return self._result("error_rate", cells.ratio(self._wrong(), self._total()))
 
     def hamming_loss(self) -> Any:
         """Share of labels predicted wrong: with one label a row, the error rate.
@@ -227,7 +229,7 @@ class ConfusionMatrix:
         >>> matrix.hamming_loss()
         0.3
         """
-        return self._result("hamming_loss", cells.ratio(self._total() - self._right(), self._total()))
+        return self._result("hamming_loss", cells.ratio(self._wrong(), self._total()))
 
     def matthews(self) -> Any:
         """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
@@ -249,8 +251,12 @@ class ConfusionMatrix:
         >>> matrix.matthews()
         0.408248290463863
         """
-        agreement, true, predicted = self._covariances()
-        return self._result("matthews", cells.ratio(agreement, np.sqrt(true * predicted)))
+        total, right, true, predicted = self._moments()
+        agreement = total * right - (true * predicted).sum(axis=-1)
+        variances = (_float(total**2 - (margin * margin).sum(axis=-1)) for margin in (true, predicted))
+        return self._result(
+            "matthews", np.clip(cells.ratio(_float(agreement), np.sqrt(math.prod(variances))), -1.0, 1.0)
+        )
 
     def cohen_kappa(self) -> Any:
         """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
@@ -267,10 +273,9 @@ class ConfusionMatrix:
         >>> matrix.cohen_kappa()
         0.4
         """
-        counts = self._exact()
-        total, by_chance = counts.sum(axis=(-2, -1)), (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
-        right = np.trace(counts, axis1=-2, axis2=-1)
-        return self._result("cohen_kappa", cells.ratio(*map(_float, (total * right - by_chance, total**2 - by_chance))))
+        total, right, true, predicted = self._moments()
+        by_chance = (true * predicted).sum(axis=-1)
+        return self._result("cohen_kappa", cells.ratio(_float(total * right - by_chance), _float(total**2 - by_chance)))
 
     def balanced_accuracy(self) -> Any:
         """Mean of the recalls of the classes that have rows.
@@ -438,9 +443,9 @@ class ConfusionMatrix:
         >>> matrix.f_score(average="macro"), matrix.f_score(average="macro", macro="of-means")
         (0.696969696969697, 0.7041420118343195)
         """
-        beta = check.check_number("beta", beta, low=0, open_low=True, high=1e150)
+        beta = check.check_number("beta", beta, low=0, open_low=True, high=1e100)
         check.check_choice("macro", macro, MACRO_F)
-        if macro == "mean-of-f":
+        if macro == "mean-of-f" or not (self._mean_axes or average in ("macro", "weighted")):
             return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
         p, r = (np.asarray(rate(average=average)) for rate in (self.precision, self.recall))
         b = beta * beta
@@ -449,29 +454,48 @@ class ConfusionMatrix:
 
     # Parts --------------------------------------------------------------------------------------------------------
 
-    def _total(self) -> NDArray[Any]:
-        return np.asarray(self.counts.sum(axis=(-2, -1)))
-
     def _right(self) -> NDArray[Any]:
         return np.asarray(np.trace(self.counts, axis1=-2, axis2=-1))
 
+    def _wrong(self) -> NDArray[Any]:
+        return np.asarray(np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self.counts).sum(axis=(-2, -1)))
+
+    def _total(self) -> NDArray[Any]:
+        """Give the sum in such an order that a perfect matrix is exactly right."""
+        return np.asarray(self._right() + self._wrong())
+
     def _one_vs_rest(self) -> Cells:
+        """Give the cells of each class against the rest, of shape (..., K)."""
         tp = np.diagonal(self.counts, axis1=-2, axis2=-1)
-        fp, fn = self.counts.sum(axis=-2) - tp, self.counts.sum(axis=-1) - tp
-        return Cells(tp, fp, fn, self._total()[..., None] - tp - fp - fn)
+        others = np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self.counts)
+        fp, fn = others.sum(axis=-2), others.sum(axis=-1)
+        if self.counts.shape[-1] == 2:
+            return Cells(tp, fp, fn, tp[..., ::-1])
+        # What a sum of weights rounds off must not show as a count below zero, or above it where there is none.
+        tn = self._total()[..., None] - tp - fp - fn
+        if self.counts.dtype.kind == "f":
+            tn = np.stack([self._without(k) for k in range(self.counts.shape[-1])], axis=-1)
+        return Cells(tp, fp, fn, tn)
 
-    def _exact(self) -> NDArray[Any]:
-        """Give counts whose squared totals are exact: Python's integers where int64 might overflow."""
-        large = self.counts.dtype.kind == "i" and self._total().max(initial=0) >= 2**31
-        return self.counts.astype(object) if large else self.counts
+    def _without(self, k: int) -> NDArray[Any]:
+        """Sum the counts outside row and column k."""
+        rest = np.arange(self.counts.shape[-1]) != k
+        return np.asarray(self.counts[..., rest, :][..., rest].sum(axis=(-2, -1)))
 
-    def _covariances(self) -> tuple[NDArray[np.float64], ...]:
-        """Give n squared times the covariances of truth with prediction, of truth, and of prediction."""
-        counts = self._exact()
-        t, p = counts.sum(axis=-1), counts.sum(axis=-2)
-        total, right = counts.sum(axis=(-2, -1)), np.trace(counts, axis1=-2, axis2=-1)
-        pairs = (right * total - (t * p).sum(-1), total**2 - (t * t).sum(-1), total**2 - (p * p).sum(-1))
-        return tuple(map(_float, pairs))
+    def _moments(self) -> tuple[Any, Any, Any, Any]:
+        """Give the total, the right and the margins, so that products of two are exact or harmless.
+
+        Integers past 2**31 become Python's; floats are scaled by a power of two.
+        """
+        counts = self.counts
+        total, right = self._total(), self._right()
+        if counts.dtype.kind == "f":
+            exponent = -np.frexp(total)[1]
+            counts = np.ldexp(counts, exponent[..., None, None])
+            total, right = np.ldexp(total, exponent), np.ldexp(right, exponent)
+        elif total.max(initial=0) >= 2**31:
+            counts, total, right = counts.astype(object), total.astype(object), right.astype(object)
+        return total, right, counts.sum(axis=-1), counts.sum(axis=-2)
 
     def _averaged(self, name: str, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> Any:
         check.check_choice("average", average, AVERAGES)
@@ -493,7 +517,8 @@ class ConfusionMatrix:
         """Average over the stack where asked, warn of NaN, and give a plain number for a single matrix."""
         values = np.asarray(values)
         if self._mean_axes:
-            values = np.asarray(values.mean(axis=self._mean_axes))
+            members = math.prod(values.shape[axis] for axis in self._mean_axes)
+            values = cells.ratio(values.sum(axis=self._mean_axes), members)
         missing = np.count_nonzero(np.isnan(values))
         if missing:
             where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"

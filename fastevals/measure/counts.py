@@ -81,6 +81,12 @@ class ThresholdCounts:
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
         """Give the row that holds the counts at each threshold asked for: the last one not below it."""
+        if (
+            thresholds.dtype.kind in "iu"
+            and thresholds.size
+            and max(abs(int(thresholds.min())), int(thresholds.max())) > 2**53
+        ):
+            thresholds = thresholds.astype(np.longdouble)  # float64 would round them to other scores
         low = np.zeros(thresholds.shape, dtype=np.intp)
         high = np.full(thresholds.shape, self.thresholds.size, dtype=np.intp)
         for _ in range(self.thresholds.size.bit_length()):  # thresholds[low] >= asked > thresholds[high]

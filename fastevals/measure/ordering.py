@@ -29,7 +29,6 @@ BUCKET = 1 << 14  # rows: keys, scratch and cells of one bucket stay within 1 Mi
 MAX_BUCKETS = 256
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
-CELLS = 1 << 16  # cells of the counting pass inside a bucket
 
 
 def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.bool_]:
@@ -58,6 +57,11 @@ def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any)
     return mask
 
 
+def _workspace(rows: int) -> tuple[Keys, NDArray[np.int32]]:
+    """Give the scratch and the cells in which up to so many keys are sorted."""
+    return np.empty(rows, dtype=np.uint64), np.empty(1 << max(rows - 1, 1).bit_length(), dtype=np.int32)
+
+
 class Buckets(NamedTuple):
     """The fitted map from keys to buckets."""
 
@@ -73,7 +77,7 @@ def _fit(codec: Codec, scores: NDArray[Any]) -> Buckets:
     if n_buckets == 1:
         return Buckets(np.uint64(0), np.uint64(0), np.zeros(1, dtype=np.uint8), 1)
     keys = codec.encode(scores[:: scores.size // (n_buckets * SAMPLE)])
-    sort_keys(keys, np.empty_like(keys), np.empty(CELLS, dtype=np.int32))
+    sort_keys(keys, *_workspace(keys.size))
     table = np.empty(TABLE * (1 << (n_buckets - 1).bit_length()), dtype=np.uint8)
     low, shift = fit_buckets(keys, n_buckets, table)
     return Buckets(np.uint64(low), np.uint64(shift), table, n_buckets)
@@ -196,15 +200,13 @@ def split_by_class(scores: NDArray[Any], positive: NDArray[np.bool_]) -> ClassSp
     keys = np.empty(scores.size, dtype=np.uint64)
     starts = _scatter(codec, scores, positive, fit, counts.reshape(len(counts), -1), scatter_keys, keys)
     sizes = counts.sum(axis=0)
-
-    def workspace() -> tuple[Keys, NDArray[np.int32]]:
-        return np.empty(int(sizes.max()), dtype=np.uint64), np.empty(CELLS, dtype=np.int32)
+    largest = int(sizes.max())
 
     def rank(bucket: int, space: tuple[Keys, NDArray[np.int32]]) -> tuple[int, int]:
         start, middle, stop = starts[2 * bucket : 2 * bucket + 3]
         return rank_bucket(keys[start:middle], keys[middle:stop], *space)  # type: ignore[no-any-return]
 
-    ranked = run(rank, range(fit.n_buckets), workspace=workspace)
+    ranked = run(rank, range(fit.n_buckets), workspace=lambda: _workspace(largest))
     doubled_u = n_neg = 0
     for (negatives, positives), (within, _) in zip(sizes.tolist(), ranked, strict=True):
         doubled_u += within + 2 * positives * n_neg
@@ -226,14 +228,12 @@ def weighted_threshold_counts(
     starts = _scatter(codec, scores, np.where(positive, weights, -weights), fit, counts, scatter_pairs, keys, signed)
     largest = int(counts.sum(axis=0).max())
 
-    def workspace() -> tuple[Any, ...]:
-        return np.empty(largest, dtype=np.uint64), np.empty(largest), np.empty(CELLS, dtype=np.int32)
-
     def rank(bucket: int, space: tuple[Any, ...]) -> tuple[int, float, float, float, float]:
         here = slice(starts[bucket], starts[bucket + 1])
-        return rank_pairs(keys[here], signed[here], *space)  # type: ignore[no-any-return]
+        scratch, cells = space
+        return rank_pairs(keys[here], signed[here], scratch, np.empty_like(signed[here]), cells)  # type: ignore[no-any-return]
 
-    ranked = run(rank, range(fit.n_buckets), workspace=workspace)
+    ranked = run(rank, range(fit.n_buckets), workspace=lambda: _workspace(largest))
     extremes = _extremes(codec, scores, keys, starts)
     above: list[tuple[float, ...]] = []
     tp = fp = Fraction(0)

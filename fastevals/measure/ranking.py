@@ -97,6 +97,7 @@ class Ranking:
             self.n_positives, self.n_negatives = self._split.n_pos, self._split.n_neg
             return
         if not weights.all():
+            check.check_finite("y_score", scores)  # while its rows are still the user's
             kept = weights != 0
             scores, positive, weights = scores[kept], positive[kept], weights[kept]
         self._split = None

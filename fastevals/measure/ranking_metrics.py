@@ -80,24 +80,22 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
     right = (max_fpr, float(np.interp(max_fpr, counts.fps[after] / n_neg, counts.tps[after] / n_pos)))
     before = slice(max(first - 1, 0), first + 1)
     left = (float(np.interp(min_tpr, counts.tps[before] / n_pos, counts.fps[before] / n_neg)), min_tpr)
-    if left[0] >= right[0]:
-        return 0.5 * standardize
-    points = [left, right]
-    inner = 0.0
-    if first <= last:
-        rows = np.s_[first : last + 1]
-        high, low = areas.roc_area(counts.fps[rows], counts.tps[rows], 1.0, 1.0)
-        inner = (high + low) / 2 / n_pos / n_neg - min_tpr * float(counts.fps[last] - counts.fps[first]) / n_neg
-        points[1:1] = [(float(counts.fps[row]) / n_neg, float(counts.tps[row]) / n_pos) for row in (first, last)]
-    for k in (0, len(points) - 2):
-        (x0, y0), (x1, y1) = points[k : k + 2]
-        inner += (x1 - x0) * ((y0 + y1) / 2 - min_tpr)
-        if len(points) == 2:
-            break
+    area = 0.0
+    if left[0] < right[0]:
+        points = [left, right]
+        if first <= last:
+            rows = slice(first, last + 1)
+            fp_scale, tp_scale = _power_of_two(n_neg), _power_of_two(n_pos)
+            doubled = sum(areas.roc_area(counts.fps[rows], counts.tps[rows], fp_scale, tp_scale))
+            ends = [(counts.fps[row] / n_neg, counts.tps[row] / n_pos) for row in (first, last)]
+            area = doubled / 2 / (n_neg * fp_scale) / (n_pos * tp_scale) - min_tpr * (ends[1][0] - ends[0][0])
+            points[1:1] = ends
+        for (x0, y0), (x1, y1) in zip(points[::2], points[1::2], strict=True):  # the pieces cut off at the limits
+            area += (x1 - x0) * ((y0 + y1) / 2 - min_tpr)
     if not standardize:
-        return inner
+        return float(area)
     chance = max(max_fpr - min_tpr, 0.0) ** 2 / 2
-    return min(0.5 * (1 + (inner - chance) / (max_fpr * (1 - min_tpr) - chance)), 1.0)
+    return min(float(0.5 * (1 + (area - chance) / (max_fpr * (1 - min_tpr) - chance))), 1.0)
 
 
 def average_precision(counts: ThresholdCounts) -> float:
@@ -120,8 +118,10 @@ def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
     if one_class(counts):
         return UNDEFINED
     n_pos, n_neg = counts.n_pos, counts.n_neg
-    exact = isinstance(n_pos, int) and n_pos * n_neg < 2**63
-    x, y = (n_pos, n_neg) if exact else (1 / n_neg, 1 / n_pos)
+    # Cross products are exact for whole counts and tell true ties; floats are scaled so as not to overflow.
+    x, y = n_pos, n_neg
+    if isinstance(n_pos, float) or n_pos * n_neg >= 2**63:
+        x, y = n_pos * _power_of_two(n_pos), n_neg * _power_of_two(n_pos)
     row = best_row(counts, lambda cells: np.abs(cells.tp * y - cells.fp * x))
     assert row is not None
     tpr, fpr = Fraction(counts.tps[row].item()) / Fraction(n_pos), Fraction(counts.fps[row].item()) / Fraction(n_neg)
@@ -166,5 +166,8 @@ def equal_error_rate(counts: ThresholdCounts) -> OperatingPoint:
 def hull(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the vertices of the convex hull of the ROC curve (Provost and Fawcett 2001, doi:10.1023/A:1007601015854)."""
     rows: NDArray[np.intp] = np.empty(counts.thresholds.size, dtype=np.intp)
-    size = areas.upper_hull(counts.fps, counts.tps, rows)
+    x, y = counts.fps, counts.tps
+    if y.dtype == np.float64:
+        x, y = x * _power_of_two(counts.n_neg), y * _power_of_two(counts.n_pos)
+    size = areas.upper_hull(x, y, rows)
     return counts.take(rows[:size].copy())

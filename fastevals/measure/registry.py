@@ -100,7 +100,7 @@ METRICS: dict[str, Metric] = {
         Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy),
         Metric("informedness", "informedness", "cells", cells.informedness, bounds=(-1.0, 1.0)),
         Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0)),
-        Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0)),
+        Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0), needs=()),
     )
 }
 

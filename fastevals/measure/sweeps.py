@@ -14,6 +14,8 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 
 __all__ = ["best_row", "map_rows", "select_rows", "sum_steps"]
 
+ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
+
 
 def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: float) -> Fraction:
     """Sum a kernel over all steps from one row to the next; the kernel's pairs are added exactly."""
@@ -27,24 +29,30 @@ def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: floa
 
 
 def best_row(counts: ThresholdCounts, value: Callable[[Cells], Any]) -> int | None:
-    """Give the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN."""
+    """Give the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN.
 
-    def best(part: slice) -> tuple[Any, int] | None:
-        found: tuple[Any, int] | None = None
+    Floats within a few units of rounding are tied: what is equal on paper must not be told apart by its rounding.
+    """
+
+    def best(part: slice) -> list[tuple[Any, int]]:
+        found = []
         for block in blocks(part):
             values = np.asarray(value(counts.cells(block)))
-            row = int(np.argmax(values))
-            if values[row] != values[row]:  # argmax stops at a NaN
-                defined = np.flatnonzero(values == values)
-                if not defined.size:
-                    continue
-                row = int(defined[np.argmax(values[defined])])
-            if found is None or values[row] > found[0]:
-                found = (values[row], block.start + row)
+            largest = np.fmax.reduce(values)  # passes over NaN
+            if largest == largest:
+                found.append((largest, block.start + int(np.argmax(values >= _nearly(largest)))))
         return found
 
-    found = [best for best in run(best, chunks(counts.thresholds.size)) if best is not None]
-    return max(found, key=lambda candidate: candidate[0])[1] if found else None
+    found = [best for part in run(best, chunks(counts.thresholds.size)) for best in part]
+    if not found:
+        return None
+    enough = _nearly(max(largest for largest, _ in found))
+    return next(row for largest, row in found if largest >= enough)
+
+
+def _nearly(value: Any) -> Any:
+    """Give the least value tied with a float, by rounding; an integer or infinity is tied with itself alone."""
+    return value - ROUNDING * abs(value) if np.asarray(value).dtype.kind == "f" and np.isfinite(value) else value
 
 
 def map_rows(n: int, function: Callable[[slice], Any]) -> NDArray[np.float64]:

@@ -1,0 +1,292 @@
+"""What holds of every metric in the registry: a new entry is tested without a new test."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fastevals import Ranking, num_threads
+from fastevals.measure.registry import METRICS, Metric, metric_named
+from tests import reference
+from tests.strategies import BOUNDED, Case, any_weights, dyadic_weighted, exact_cases, integer_weighted, unweighted
+
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
+RANKING_NAMES = [name for name, metric in METRICS.items() if metric.of == "ranking"]
+
+
+def values(metric: Metric, ranking: Ranking) -> NDArray[np.float64]:
+    """Give the metric's value, or its value at every threshold."""
+    return np.atleast_1d(metric(ranking.counts if metric.of == "ranking" else ranking.counts.cells()))
+
+
+def ranking_of(case: Case) -> Ranking:
+    return Ranking(case.y_true, case.y_score, **case.options)
+
+
+def assert_same_values(found: Ranking, expected: Ranking) -> None:
+    for metric in METRICS.values():
+        np.testing.assert_array_equal(values(metric, found), values(metric, expected), err_msg=metric.name)
+
+
+def best_value(metric: Metric, ranking: Ranking) -> float:
+    return float((np.nanmax if metric.greater_is_better else np.nanmin)(values(metric, ranking)))
+
+
+# The table --------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_titles_are_unique():
+    assert all(name == metric.name for name, metric in METRICS.items())
+    assert len({metric.title for metric in METRICS.values()}) == len(METRICS)
+    assert all(set(metric.needs) <= {"positives", "negatives"} for metric in METRICS.values())
+
+
+@every_metric
+def test_a_metric_is_found_by_its_name(metric):
+    assert metric_named("metric", metric.name) is metric
+    assert metric_named("metric", metric.name, of=metric.of) is metric
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=f"metrics must be one of {', '.join(map(repr, METRICS))}; got 'auroc'"):
+        metric_named("metrics", "auroc")
+    with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'"):
+        metric_named("metric", "f1", of="ranking")
+
+
+# Values -----------------------------------------------------------------------------------------------------------
+
+
+@BOUNDED
+@given(any_weights)
+def test_values_are_within_the_bounds(case):
+    ranking = ranking_of(case)
+    for metric in METRICS.values():
+        found = values(metric, ranking)
+        found = found[~np.isnan(found)]
+        assert (found >= metric.bounds[0]).all(), metric.name
+        assert (found <= metric.bounds[1]).all(), metric.name
+
+
+@every_metric
+def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
+    bound = metric.bounds[1] if metric.greater_is_better else metric.bounds[0]
+    rng = np.random.default_rng(1)
+    for n_neg, n_pos in ((1, 1), (1, 4), (4, 1), (3, 7), (60, 40)):
+        y = np.repeat([0, 1], (n_neg, n_pos))
+        scores = y + rng.integers(0, 5, y.size) / 10
+        assert best_value(metric, Ranking(y, scores)) == bound
+
+
+@every_metric
+def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
+    rng = np.random.default_rng(2)
+    bound = metric.bounds[1] if metric.greater_is_better else metric.bounds[0]
+    for _ in range(200):
+        n = int(rng.integers(2, 40))
+        y = np.arange(n) >= rng.integers(1, n)
+        for labels in (y, ~y):
+            ranking = Ranking(labels, y + rng.integers(0, 4, n) / 8, sample_weight=rng.uniform(0, 1, n) + 1e-3)
+            found = values(metric, ranking)
+            found = found[~np.isnan(found)]
+            assert (found >= metric.bounds[0]).all()
+            assert (found <= metric.bounds[1]).all()
+            if labels is y:
+                assert best_value(metric, ranking) == pytest.approx(bound, abs=1e-14)
+
+
+def test_every_metric_of_cells_has_a_slow_twin():
+    assert set(reference.CELL_METRICS) == {name for name, metric in METRICS.items() if metric.of == "cells"}
+
+
+@BOUNDED
+@given(exact_cases)
+def test_metrics_of_cells_are_those_of_their_definitions(case):
+    ranking, cells = ranking_of(case), reference.cells(*case)
+    for name, twin in reference.CELL_METRICS.items():
+        expected = [twin(*cell) for _, cell in cells]
+        expected = [math.nan if value is None else float(value) for value in expected]
+        np.testing.assert_allclose(values(METRICS[name], ranking), expected, rtol=1e-14, atol=1e-15, err_msg=name)
+
+
+@every_metric
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_classes_a_metric_needs_and_those_it_does_not(metric, n):
+    scores = np.arange(n) / 10
+    for present, absent in (("positives", "negatives"), ("negatives", "positives")):
+        found = values(metric, Ranking(np.full(n, int(present == "positives")), scores))
+        if absent in metric.needs:
+            assert np.isnan(found).all()
+        else:
+            assert np.isfinite(found).any()
+
+
+# Invariants -------------------------------------------------------------------------------------------------------
+
+
+@BOUNDED
+@given(st.one_of(unweighted, dyadic_weighted), st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_matter(case, random):
+    order = list(range(case.y_true.size))
+    random.shuffle(order)
+    shuffled = Case(*(None if array is None else array[order] for array in case))
+    assert_same_values(ranking_of(shuffled), ranking_of(case))
+
+
+def rank_among_all(scores: NDArray[Any]) -> NDArray[Any]:
+    return np.unique(scores, return_inverse=True)[1]
+
+
+@pytest.mark.parametrize("increasing", [rank_among_all, lambda scores: rank_among_all(scores) * 1e-300 - 1e-299])
+@BOUNDED
+@given(any_weights)
+def test_only_the_order_of_the_scores_matters(increasing, case):
+    assert_same_values(ranking_of(case._replace(y_score=increasing(case.y_score))), ranking_of(case))
+
+
+@BOUNDED
+@given(any_weights)
+def test_doubled_scores_rank_the_same(case):
+    halves = case._replace(y_score=np.clip(case.y_score, -1, 1) / 4)
+    assert_same_values(ranking_of(halves._replace(y_score=halves.y_score * 2)), ranking_of(halves))
+
+
+# With classes swapped and scores negated, the metric on the left becomes the one on the right.
+SWAPPED = {
+    "roc_auc": "roc_auc",
+    "rank_loss": "rank_loss",
+    "gini": "gini",
+    "ks_statistic": "ks_statistic",
+    "equal_error_rate": "equal_error_rate",
+    "equal_error_rate_on_hull": "equal_error_rate_on_hull",
+    "accuracy": "accuracy",
+    "error_rate": "error_rate",
+    "expected_cost": "expected_cost",
+    "recall": "specificity",
+    "specificity": "recall",
+    "false_positive_rate": "false_negative_rate",
+    "false_negative_rate": "false_positive_rate",
+    "balanced_accuracy": "balanced_accuracy",
+    "informedness": "informedness",
+    "matthews": "matthews",
+    "cohen_kappa": "cohen_kappa",
+}
+
+
+@BOUNDED
+@given(exact_cases)
+def test_swapping_the_classes_and_the_order(case):
+    ranking = ranking_of(case)
+    swapped = ranking_of(case._replace(y_true=1 - case.y_true, y_score=-case.y_score))
+    for name, becomes in SWAPPED.items():
+        # Thresholds run the other way: what was predicted positive at one is now predicted negative.
+        found, expected = values(METRICS[name], swapped)[::-1], values(METRICS[becomes], ranking)
+        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15, err_msg=name)
+
+
+MIRRORED = {"roc_auc": lambda auc: 1 - auc, "rank_loss": lambda loss: 1 - loss, "gini": lambda gini: -gini}
+
+
+@BOUNDED
+@given(exact_cases)
+def test_negated_scores_mirror_the_area(case):
+    ranking, negated = ranking_of(case), ranking_of(case._replace(y_score=-case.y_score))
+    for name, mirrored in MIRRORED.items():
+        expected = mirrored(values(METRICS[name], ranking))
+        np.testing.assert_allclose(values(METRICS[name], negated), expected, rtol=1e-15, atol=1e-16, err_msg=name)
+
+
+@BOUNDED
+@given(unweighted)
+def test_unit_weights_are_no_weights(case):
+    assert_same_values(ranking_of(case._replace(weights=np.ones(case.y_true.size))), ranking_of(case))
+
+
+@BOUNDED
+@given(integer_weighted)
+def test_integer_weights_are_repeated_rows(case):
+    repeats = case.weights.astype(int)
+    repeated = Case(np.repeat(case.y_true, repeats), np.repeat(case.y_score, repeats))
+    assert_same_values(ranking_of(case), ranking_of(repeated))
+
+
+@every_metric
+@pytest.mark.parametrize("scale", [0.3, 1000.0, 2.0**-500, 1e-300, 1e300])
+def test_the_unit_of_the_weights_does_not_matter(metric, scale):
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        n = int(rng.integers(4, 30))
+        y, scores, weights = np.arange(n) % 2, rng.integers(0, 8, n) / 8, rng.integers(1, 9, n) / 4
+        one, other = (Ranking(y, scores, sample_weight=weights * s) for s in (1.0, scale))
+        np.testing.assert_allclose(values(metric, other), values(metric, one), rtol=1e-12, atol=1e-14)
+
+
+@BOUNDED
+@given(any_weights)
+def test_a_list_is_an_array(case):
+    lists = [None if array is None else array.tolist() for array in case]
+    assert_same_values(Ranking(*lists[:2], sample_weight=lists[2]), ranking_of(case))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.int8, np.uint16, np.int64, np.uint64])
+def test_scores_of_any_type_that_holds_them_give_the_same(dtype):
+    rng = np.random.default_rng(9)
+    y, scores = rng.integers(0, 2, 100), rng.integers(0, 100, 100)
+    assert_same_values(Ranking(y, scores.astype(dtype)), Ranking(y, scores.astype(np.float64)))
+
+
+# Threads ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["unweighted", "weighted"])
+def large(request) -> dict[int, Ranking]:
+    """Rank rows for several chunks and buckets, at three numbers of threads."""
+    rng = np.random.default_rng(10)
+    n = 300_000
+    y = rng.integers(0, 2, n)
+    scores = np.round(rng.normal(size=n) + y, 4)
+    weights = rng.uniform(0, 2, n) if request.param == "weighted" else None
+    rankings = {}
+    for threads in (1, 2, 5):
+        with num_threads(threads):
+            rankings[threads] = Ranking(y, scores, sample_weight=weights)
+            assert rankings[threads].counts.thresholds.size > 40_000
+    return rankings
+
+
+def test_counts_have_the_same_bits_at_any_number_of_threads(large):
+    for name in ("thresholds", "tps", "fps"):
+        first, *others = (getattr(ranking.counts, name).tobytes() for ranking in large.values())
+        assert all(other == first for other in others)
+
+
+@every_metric
+def test_values_have_the_same_bits_at_any_number_of_threads(large, metric):
+    found = []
+    for threads, ranking in large.items():
+        with num_threads(threads):
+            found.append(values(metric, ranking).tobytes())
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_methods_have_the_same_bits_at_any_number_of_threads(large, threads):
+    def all_methods(ranking: Ranking) -> list[Any]:
+        return [
+            ranking.roc_auc(),
+            ranking.roc_auc(max_fpr=0.3, min_tpr=0.2),
+            ranking.best_threshold("f1"),
+            ranking.threshold_for(precision=0.8),
+            *(array.tobytes() for array in (*ranking.roc_curve(), *ranking.precision_recall_curve())),
+        ]
+
+    with num_threads(3):
+        expected = all_methods(large[1])
+    with num_threads(threads):
+        assert all_methods(large[threads]) == expected

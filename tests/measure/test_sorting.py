@@ -1,0 +1,253 @@
+"""Sorting by buckets, on distributions made to defeat it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
+
+from fastevals import Ranking, num_threads
+from fastevals._kernels.sorting import sort_keys, sort_pairs
+from fastevals.measure.ordering import split_by_class
+
+N = 200_000  # a dozen buckets, four chunks
+
+Draw = Callable[[np.random.Generator, int], NDArray[Any]]
+
+
+def clusters(rng: np.random.Generator, n: int) -> NDArray[Any]:
+    return np.where(rng.random(n) < 0.95, 1 + 1e-9 * rng.normal(size=n), 1e6 * rng.normal(size=n))
+
+
+def outliers(rng: np.random.Generator, n: int) -> NDArray[Any]:
+    scores = rng.normal(size=n)
+    scores[n // 3] = 1.7e308
+    return scores
+
+
+def rare_cluster(rng: np.random.Generator, n: int) -> NDArray[Any]:
+    """Values that a sample of the rows at a fixed stride sees none of."""
+    scores = np.zeros(n)
+    odd = np.arange(n) % 2 == 1
+    scores[odd] = rng.random(np.count_nonzero(odd))
+    return scores
+
+
+DISTRIBUTIONS: dict[str, Draw] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "uniform": lambda rng, n: rng.random(n),
+    "cauchy": lambda rng, n: rng.standard_cauchy(n),
+    "lognormal": lambda rng, n: rng.lognormal(0, 20, n),
+    "three decimals": lambda rng, n: np.round(rng.random(n), 3),
+    "constant": lambda rng, n: np.full(n, 0.3),
+    "two values": lambda rng, n: rng.integers(0, 2, n) * 0.7,
+    "two zeros": lambda rng, n: np.copysign(0.0, rng.normal(size=n)),
+    "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
+    "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1],
+    "cluster and spread": clusters,
+    "one huge outlier": outliers,
+    "all but one constant": lambda rng, n: np.where(np.arange(n) == n // 2, -1e300, 0.5),
+    "near one": lambda rng, n: 1 - 0.001 * rng.random(n),
+    "neighbouring doubles": lambda rng, n: 1 + rng.integers(0, 50, n) * 2.0**-52,
+    "denormal and huge": lambda rng, n: (
+        rng.choice([5e-324, -5e-324, 1e-310, 1.7e308, -1.7e308, 0.0], n) * rng.random(n)
+    ),
+    "every exponent": lambda rng, n: np.ldexp(rng.choice([-1.0, 1.0], n), rng.integers(-1074, 1023, n)),
+    "periodic": lambda rng, n: (np.arange(n) % 1000).astype(np.float64),
+    "unseen by a strided sample": rare_cluster,
+    "bimodal integers": lambda rng, n: rng.choice([-1, 1], n) * (10**12 + rng.integers(0, 1000, n)),
+    "ids": lambda rng, n: rng.integers(-(2**63), 2**63 - 1, n, endpoint=True),
+    "adjacent ids": lambda rng, n: 2**62 + rng.permutation(n),
+    "unsigned ids": lambda rng, n: rng.integers(0, 2**64 - 1, n, dtype=np.uint64, endpoint=True),
+    "small integers": lambda rng, n: rng.integers(-128, 128, n).astype(np.int8),
+    "float32": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "float16": lambda rng, n: rng.normal(size=n).astype(np.float16),
+    "longdouble": lambda rng, n: 1 + rng.integers(0, 999, n) * np.finfo(np.longdouble).eps,
+}
+every_distribution = pytest.mark.parametrize("name", DISTRIBUTIONS)
+
+
+def draw(name: str, n: int = N) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
+    """Give labels, scores and whole weights (whose sums are exact)."""
+    rng = np.random.default_rng(list(name.encode()))
+    scores = DISTRIBUTIONS[name](rng, n)
+    order = np.argsort(np.argsort(scores, kind="stable"), kind="stable")
+    labels = rng.random(n) < 0.2 + 0.6 * order / n  # better than chance, and both classes everywhere
+    return labels, scores, rng.integers(1, 9, n).astype(np.float64)
+
+
+def recounted(labels: NDArray[np.bool_], scores: NDArray[Any], weights: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Give thresholds, tps and fps by np.unique and np.bincount."""
+    distinct, group = np.unique(scores, return_inverse=True)
+    sums = [np.bincount(group, weights * mask, distinct.size)[::-1].cumsum() for mask in (labels, ~labels)]
+    return distinct[::-1], *sums
+
+
+# The whole way ----------------------------------------------------------------------------------------------------
+
+
+@every_distribution
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_are_those_of_unique_and_bincount(name, weighted):
+    labels, scores, weights = draw(name)
+    weights = weights if weighted else np.ones(N)
+    counts = Ranking(labels, scores, sample_weight=weights if weighted else None).counts
+    thresholds, tps, fps = recounted(labels, scores, weights)
+    assert counts.thresholds[0] == math.inf
+    assert (counts.tps[0], counts.fps[0]) == (0, 0)
+    np.testing.assert_array_equal(counts.thresholds[1:], thresholds)
+    np.testing.assert_array_equal(counts.tps[1:], tps)
+    np.testing.assert_array_equal(counts.fps[1:], fps)
+
+
+@every_distribution
+def test_pairs_are_counted_as_ranks_say(name):
+    labels, scores, _ = draw(name)
+    split = split_by_class(scores, labels)
+    n_pos = int(np.count_nonzero(labels))
+    # Through dense ranks: rankdata's own comparison of 64-bit integers goes by way of doubles in some versions.
+    ranks = rankdata(np.unique(scores, return_inverse=True)[1])
+    doubled_u = int((2 * ranks[labels]).astype(np.int64).sum()) - n_pos * (n_pos + 1)
+    assert (split.n_pos, split.n_neg) == (n_pos, N - n_pos)
+    assert split.doubled_u == doubled_u
+    assert Ranking(labels, scores).roc_auc() == doubled_u / (2 * split.n_pairs)
+
+
+@every_distribution
+def test_buckets_are_in_order_and_classes_sorted_within(name):
+    labels, scores, _ = draw(name)
+    split = split_by_class(scores, labels)
+    assert split.starts[0] == 0
+    assert split.starts[-1] == N
+    highest = -1
+    for bucket in range((split.starts.size - 1) // 2):
+        start, middle, stop = split.starts[2 * bucket : 2 * bucket + 3]
+        sides = [side for side in (split.keys[start:middle], split.keys[middle:stop]) if side.size]
+        for side in sides:
+            assert (side[1:] >= side[:-1]).all()
+            assert int(side[0]) > highest
+        highest = max((int(side[-1]) for side in sides), default=highest)
+    for positive, mask in ((0, ~labels), (1, labels)):
+        spans = zip(split.starts[positive::2], split.starts[positive + 1 :: 2], strict=False)
+        keys = np.concatenate([split.keys[start:stop] for start, stop in spans])
+        np.testing.assert_array_equal(split.codec.decode(keys), np.sort(scores[mask]))
+
+
+@pytest.mark.parametrize("name", ["normal", "cauchy", "three decimals", "cluster and spread", "near one"])
+def test_areas_agree_with_scikit_learn(name):
+    labels, scores, weights = draw(name)
+    assert Ranking(labels, scores).roc_auc() == pytest.approx(roc_auc_score(labels, scores), rel=1e-12)
+    weights = weights / 7
+    expected = roc_auc_score(labels, scores, sample_weight=weights)
+    assert Ranking(labels, scores, sample_weight=weights).roc_auc() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 24, 25, 32, 33, 16_383, 16_384, 32_767, 32_768, 65_535, 65_536, 65_537, 131_073])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sizes_around_the_limits_of_buckets_and_chunks(n, weighted):
+    labels, scores, weights = draw("three decimals" if n % 2 else "normal", n)
+    counts = Ranking(labels, scores, sample_weight=weights if weighted else None).counts
+    thresholds, tps, fps = recounted(labels, scores, weights if weighted else np.ones(n))
+    np.testing.assert_array_equal(counts.thresholds[1:], thresholds)
+    np.testing.assert_array_equal(counts.tps[1:], tps)
+    np.testing.assert_array_equal(counts.fps[1:], fps)
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_a_class_that_sits_in_one_bucket(rare):
+    scores = np.random.default_rng(4).normal(size=N)
+    labels = np.full(N, 1 - rare)
+    labels[np.argsort(scores)[N // 2]] = rare
+    counts = Ranking(labels, scores).counts
+    assert (counts.n_pos, counts.n_neg) == ((1, N - 1) if rare else (N - 1, 1))
+    np.testing.assert_array_equal(counts.tps + counts.fps, np.arange(N + 1))
+
+
+def test_large_inputs_of_any_layout_are_read_right():
+    labels, scores, weights = draw("normal")
+    plain = Ranking(labels, scores, sample_weight=weights).counts
+    backwards = Ranking(labels[::-1], scores[::-1].astype(">f8"), sample_weight=np.repeat(weights[::-1], 2)[::2]).counts
+    for name in ("thresholds", "tps", "fps"):
+        np.testing.assert_array_equal(getattr(backwards, name), getattr(plain, name))
+
+
+# Values that must not be there ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", [0, 16_384, 65_535, 65_536, N - 1])
+@pytest.mark.parametrize(
+    ("bad", "kind"), [(math.nan, "NaN"), (-math.nan, "NaN"), (math.inf, "inf"), (-math.inf, "inf")]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_bad_score_is_found_wherever_it_is(row, bad, kind, weighted):
+    scores = np.random.default_rng(row).normal(size=N)
+    scores[row] = bad
+    weights = np.ones(N) if weighted else None
+    with pytest.raises(ValueError, match=f"y_score must be finite, but has 1 {kind}.* value, the first at row {row}$"):
+        Ranking(np.arange(N) % 2, scores, sample_weight=weights)
+
+
+def test_bad_scores_are_counted_at_any_number_of_threads():
+    scores = np.random.default_rng(2).normal(size=N)
+    scores[70_000:190_000:30_000] = math.nan
+    for threads in (1, 2, 5):
+        with num_threads(threads), pytest.raises(ValueError, match=r"has 4 NaN values, the first at row 70000$"):
+            Ranking(np.arange(N) % 2, scores)
+
+
+def test_all_scores_nan():
+    with pytest.raises(ValueError, match=f"has {N} NaN values, the first at row 0$"):
+        Ranking(np.arange(N) % 2, np.full(N, math.nan))
+
+
+def test_a_third_label_is_found_wherever_it_is():
+    for row in (0, 2, 65_536, N - 1):
+        labels = np.arange(N) % 2
+        labels[row] = 7
+        with pytest.raises(ValueError, match="y_true must have two classes, got 3 labels: 0, 1, 7"):
+            Ranking(labels, np.zeros(N))
+
+
+# The kernels ------------------------------------------------------------------------------------------------------
+
+KEYS: dict[str, Callable[[np.random.Generator, int], NDArray[np.uint64]]] = {
+    "any": lambda rng, n: rng.integers(0, 2**64 - 1, n, dtype=np.uint64, endpoint=True),
+    "few": lambda rng, n: rng.integers(0, 5, n, dtype=np.uint64),
+    "ends": lambda rng, n: rng.choice(np.array([0, 2**64 - 1], dtype=np.uint64), n),
+    "equal": lambda rng, n: np.full(n, 2**64 - 1, dtype=np.uint64),
+    "falling": lambda rng, n: np.arange(n, dtype=np.uint64)[::-1].copy(),
+    # Each level of the sort sees nearly all keys in one cell.
+    "nested": lambda rng, n: np.uint64(1) << rng.integers(0, 64, n).astype(np.uint64),
+    "nested twice": lambda rng, n: (
+        rng.integers(0, 2**64 - 1, n, dtype=np.uint64) >> rng.integers(0, 64, n).astype(np.uint64)
+    ),
+    "dense below an outlier": lambda rng, n: np.append(rng.integers(0, n, n - 1), -1).astype(np.uint64),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("n", [1, 2, 24, 25, 33, 1000, 50_000])
+def test_keys_are_sorted(name, n):
+    keys = KEYS[name](np.random.default_rng(n), n)
+    expected = np.sort(keys)
+    sort_keys(keys, np.empty_like(keys), np.empty(1 << 16, dtype=np.int32))
+    np.testing.assert_array_equal(keys, expected)
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("n", [1, 2, 24, 25, 33, 1000, 50_000])
+def test_weights_stay_with_their_keys(name, n):
+    keys = KEYS[name](np.random.default_rng(n), n)
+    weights = np.arange(n) - n / 3
+    order = np.argsort(keys, kind="stable")
+    expected = keys[order], weights[order]
+    sort_pairs(keys, weights, np.empty_like(keys), np.empty(n), np.empty(1 << 16, dtype=np.int32))
+    np.testing.assert_array_equal(keys, expected[0])
+    # Stable, so sums of weights do not depend on the bucket's history.
+    np.testing.assert_array_equal(weights, expected[1])

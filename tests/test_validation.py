@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import math
+import traceback
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastevals
+from fastevals import ConfusionMatrix, Ranking
+from fastevals import _validation as check
+
+# Numbers and options ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(0.5), np.int8(1), np.longdouble(0.25), Fraction(1, 3), -0.0])
+def test_numbers_become_floats(value: Any) -> None:
+    seen = check.check_number("x", value, low=0, high=1)
+    assert type(seen) is float
+    assert seen == float(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "message"),
+    [
+        (-0.1, {"low": 0}, r"x must be in \[0, inf\], got -0.1"),
+        (1.5, {"low": 0, "high": 1}, r"x must be in \[0, 1\], got 1.5"),
+        (0, {"low": 0, "open_low": True}, r"x must be in \(0, inf\], got 0"),
+        (1, {"low": 0, "high": 1, "open_high": True}, r"x must be in \[0, 1\), got 1"),
+        (math.inf, {"low": 0, "open_high": True}, r"x must be in \[0, inf\), got inf"),
+        (math.nan, {}, r"x must be in \[-inf, inf\], got nan"),
+        (np.float64("nan"), {"low": 0}, r"x must be in \[0, inf\], got nan"),
+        (np.float64(-2), {"low": 0}, r"x must be in \[0, inf\], got -2.0$"),
+        (np.longdouble(-2), {"low": 0}, r"x must be in \[0, inf\], got -2.0$"),
+        ("1", {}, "x must be a number, got '1'"),
+        (None, {}, "x must be a number, got None"),
+        (True, {}, "x must be a number, got True"),
+        (np.True_, {}, "x must be a number, got True$"),
+        (1j, {}, "x must be a number, got 1j"),
+        (np.complex128(1), {}, r"x must be a number, got \(1\+0j\)"),
+        ([1], {}, r"x must be a number, got \[1\]"),
+        (np.array([1.0]), {}, "x must be a number, got array"),
+        (Decimal(1), {}, "x must be a number, got Decimal"),
+        pytest.param(10**400, {}, "x must be", id="past all floats"),
+        pytest.param(-(10**400), {"low": 0}, "x must be", id="below all floats"),
+        (np.datetime64("2020"), {}, "x must be a number"),
+    ],
+)
+def test_bad_numbers(value: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check.check_number("x", value, **options)
+
+
+@pytest.mark.parametrize("value", [1, 5, np.int64(3), np.uint8(2), np.array(4)])
+def test_integers(value: Any) -> None:
+    seen = check.check_integer("n", value, low=1, high=5)
+    assert type(seen) is int
+    assert seen == int(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0, "n must be an integer from 1 to 5, got 0"),
+        (6, "n must be an integer from 1 to 5, got 6"),
+        pytest.param(10**400, "n must be an integer from 1 to 5, got 1", id="huge"),
+        (np.int64(9), "n must be an integer from 1 to 5, got 9$"),
+        (1.0, "n must be an integer, got 1.0"),
+        (np.float64(1), "n must be an integer, got 1.0$"),
+        ("1", "n must be an integer, got '1'"),
+        (None, "n must be an integer, got None"),
+        (True, "n must be an integer.*, got True"),
+        (np.True_, "n must be an integer.*, got True$"),
+        (math.nan, "n must be an integer, got nan"),
+    ],
+)
+def test_bad_integers(value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check.check_integer("n", value, low=1, high=5)
+    with pytest.raises(ValueError, match="n must be an integer at least 7, got 6"):
+        check.check_integer("n", 6, low=7)
+
+
+@pytest.mark.parametrize("value", [None, "a", "b", 1])
+def test_choices(value: Any) -> None:
+    check.check_choice("way", value, [None, "a", "b", 1])
+
+
+def test_a_numpy_string_is_a_choice() -> None:
+    check.check_choice("way", np.array(["a"])[0], ["a", "b"])
+
+
+@pytest.mark.parametrize("value", ["c", "A", True, 1.0, 0, np.array(["a", "b"]), np.array("a"), math.nan, pd.NA, ["a"]])
+def test_bad_choices(value: Any) -> None:
+    with pytest.raises(ValueError, match="way must be one of None, 'a', 1; got "):
+        check.check_choice("way", value, [None, "a", 1])
+
+
+def test_a_choice_may_be_an_iterator() -> None:
+    with pytest.raises(ValueError, match="one of 'a', 'b'; got 3"):
+        check.check_choice("way", 3, iter("ab"))
+
+
+def test_costs() -> None:
+    assert check.check_costs(1, 2, None) == (1.0, 2.0, None)
+    assert check.check_costs(0, 2, 0.5) == (0.0, 2.0, 0.5)
+    for costs, message in (
+        ((0, 0, None), "cost_fp and cost_fn must not both be zero"),
+        ((-1, 1, None), r"cost_fp must be in \[0, inf\), got -1"),
+        ((1, math.inf, None), r"cost_fn must be in \[0, inf\), got inf"),
+        ((1, 1, 1.5), r"prior must be in \[0, 1\], got 1.5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check.check_costs(*costs)
+
+
+def test_exactly_one() -> None:
+    assert check.check_exactly_one({"a": None, "b": 0}) == ("b", 0)
+    with pytest.raises(ValueError, match="exactly one of a, b must be given, got none"):
+        check.check_exactly_one({"a": None, "b": None})
+    with pytest.raises(ValueError, match="exactly one of a, b, c must be given, got a and c"):
+        check.check_exactly_one({"a": 1, "b": None, "c": 2})
+
+
+def test_labels_are_listed_up_to_eight() -> None:
+    assert check.listed([np.int64(1), np.str_("a"), np.float64(0.5)]) == "1, 'a', 0.5"
+    assert check.listed(range(100)) == "0, 1, 2, 3, 4, 5, 6, 7, ... (100 in all)"
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5)])
+def test_values_are_shown_plainly(value: Any) -> None:
+    assert check.show(value) == "0.5"
+
+
+# Arrays -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [0.5, [0.5, 1], [[1, 2], [3, 4]], [np.inf, -np.inf], True, [], pd.Series([1.5, 2])])
+def test_thresholds(values: Any) -> None:
+    assert np.array_equal(check.as_thresholds("thresholds", values), np.asarray(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0.5, math.nan], "thresholds must not be NaN, got 1 NaN value"),
+        (math.nan, "thresholds must not be NaN"),
+        (["a"], "thresholds must hold numbers, got dtype <U1"),
+        (None, "thresholds must hold numbers, got dtype object"),
+        (1j, "thresholds must hold numbers, got dtype complex128"),
+        ([[1], [1, 2]], "thresholds"),
+        ({0.5}, "thresholds must"),
+    ],
+)
+def test_bad_thresholds(values: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check.as_thresholds("thresholds", values)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.5, 1], [1, 2], [True, False], np.float16([1, 2]), pd.Series([1, 2]), pl.Series([1.5])]
+)
+def test_weights_are_float64(values: Any) -> None:
+    seen = check.as_weights("w", values)
+    assert seen.dtype == np.float64
+    assert seen.tolist() == list(np.asarray(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, -0.5], "w must not be negative, got -0.5 at row 1"),
+        ([0, 0], "w must have a value above zero, but all 2 are zero"),
+        ([1, math.nan, math.nan], "w must be finite, but has 2 NaN values, the first at row 1"),
+        ([1, math.inf], "w must be finite, but has 1 infinite value, the first at row 1"),
+        ([1e308, 1e308], "w must have a finite sum, but it overflows"),
+        ([2**53 + 1], r"w must be at most 2\*\*53 where integer, got 9007199254740993"),
+        (["1"], "w must hold numbers, got dtype <U1"),
+        ([], "w is empty"),
+        (1.0, r"w must be 1-D, got shape \(\)"),
+    ],
+)
+def test_bad_weights(values: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check.as_weights("w", values)
+
+
+# Every public entry point against odd values -------------------------------------------------------------------------
+
+Y, S = [0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8]
+
+ODD_ARRAYS: dict[str, Any] = {
+    "None": None,
+    "set": {1, 2},
+    "dict": {0: 1},
+    "string": "abcd",
+    "bytes": b"abcd",
+    "number": 3,
+    "empty": [],
+    "2-D": [[0, 1], [1, 0]],
+    "3-D": np.zeros((2, 2, 2)),
+    "ragged": [[1], [1, 2]],
+    "ragged square": [[1, 0], [0]],
+    "complex": [1j, 2, 3, 4],
+    "dates": np.array([1, 2, 3, 4], "M8[s]"),
+    "spans": np.array([1, 2, 3, 4], "m8[s]"),
+    "object with None": np.array([0, 1, None, 1], object),
+    "object with NaN": np.array(["a", "b", math.nan, "a"], object),
+    "object of arrays": np.array([np.zeros(2), np.ones(3), None, 1], object),
+    "pandas strings with NA": pd.array(["a", pd.NA, "b", "a"], dtype="string"),
+    "pandas integers with NA": pd.array([0, 1, pd.NA, 1], dtype="Int64"),
+    "pandas booleans with NA": pd.array([False, True, pd.NA, True], dtype="boolean"),
+    "pandas with None": pd.Series(["a", None, "b", "a"]),
+    "polars with null": pl.Series([0, 1, None, 1]),
+    "arrow with null": pa.array([0, 1, None, 1]),
+    "arrow strings with null": pa.array(["a", None, "b", "b"]),
+    "data frame": pd.DataFrame({"a": [0, 1, 1, 0]}),
+    "mixed": [0, "a", 1, 1],
+    "mixed with None": ["a", None, "b", "b"],
+    "NaN": [0, math.nan, 1, 1],
+    "infinite": [0, math.inf, 1, 1],
+    "past 64 bits": [10**30, 1, 1, 1],
+    "huge floats": [1e20] * 4,
+    "decimals": [Decimal(1)] * 4,
+    "structured": np.zeros(4, [("a", int)]),
+    "void": np.zeros(4, "V3"),
+    "masked": np.ma.array([0, 1, 1, 0], mask=[0, 1, 0, 0]),
+    "function": lambda: 0,
+    "longdouble": np.array([0, 1, 1, 0.5], np.longdouble),
+    "longer": [0, 1, 1, 0, 1],
+    "iterator": iter([0, 1, 1, 0]),
+    "strings with null": np.array(["a", None, "a", "b"], dtype=np.dtypes.StringDType(na_object=None)),
+}
+
+ODD_SCALARS: dict[str, Any] = {
+    "None": None,
+    "string": "x",
+    "numpy string": np.str_("x"),
+    "bytes": b"x",
+    "NaN": math.nan,
+    "numpy NaN": np.float64("nan"),
+    "infinite": math.inf,
+    "minus infinite": -math.inf,
+    "zero": 0,
+    "negative": -1,
+    "numpy negative": np.float64(-1),
+    "float32": np.float32(-0.1),
+    "longdouble": np.longdouble(-1),
+    "complex": 1j,
+    "numpy complex": np.complex128(1),
+    "past all floats": 10**400,
+    "decimal": Decimal(1),
+    "True": True,
+    "numpy True": np.True_,
+    "array": np.array([0.5, 0.6]),
+    "0-d array": np.array(0.5),
+    "list": [1],
+    "tuple": (0, 5),
+    "set": {0},
+    "NA": pd.NA,
+    "date": np.datetime64("2020"),
+    "object": object,
+    "function of one": lambda tp: tp,
+    "function giving text": lambda tp, fp, fn, tn: "x",
+    "function giving a number": lambda tp, fp, fn, tn: 1,
+    "function giving complex": lambda tp, fp, fn, tn: tp * 1j,
+    "function giving a ragged list": lambda tp, fp, fn, tn: [[1], [1, 2]],
+}
+
+MATRIX = ConfusionMatrix([[3, 1], [2, 4]])
+STACK = ConfusionMatrix([[[3, 1], [2, 4]], [[1, 1], [1, 1]]])
+count = ConfusionMatrix.from_predictions
+
+TAKE_ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "Ranking(y_true)": lambda v: Ranking(v, S),
+    "Ranking(y_true, pos_label)": lambda v: Ranking(v, S, pos_label="a"),
+    "Ranking(y_score)": lambda v: Ranking(Y, v),
+    "Ranking(sample_weight)": lambda v: Ranking(Y, S, sample_weight=v).roc_auc(),
+    "Ranking(pos_label)": lambda v: Ranking(Y, S, pos_label=v),
+    "from_predictions(y_true)": lambda v: count(v, Y),
+    "from_predictions(y_pred)": lambda v: count(Y, v),
+    "from_predictions(both)": lambda v: count(v, v),
+    "from_predictions(labels)": lambda v: count(Y, Y, labels=v),
+    "from_predictions(sample_weight)": lambda v: count(Y, Y, sample_weight=v),
+    "ConfusionMatrix(counts)": ConfusionMatrix,
+    "ConfusionMatrix(labels)": lambda v: ConfusionMatrix([[3, 1], [2, 4]], v),
+    "cost(cost_matrix)": MATRIX.cost,
+    "confusion_at(thresholds)": lambda v: Ranking(Y, S).confusion_at(v),
+}
+
+
+def use_threads(n: Any) -> None:
+    with fastevals.num_threads(n):
+        pass
+
+
+TAKE_SCALARS: dict[str, Callable[[Any], Any]] = {
+    "f_score(beta)": MATRIX.f_score,
+    "f_score(macro)": lambda v: MATRIX.f_score(macro=v),
+    "precision(average)": lambda v: MATRIX.precision(average=v),
+    "pool(axis)": STACK.pool,
+    "macro(axis)": STACK.macro,
+    "cost(normalize)": lambda v: MATRIX.cost([[0, 1], [1, 0]], normalize=v),
+    "roc_auc(max_fpr)": lambda v: Ranking(Y, S).roc_auc(max_fpr=v),
+    "roc_auc(min_tpr)": lambda v: Ranking(Y, S).roc_auc(min_tpr=v),
+    "roc_auc(standardize)": lambda v: Ranking(Y, S).roc_auc(max_fpr=0.5, standardize=v),
+    "roc_curve(drop_intermediate)": lambda v: Ranking(Y, S).roc_curve(drop_intermediate=v),
+    "pr_auc(interpolation)": lambda v: Ranking(Y, S).pr_auc(interpolation=v),
+    "equal_error_rate(on_hull)": lambda v: Ranking(Y, S).equal_error_rate(on_hull=v),
+    "best_threshold(metric)": lambda v: Ranking(Y, S).best_threshold(v),
+    "best_threshold(maximize)": lambda v: Ranking(Y, S).best_threshold("f1", maximize=v),
+    "best_threshold(cost_fp)": lambda v: Ranking(Y, S).best_threshold("expected_cost", cost_fp=v),
+    "best_threshold(prior)": lambda v: Ranking(Y, S).best_threshold("expected_cost", prior=v),
+    "threshold_for(precision)": lambda v: Ranking(Y, S).threshold_for(precision=v),
+    "threshold_for(n_predicted)": lambda v: Ranking(Y, S).threshold_for(n_predicted=v),
+    "threshold_for(fpr)": lambda v: Ranking(Y, S).threshold_for(fpr=v),
+    "expected_cost(threshold)": lambda v: Ranking(Y, S).expected_cost(v),
+    "expected_cost(cost_fn)": lambda v: Ranking(Y, S).expected_cost(0.3, cost_fn=v),
+    "expected_cost(prior)": lambda v: Ranking(Y, S).expected_cost(0.3, prior=v),
+    "num_threads(n)": use_threads,
+}
+
+
+def complaint(call: Callable[[Any], Any], value: Any) -> str | None:
+    """Say what is wrong with how a call takes an odd value: it may work, or raise one clear line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+        try:
+            call(value)
+        except ValueError as error:
+            text, last = str(error), traceback.extract_tb(error.__traceback__)[-1]
+            if "fastevals" not in last.filename:
+                return f"raised by {last.filename}, not by the validation: {text}"
+            if "\n" in text or "np." in text or len(text) > 500:
+                return f"not plain: {text}"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    return None
+
+
+@pytest.mark.parametrize("entry", TAKE_ARRAYS)
+def test_odd_arrays_work_or_raise_one_clear_line(entry: str) -> None:
+    found = {name: complaint(TAKE_ARRAYS[entry], value) for name, value in ODD_ARRAYS.items()}
+    assert {name: text for name, text in found.items() if text} == {}
+
+
+@pytest.mark.parametrize("entry", TAKE_SCALARS)
+def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
+    odd = dict(ODD_SCALARS)
+    if entry == "best_threshold(metric)":
+        odd.pop("function of one")  # the user's own error
+        odd.pop("object")
+    if any(flag in entry for flag in ("normalize", "standardize", "drop_intermediate", "on_hull", "maximize")):
+        odd.pop("NA")  # has no truth value, and says so
+        odd.pop("array")
+    found = {name: complaint(TAKE_SCALARS[entry], value) for name, value in odd.items()}
+    assert {name: text for name, text in found.items() if text} == {}
