@@ -109,10 +109,10 @@ def check_costs(cost_fp: Any, cost_fn: Any, prior: Any) -> tuple[float, float, f
     return costs[0], costs[1], None if prior is None else check_number("prior", prior, low=0, high=1)
 
 
-def check_costs_used(metric: str, costs: tuple[float, float, float | None]) -> None:
+def check_costs_used(metric: str, options: tuple[str, ...], costs: tuple[float, float, float | None]) -> None:
     """Raise if costs or a prior were given for a metric that has no use for them."""
-    if metric != "expected_cost" and costs != (1.0, 1.0, None):
-        raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric!r}")
+    if not options and costs != (1.0, 1.0, None):
+        raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:

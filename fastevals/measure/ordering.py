@@ -1,6 +1,6 @@
 """From labels and scores in any order to sorted scores and threshold counts.
 
-Scores become order-preserving 64-bit keys, are scattered into at most 256 buckets in order of score, and each bucket
+Scores become order-preserving 64-bit keys, are scattered into at most 128 buckets in order of score, and each bucket
 is sorted while it is in a core's cache. Without weights the two classes of a bucket lie side by side, each sorted by
 value alone; with weights each key carries its weight, negative for a negative row.
 """
@@ -17,44 +17,41 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
-from fastevals._kernels.partition import count_buckets, fit_buckets, mark_positive, scatter_keys, scatter_pairs
+from fastevals._kernels.partition import count_slots, fit_buckets, mark_positive, scatter_keys, scatter_pairs
 from fastevals._kernels.sorting import sort_keys
 from fastevals._kernels.sweep import rank_bucket, rank_pairs, sweep_bucket, sweep_pairs
 from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
 
-__all__ = ["ClassSplit", "positive_rows", "split_by_class", "weighted_threshold_counts"]
+__all__ = ["BinaryLabels", "ClassSplit", "split_by_class", "weighted_threshold_counts"]
 
 BUCKET = 1 << 14  # rows: keys, scratch and cells of one bucket stay within 1 MiB of cache
-MAX_BUCKETS = 256
+MAX_BUCKETS = 128  # a row's bucket and class fit one byte
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
 
 
-def positive_rows(name: str, labels: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.bool_]:
-    """Mark the positive rows; raise if a row has neither label."""
-    mask = np.empty(labels.size, dtype=np.bool_)
-    negative = positive if negative is None else negative
-    # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
-    plain = labels.dtype == np.int64 and all(
-        isinstance(label, int) and -(2**63) <= label < 2**63 for label in (positive, negative)
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class BinaryLabels:
+    """Labels and what they mean; `negative` is None where all rows are known to be positive."""
 
-    def mark(part: slice) -> int:
-        known = 0
-        for block in blocks(part):
-            if plain:
-                known += mark_positive(
-                    plain_block(labels[block], labels.dtype), int(positive), int(negative), mask[block]
-                )
-            else:
-                np.equal(labels[block], positive, out=mask[block])
-                known += int(np.count_nonzero(mask[block] | (labels[block] == negative)))
-        return known
+    values: NDArray[Any]
+    positive: Any
+    negative: Any
 
-    if sum(run(mark, chunks(labels.size))) != labels.size:
-        check.raise_not_binary(name, labels)
-    return mask
+    def mark(self, block: slice, flags: NDArray[np.uint8]) -> int:
+        """Write 1 for a positive row and 0 for another; give how many rows have one of the two labels."""
+        labels = self.values[block]
+        both = self.positive, self.positive if self.negative is None else self.negative
+        # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
+        if labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both):
+            return int(mark_positive(plain_block(labels, labels.dtype), int(both[0]), int(both[1]), flags))
+        positive = np.equal(labels, both[0], out=flags.view(np.bool_))
+        return int(np.count_nonzero(positive | (labels == both[1])))
+
+    def take(self, rows: NDArray[Any]) -> BinaryLabels:
+        """Keep some rows."""
+        return BinaryLabels(self.values[rows], self.positive, self.negative)
 
 
 def _workspace(rows: int) -> tuple[Keys, NDArray[np.int32]]:
@@ -83,31 +80,40 @@ def _fit(codec: Codec, scores: NDArray[Any]) -> Buckets:
     return Buckets(np.uint64(low), np.uint64(shift), table, n_buckets)
 
 
-def _count(codec: Codec, scores: NDArray[Any], flags: NDArray[Any], fit: Buckets) -> NDArray[np.int64]:
-    """Count the rows of each chunk in each bucket and class, shape (n_chunks, n_buckets, 2)."""
+def _count(
+    labels: BinaryLabels, codec: Codec, scores: NDArray[Any], fit: Buckets
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Give each row its slot, and count the rows of each chunk in each bucket and class.
+
+    Gives shapes (n_samples,) and (n_chunks, n_buckets, 2); raises if there is a third label.
+    """
     parts = chunks(scores.size)
+    slots = np.empty(scores.size, dtype=np.uint8)
     counts = np.zeros((len(parts), 2 * fit.n_buckets), dtype=np.int64)
 
-    def count(i: int) -> None:
+    def count(i: int) -> int:
+        known = 0
         for block in blocks(parts[i]):
-            count_buckets(codec.bits(scores[block]), flags[block], codec.flip_below, codec.flip, *fit[:3], counts[i])
+            known += labels.mark(block, slots[block])
+            count_slots(codec.bits(scores[block]), slots[block], codec.flip_below, codec.flip, *fit[:3], counts[i])
+        return known
 
-    run(count, range(len(parts)))
-    return counts.reshape(len(parts), fit.n_buckets, 2)
+    if sum(run(count, range(len(parts)))) != scores.size:
+        check.raise_not_binary("y_true", labels.values)
+    return slots, counts.reshape(len(parts), fit.n_buckets, 2)
 
 
 def _scatter(
     codec: Codec,
     scores: NDArray[Any],
-    beside: NDArray[Any],
-    fit: Buckets,
+    beside: tuple[NDArray[Any], ...],
     counts: NDArray[np.int64],
     kernel: Any,
     *out: NDArray[Any],
 ) -> NDArray[np.int64]:
     """Let `kernel` write each chunk's rows to their places in `out`; give the places where the slots start.
 
-    `counts` has shape (n_chunks, n_slots); `beside` goes to the kernel with the scores.
+    `counts` has shape (n_chunks, n_slots); the arrays in `beside` go to the kernel with the scores.
     """
     starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
     ends = starts[:-1] + np.cumsum(counts, axis=0) - counts
@@ -115,7 +121,8 @@ def _scatter(
 
     def scatter(i: int) -> None:
         for block in blocks(parts[i]):
-            kernel(codec.bits(scores[block]), beside[block], codec.flip_below, codec.flip, *fit[:3], ends[i], *out)
+            rows = (array[block] for array in beside)
+            kernel(codec.bits(scores[block]), *rows, codec.flip_below, codec.flip, ends[i], *out)
 
     run(scatter, range(len(parts)))
     return starts
@@ -192,13 +199,13 @@ def _extremes(codec: Codec, scores: NDArray[Any], keys: Keys, starts: NDArray[np
     return extremes
 
 
-def split_by_class(scores: NDArray[Any], positive: NDArray[np.bool_]) -> ClassSplit:
+def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     """Sort scores within each class, and count the pairs that are in order."""
     codec, scores = codec_for(scores)
     fit = _fit(codec, scores)
-    counts = _count(codec, scores, positive, fit)
+    slots, counts = _count(labels, codec, scores, fit)
     keys = np.empty(scores.size, dtype=np.uint64)
-    starts = _scatter(codec, scores, positive, fit, counts.reshape(len(counts), -1), scatter_keys, keys)
+    starts = _scatter(codec, scores, (slots,), counts.reshape(len(counts), -1), scatter_keys, keys)
     sizes = counts.sum(axis=0)
     largest = int(sizes.max())
 
@@ -217,15 +224,16 @@ def split_by_class(scores: NDArray[Any], positive: NDArray[np.bool_]) -> ClassSp
 
 
 def weighted_threshold_counts(
-    scores: NDArray[Any], positive: NDArray[np.bool_], weights: NDArray[np.float64]
-) -> ThresholdCounts:
-    """Sum the weights at or above each distinct score; no weight is zero."""
+    labels: BinaryLabels, scores: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[ThresholdCounts, int]:
+    """Sum the weights at or above each distinct score; no weight is zero. Gives the number of positive rows too."""
     codec, scores = codec_for(scores)
     fit = _fit(codec, scores)
-    counts = _count(codec, scores, positive, fit).sum(axis=2)
+    slots, by_class = _count(labels, codec, scores, fit)
+    counts = by_class.sum(axis=2)
     keys = np.empty(scores.size, dtype=np.uint64)
     signed = np.empty(scores.size)
-    starts = _scatter(codec, scores, np.where(positive, weights, -weights), fit, counts, scatter_pairs, keys, signed)
+    starts = _scatter(codec, scores, (slots, weights), counts, scatter_pairs, keys, signed)
     largest = int(counts.sum(axis=0).max())
 
     def rank(bucket: int, space: tuple[Any, ...]) -> tuple[int, float, float, float, float]:
@@ -247,7 +255,8 @@ def weighted_threshold_counts(
         here = slice(starts[bucket], starts[bucket + 1])
         sweep_pairs(keys[here], signed[here], *above[bucket], thresholds, tps, fps)
 
-    return _gather(codec, extremes, [groups for groups, *_ in ranked], np.float64, sweep)
+    totals = _gather(codec, extremes, [groups for groups, *_ in ranked], np.float64, sweep)
+    return totals, int(by_class[..., 1].sum())
 
 
 def _pair(total: Fraction) -> tuple[float, float]:

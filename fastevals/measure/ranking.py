@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
@@ -15,7 +14,7 @@ from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import PrecisionRecallCurve, RocCurve
-from fastevals.measure.ordering import ClassSplit, positive_rows, split_by_class, weighted_threshold_counts
+from fastevals.measure.ordering import BinaryLabels, ClassSplit, split_by_class, weighted_threshold_counts
 from fastevals.measure.results import OperatingPoint
 
 __all__ = ["Ranking"]
@@ -60,8 +59,8 @@ class Ranking:
 
     Notes
     -----
-    Takes about 9 bytes a row to build and 8 to keep, with weights 42 and 24; `counts` takes 24 more for each
-    distinct score.
+    Takes about 9 bytes a row to build and 8 to keep until `counts` are made, which take 24 for each distinct score.
+    With weights they are made at once, from about 41 bytes a row.
 
     Examples
     --------
@@ -73,10 +72,11 @@ class Ranking:
     OperatingPoint(value=0.6666666666666666, threshold=0.3)
     """
 
-    __slots__ = ("_counts", "_split", "n_negatives", "n_positives", "pos_label")
+    __slots__ = ("_counts", "_doubled_u", "_split", "n_negatives", "n_positives", "pos_label")
 
     _counts: ThresholdCounts | None
-    _split: ClassSplit | None
+    _split: ClassSplit | None  # until there are counts
+    _doubled_u: int | None  # twice the Mann-Whitney U; None with weights
     n_positives: int
     n_negatives: int
     pos_label: Any
@@ -84,29 +84,27 @@ class Ranking:
     def __init__(
         self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
     ) -> None:
-        labels, self.pos_label, negative = check.binary_labels("y_true", y_true, pos_label)
+        labels = BinaryLabels(*check.binary_labels("y_true", y_true, pos_label))
         scores = check.as_scores("y_score", y_score)
-        check.check_same_length(y_true=labels, y_score=scores)
-        if sample_weight is not None:
-            weights = check.as_weights("sample_weight", sample_weight)
-            check.check_same_length(y_true=labels, sample_weight=weights)
-        positive = positive_rows("y_true", labels, self.pos_label, negative)
+        check.check_same_length(y_true=labels.values, y_score=scores)
+        self.pos_label = labels.positive
         if sample_weight is None:
-            self._counts = None
-            self._split = split_by_class(scores, positive)
-            self.n_positives, self.n_negatives = self._split.n_pos, self._split.n_neg
+            split = split_by_class(labels, scores)
+            self._split, self._counts, self._doubled_u = split, None, split.doubled_u
+            self.n_positives, self.n_negatives = split.n_pos, split.n_neg
             return
+        weights = check.as_weights("sample_weight", sample_weight)
+        check.check_same_length(y_true=labels.values, sample_weight=weights)
         if not weights.all():
             check.check_finite("y_score", scores)  # while its rows are still the user's
             kept = weights != 0
-            scores, positive, weights = scores[kept], positive[kept], weights[kept]
-        self._split = None
-        self._counts = weighted_threshold_counts(scores, positive, weights)
-        self.n_positives = int(np.count_nonzero(positive))
-        self.n_negatives = positive.size - self.n_positives
+            labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
+        self._split, self._doubled_u = None, None
+        self._counts, self.n_positives = weighted_threshold_counts(labels, scores, weights)
+        self.n_negatives = scores.size - self.n_positives
 
     def __repr__(self) -> str:
-        weighted = ", weighted" if self._split is None else ""
+        weighted = ", weighted" if self._doubled_u is None else ""
         return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
 
     @property
@@ -117,10 +115,12 @@ class Ranking:
     @property
     def counts(self) -> ThresholdCounts:
         """Counts at or above each distinct score, made when first asked for."""
-        if self._counts is None:
-            assert self._split is not None
-            self._counts = self._split.threshold_counts()
-        return self._counts
+        counts, split = self._counts, self._split
+        if counts is None:
+            assert split is not None
+            counts = self._counts = split.threshold_counts()
+            self._split = None  # the sorted scores have served; another thread in here keeps its own reference
+        return counts
 
     # Areas --------------------------------------------------------------------------------------------------------
 
@@ -164,7 +164,9 @@ class Ranking:
         t = 0.0 if min_tpr is None else check.check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
         if f < 1 or t > 0:
             return self._defined("roc_auc", ranking_metrics.partial_roc_auc(self.counts, f, t, standardize))
-        return self._auc("roc_auc", ranking_metrics.roc_auc, lambda split: split.doubled_u)
+        if self._doubled_u is None or not self._pairs:
+            return self._defined("roc_auc", ranking_metrics.roc_auc(self.counts))
+        return self._doubled_u / (2 * self._pairs)
 
     def rank_loss(self) -> float:
         """Share of pairs of a positive and a negative that are ranked wrong, ties counting half: 1 - AUC.
@@ -185,14 +187,13 @@ class Ranking:
         >>> ranking.rank_loss()
         0.25
         """
-        return self._auc("rank_loss", ranking_metrics.rank_loss, lambda split: split.n_pairs * 2 - split.doubled_u)
+        if self._doubled_u is None or not self._pairs:
+            return self._defined("rank_loss", ranking_metrics.rank_loss(self.counts))
+        return (2 * self._pairs - self._doubled_u) / (2 * self._pairs)
 
-    def _auc(
-        self, name: str, of_counts: Callable[[ThresholdCounts], float], numerator: Callable[[ClassSplit], int]
-    ) -> float:
-        if self._split is None or not self._split.n_pairs:
-            return self._defined(name, of_counts(self.counts))
-        return numerator(self._split) / (2 * self._split.n_pairs)
+    @property
+    def _pairs(self) -> int:
+        return self.n_positives * self.n_negatives
 
     def average_precision(self) -> float:
         """Sum over thresholds of recall gained times precision (scikit-learn's AP: no interpolation).
@@ -311,10 +312,7 @@ class Ranking:
         >>> value
         0.5
         """
-        counts = self.counts
-        if on_hull and not ranking_metrics.one_class(counts):
-            counts = ranking_metrics.hull(counts)
-        return self._defined_at("equal_error_rate", ranking_metrics.equal_error_rate(counts))
+        return self._defined_at("equal_error_rate", ranking_metrics.equal_error_rate(self.counts, on_hull))
 
     # Curves -------------------------------------------------------------------------------------------------------
 
@@ -484,9 +482,8 @@ class Ranking:
         """
         given = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, asked = check.check_exactly_one(given)
-        limit = at_thresholds.check_limit(name, asked)
-        point = at_thresholds.threshold_for(self.counts, name, limit)
-        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={limit:g}")
+        point = at_thresholds.threshold_for(self.counts, name, asked)
+        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={asked:g}")
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
@@ -528,8 +525,8 @@ class Ranking:
 
     def _warn_if(self, undefined: bool, name: str, because: str | None = None) -> None:
         if undefined:
-            missing = "positives" if not self.n_positives else "negatives"
-            check.warn_undefined(name, because or f"y_true has no {missing}")
+            missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
+            check.warn_undefined(name, f"y_true has no {missing[0]}" if missing else because or "it is 0 / 0")
 
     def _defined(self, name: str, value: float) -> float:
         self._warn_if(math.isnan(value), name)

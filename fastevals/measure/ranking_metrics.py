@@ -148,10 +148,12 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
     return OperatingPoint(float(tp / n_pos), counts.thresholds[row].item()) if tp else UNDEFINED
 
 
-def equal_error_rate(counts: ThresholdCounts) -> OperatingPoint:
-    """Give FPR = 1 - TPR where the ROC polyline crosses it, interpolated, with the threshold at or just past it."""
+def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
+    """Give FPR = 1 - TPR where the ROC polyline or its hull crosses it, and the threshold at or just past it."""
     if one_class(counts):
         return UNDEFINED
+    if on_hull:
+        counts = hull(counts)
     n_pos, n_neg = Fraction(counts.n_pos), Fraction(counts.n_neg)
 
     def rates(row: int) -> tuple[Fraction, Fraction]:

@@ -31,13 +31,15 @@ class Metric:
     of : "ranking" or "cells"
         A function of `ThresholdCounts`, or of the `Cells` at one threshold or many.
     function : callable
-        Gives a float (ranking) or an array of the cells' shape; NaN where undefined.
+        Gives a number, or an `OperatingPoint` (ranking), or an array of the cells' shape; NaN where undefined.
     greater_is_better : bool
         Direction.
     bounds : tuple of float
         Least and largest value.
     needs : tuple of str
         Classes ("positives", "negatives") without which it is undefined.
+    options : tuple of str
+        Keywords its function takes.
     """
 
     name: str
@@ -47,17 +49,15 @@ class Metric:
     greater_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("positives", "negatives")
+    options: tuple[str, ...] = ()
 
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
-        """Compute the metric from counts."""
-        return self.function(counts, **options)
+        """Compute the metric from counts; of options, those it has no use for are left out."""
+        value = self.function(counts, **{name: value for name, value in options.items() if name in self.options})
+        return float(value) if self.of == "ranking" else value
 
 
-def _value(function: Callable[[ThresholdCounts], Any]) -> Callable[[ThresholdCounts], float]:
-    """Leave out the threshold of a metric that has one."""
-    return lambda counts: float(function(counts))
-
-
+COSTS = ("cost_fp", "cost_fn", "prior")
 _POSITIVES = ("positives",)
 _NEGATIVES = ("negatives",)
 
@@ -76,20 +76,29 @@ METRICS: dict[str, Metric] = {
             lambda counts: ranking_metrics.pr_auc(counts, "linear"),
             needs=_POSITIVES,
         ),
-        Metric("break_even_point", "BEP", "ranking", _value(ranking_metrics.break_even_point), needs=_POSITIVES),
-        Metric("equal_error_rate", "EER", "ranking", _value(ranking_metrics.equal_error_rate), greater_is_better=False),
+        Metric("break_even_point", "BEP", "ranking", ranking_metrics.break_even_point, needs=_POSITIVES),
+        Metric("equal_error_rate", "EER", "ranking", ranking_metrics.equal_error_rate, greater_is_better=False),
         Metric(
             "equal_error_rate_on_hull",
             "EER (hull)",
             "ranking",
-            _value(lambda counts: ranking_metrics.equal_error_rate(ranking_metrics.hull(counts))),
+            lambda counts: ranking_metrics.equal_error_rate(counts, on_hull=True),
             greater_is_better=False,
             bounds=(0.0, 0.5),
         ),
-        Metric("ks_statistic", "KS", "ranking", _value(ranking_metrics.ks_statistic)),
+        Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic),
         Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=()),
         Metric("error_rate", "error rate", "cells", cells.error_rate, greater_is_better=False, needs=()),
-        Metric("expected_cost", "cost", "cells", cells.expected_cost, False, bounds=(0.0, math.inf), needs=()),
+        Metric(
+            "expected_cost",
+            "cost",
+            "cells",
+            cells.expected_cost,
+            False,
+            bounds=(0.0, math.inf),
+            needs=(),
+            options=COSTS,
+        ),
         Metric("precision", "precision", "cells", cells.precision, needs=()),
         Metric("recall", "recall", "cells", cells.recall, needs=_POSITIVES),
         Metric("specificity", "specificity", "cells", cells.specificity, needs=_NEGATIVES),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure import cells
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.registry import metric_named
+from fastevals.measure.registry import COSTS, metric_named
 from fastevals.measure.results import UNDEFINED, OperatingPoint
 from fastevals.measure.sweeps import best_row
 
@@ -41,31 +41,28 @@ def best_threshold(
     costs: tuple[float, float, float | None],
 ) -> OperatingPoint:
     """Give the best value of a metric of one threshold, and the highest threshold that attains it."""
+    function: Callable[[Cells], Any]
     if callable(metric):
-        name, function, greater = "metric", check.checked_function("metric", metric), True
+        check.check_costs_used("a function", (), costs)
+        function, greater = check.checked_function("metric", metric), True
     else:
         entry = metric_named("metric", metric, of="cells")
-        name, function, greater = entry.name, entry.function, entry.greater_is_better
-    check.check_costs_used(name, costs)
-    if name == "expected_cost":
-        function = partial(cells.expected_cost, cost_fp=costs[0], cost_fn=costs[1], prior=costs[2])
+        check.check_costs_used(repr(entry.name), entry.options, costs)
+        options: dict[str, Any] = dict(zip(COSTS, costs, strict=True))
+        function, greater = partial(entry, **options), entry.greater_is_better
     sign = 1 if (greater if maximize is None else maximize) else -1
     return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
 
 
-def threshold_for(counts: ThresholdCounts, name: str, limit: float) -> OperatingPoint:
+def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
     """Give the best other rate where a rate is within its limit, and the highest threshold that attains it."""
-    held, bound, best, sign = CONSTRAINTS[name]
+    held, bound, best, sign, largest = CONSTRAINTS[name]
+    limit = check.check_number(name, limit, low=0, high=largest)
 
     def other_rate(at: Cells) -> Any:
         return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
 
     return _point(counts, best_row(counts, other_rate), best)
-
-
-def check_limit(name: str, value: Any) -> float:
-    """Give the limit of a constraint as a float in its range."""
-    return check.check_number(name, value, low=0, high=math.inf if name == "n_predicted" else 1)
 
 
 def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
@@ -81,11 +78,12 @@ def _n_predicted(at: Cells) -> Any:
 
 Rate = Callable[[Cells], Any]
 
-# What a constraint bounds, from below (1) or above (-1); the rate that is best under it, the greater (1) or the less.
-CONSTRAINTS: dict[str, tuple[Rate, int, Rate, int]] = {
-    "precision": (cells.precision, 1, cells.recall, 1),
-    "recall": (cells.recall, 1, cells.precision, 1),
-    "fpr": (cells.false_positive_rate, -1, cells.recall, 1),
-    "tpr": (cells.recall, 1, cells.false_positive_rate, -1),
-    "n_predicted": (_n_predicted, -1, cells.recall, 1),
+# What a constraint bounds, from below (1) or above (-1); the rate that is best under it, the greater (1) or the less;
+# the largest limit.
+CONSTRAINTS: dict[str, tuple[Rate, int, Rate, int, float]] = {
+    "precision": (cells.precision, 1, cells.recall, 1, 1.0),
+    "recall": (cells.recall, 1, cells.precision, 1, 1.0),
+    "fpr": (cells.false_positive_rate, -1, cells.recall, 1, 1.0),
+    "tpr": (cells.recall, 1, cells.false_positive_rate, -1, 1.0),
+    "n_predicted": (_n_predicted, -1, cells.recall, 1, math.inf),
 }

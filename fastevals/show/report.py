@@ -302,20 +302,19 @@ def _model(name: str, ranking: Ranking, threshold: float | None, best: str | Non
     if best is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", check.UndefinedMetricWarning)
-            chosen = costs if best == "expected_cost" else {"cost_fp": 1.0, "cost_fn": 1.0}
-            threshold = ranking.best_threshold(best, cost_fp=chosen["cost_fp"], cost_fn=chosen["cost_fn"]).threshold
+            used: dict[str, Any] = dict(costs) if METRICS[best].options else {}
+            threshold = ranking.best_threshold(best, **used).threshold
     assert threshold is not None
     counts = ranking.counts
     cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
     metrics = {}
     for metric in METRICS.values():
         if metric.of == "ranking":
-            metrics[metric.name] = float(metric(counts))
+            metrics[metric.name] = metric(counts)
         elif cells is None:
             metrics[metric.name] = math.nan
         else:
-            options = costs if metric.name == "expected_cost" else {}
-            metrics[metric.name] = float(metric(cells, **options))
+            metrics[metric.name] = float(metric(cells, **costs))
     plain = None if cells is None else Cells(*(np.asarray(cell).item() for cell in cells))
     return Model(name, threshold, plain, metrics)
 

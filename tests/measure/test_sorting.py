@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
 from fastevals._kernels.sorting import sort_keys, sort_pairs
-from fastevals.measure.ordering import split_by_class
+from fastevals.measure.ordering import BinaryLabels, split_by_class
 
 N = 200_000  # a dozen buckets, four chunks
 
@@ -109,7 +109,7 @@ def test_counts_are_those_of_unique_and_bincount(name, weighted):
 @every_distribution
 def test_pairs_are_counted_as_ranks_say(name):
     labels, scores, _ = draw(name)
-    split = split_by_class(scores, labels)
+    split = split_by_class(BinaryLabels(labels, True, False), scores)
     n_pos = int(np.count_nonzero(labels))
     # Through dense ranks: rankdata's own comparison of 64-bit integers goes by way of doubles in some versions.
     ranks = rankdata(np.unique(scores, return_inverse=True)[1])
@@ -122,7 +122,7 @@ def test_pairs_are_counted_as_ranks_say(name):
 @every_distribution
 def test_buckets_are_in_order_and_classes_sorted_within(name):
     labels, scores, _ = draw(name)
-    split = split_by_class(scores, labels)
+    split = split_by_class(BinaryLabels(labels, True, False), scores)
     assert split.starts[0] == 0
     assert split.starts[-1] == N
     highest = -1
