@@ -103,7 +103,7 @@ def set_num_threads(n: int) -> None:
     Examples
     --------
     >>> import fastevals
-    >>> fastevals.set_num_threads(2)
+    >>> fastevals.set_num_threads(fastevals.get_num_threads())
     """
     _state.threads = check_integer("n", n, low=1, high=MAX_THREADS)
 
@@ -137,9 +137,9 @@ def num_threads(n: int) -> Iterator[None]:
         _threads_here.reset(token)
 
 
-def chunks(n: int, smallest: int = BLOCK) -> list[slice]:
-    """Cut n rows into at most 64 slices of at least `smallest` rows (the last may be shorter), by n alone."""
-    size = max(smallest, -(-n // MAX_CHUNKS))
+def chunks(n: int) -> list[slice]:
+    """Cut n rows into at most 64 slices of a block or more (the last may be shorter), by n alone."""
+    size = max(BLOCK, -(-n // MAX_CHUNKS))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 

@@ -91,8 +91,10 @@ def accuracy(matrix: Matrix) -> Value:
 
 
 def balanced_accuracy(matrix: Matrix) -> Value:
-    recalls = [tp / (tp + fn) for tp, _, fn, _ in one_vs_rest(matrix) if tp + fn]
-    return sum(recalls, Fraction(0)) / len(recalls) if recalls else None
+    cells = one_vs_rest(matrix)
+    if any(tp + fn == 0 for tp, _, fn, _ in cells):
+        return None
+    return sum((tp / (tp + fn) for tp, _, fn, _ in cells), Fraction(0)) / len(cells)
 
 
 def matthews(matrix: Matrix) -> float | None:

@@ -22,6 +22,7 @@ __all__ = [
     "check_finite",
     "check_same_length",
     "raise_not_finite",
+    "read_only",
 ]
 
 EXACT = 2**53  # up to here every integer is a float64
@@ -52,6 +53,13 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
     if array.size == 0:
         raise ValueError(f"{name} is empty: it must have at least one row")
     return array
+
+
+def read_only(name: str, values: Any) -> NDArray[Any]:
+    """Give an array as a read-only view; the caller's own stays as it is."""
+    view = as_vector(name, values).view()
+    view.flags.writeable = False
+    return view
 
 
 def check_same_length(**arrays: NDArray[Any]) -> None:

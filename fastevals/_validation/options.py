@@ -109,9 +109,9 @@ def check_costs(cost_fp: Any, cost_fn: Any, prior: Any) -> tuple[float, float, f
     return costs[0], costs[1], None if prior is None else check_number("prior", prior, low=0, high=1)
 
 
-def check_costs_used(metric: str, options: tuple[str, ...], costs: tuple[float, float, float | None]) -> None:
+def check_costs_used(metric: str, used: tuple[str, ...], options: dict[str, Any]) -> None:
     """Raise if costs or a prior were given for a metric that has no use for them."""
-    if not options and costs != (1.0, 1.0, None):
+    if not used and options != {"cost_fp": 1.0, "cost_fn": 1.0, "prior": None}:
         raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 

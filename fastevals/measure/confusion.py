@@ -119,7 +119,10 @@ class ConfusionMatrix:
     def __repr__(self) -> str:
         k = self.counts.shape[-1]
         lead = "x".join(map(str, self.counts.shape[:-2]))
-        return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={self.counts.sum():g})"
+        averaged = f", macro over axes {self._mean_axes}" if self._mean_axes else ""
+        total = self.counts.sum().item()
+        shown = total if isinstance(total, int) else f"{total:g}"
+        return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{averaged})"
 
     def to_dict(self) -> dict[str, Any]:
         """Give counts and labels as lists."""
@@ -153,7 +156,10 @@ class ConfusionMatrix:
         (0.8, 0.6666666666666667)
         """
         axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
-        return ConfusionMatrix(self.counts.sum(axis=axes), self.labels)
+        result = ConfusionMatrix(self.counts.sum(axis=axes), self.labels)
+        kept = [one for one in range(self.counts.ndim - 2) if one not in axes]
+        result._mean_axes = tuple(kept.index(one) for one in self._mean_axes if one in kept)
+        return result
 
     def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Average every metric along leading axes (all by default): macro-averaging over folds or models.
@@ -278,7 +284,7 @@ class ConfusionMatrix:
         return self._result("cohen_kappa", cells.ratio(_float(total * right - by_chance), _float(total**2 - by_chance)))
 
     def balanced_accuracy(self) -> Any:
-        """Mean of the recalls of the classes that have rows.
+        """Mean of the classes' recalls.
 
         Returns
         -------
@@ -292,11 +298,7 @@ class ConfusionMatrix:
         >>> matrix.balanced_accuracy()
         0.7
         """
-        recalls = cells.recall(self._one_vs_rest())
-        there = self.counts.sum(axis=-1) > 0
-        return self._result(
-            "balanced_accuracy", cells.ratio(np.where(there, recalls, 0).sum(axis=-1), there.sum(axis=-1))
-        )
+        return self._result("balanced_accuracy", cells.recall(self._one_vs_rest()).mean(axis=-1))
 
     def cost(self, cost_matrix: ArrayLike, *, normalize: bool = True) -> Any:
         """Cost of the predictions.
@@ -420,7 +422,7 @@ class ConfusionMatrix:
             As in `precision`.
         macro : {"mean-of-f", "of-means"}
             Where something is averaged (classes by `average`, a stack by `macro()`): the mean of the F-scores, or the
-            F-score of mean precision and mean recall, which is never smaller.
+            F-score of mean precision and mean recall, which is not smaller where both are defined for all.
 
         Returns
         -------
@@ -447,10 +449,9 @@ class ConfusionMatrix:
         check.check_choice("macro", macro, MACRO_F)
         if macro == "mean-of-f" or not (self._mean_axes or average in ("macro", "weighted")):
             return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
-        p, r = (np.asarray(rate(average=average)) for rate in (self.precision, self.recall))
+        p, r = (self._mean(self._values(rate, average)) for rate in (cells.precision, cells.recall))
         b = beta * beta
-        f = np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r))
-        return f if f.ndim else f.item()
+        return self._warned("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
 
     # Parts --------------------------------------------------------------------------------------------------------
 
@@ -466,21 +467,18 @@ class ConfusionMatrix:
 
     def _one_vs_rest(self) -> Cells:
         """Give the cells of each class against the rest, of shape (..., K)."""
-        tp = np.diagonal(self.counts, axis1=-2, axis2=-1)
-        others = np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self.counts)
-        fp, fn = others.sum(axis=-2), others.sum(axis=-1)
-        if self.counts.shape[-1] == 2:
-            return Cells(tp, fp, fn, tp[..., ::-1])
-        # What a sum of weights rounds off must not show as a count below zero, or above it where there is none.
-        tn = self._total()[..., None] - tp - fp - fn
-        if self.counts.dtype.kind == "f":
-            tn = np.stack([self._without(k) for k in range(self.counts.shape[-1])], axis=-1)
-        return Cells(tp, fp, fn, tn)
-
-    def _without(self, k: int) -> NDArray[Any]:
-        """Sum the counts outside row and column k."""
-        rest = np.arange(self.counts.shape[-1]) != k
-        return np.asarray(self.counts[..., rest, :][..., rest].sum(axis=(-2, -1)))
+        counts = self.counts
+        tp = np.diagonal(counts, axis1=-2, axis2=-1)
+        others = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts)
+        # The counts outside row and column k are four corners around cell k, added up: a difference of float sums
+        # would show what it rounds off as counts where there are none.
+        tn = np.zeros_like(tp)
+        for rows in (1, -1):
+            for columns in (1, -1):
+                corner = np.zeros_like(counts)
+                corner[..., 1:, 1:] = counts[..., ::rows, ::columns][..., :-1, :-1].cumsum(axis=-2).cumsum(axis=-1)
+                tn = tn + np.diagonal(corner[..., ::rows, ::columns], axis1=-2, axis2=-1)
+        return Cells(tp, others.sum(axis=-2), others.sum(axis=-1), tn)
 
     def _moments(self) -> tuple[Any, Any, Any, Any]:
         """Give the total, the right and the margins, so that products of two are exact or harmless.
@@ -498,27 +496,37 @@ class ConfusionMatrix:
         return total, right, counts.sum(axis=-1), counts.sum(axis=-2)
 
     def _averaged(self, name: str, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> Any:
+        return self._result(name, self._values(metric, average))
+
+    def _values(self, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> NDArray[np.float64]:
+        """Compute a metric of each class against the rest, averaged over classes."""
         check.check_choice("average", average, AVERAGES)
         at = self._one_vs_rest()
         if average == "binary":
             check.check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
-            return self._result(name, metric(Cells(*(cell[..., 1] for cell in at))))
+            return np.asarray(metric(Cells(*(cell[..., 1] for cell in at))))
         if average == "micro":
-            return self._result(name, metric(Cells(*(cell.sum(axis=-1) for cell in at))))
+            return metric(Cells(*(cell.sum(axis=-1) for cell in at)))
         values = metric(at)
         if average == "macro":
             values = values.mean(axis=-1)
         elif average == "weighted":
             support = at.tp + at.fn
             values = cells.ratio(np.where(support > 0, values * support, 0).sum(axis=-1), support.sum(axis=-1))
-        return self._result(name, values)
+        return np.asarray(values)
 
-    def _result(self, name: str, values: NDArray[Any]) -> Any:
-        """Average over the stack where asked, warn of NaN, and give a plain number for a single matrix."""
-        values = np.asarray(values)
-        if self._mean_axes:
-            members = math.prod(values.shape[axis] for axis in self._mean_axes)
-            values = cells.ratio(values.sum(axis=self._mean_axes), members)
+    def _result(self, name: str, values: Any) -> Any:
+        return self._warned(name, self._mean(values))
+
+    def _mean(self, values: Any) -> NDArray[Any]:
+        """Average over the axes of the stack that `macro` named."""
+        if not self._mean_axes:
+            return np.asarray(values)
+        members = math.prod(values.shape[axis] for axis in self._mean_axes)
+        return cells.ratio(values.sum(axis=self._mean_axes), members)
+
+    def _warned(self, name: str, values: NDArray[Any]) -> Any:
+        """Warn of NaN, and give a plain number for a single matrix."""
         missing = np.count_nonzero(np.isnan(values))
         if missing:
             where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
+
 __all__ = ["Cells", "ThresholdCounts"]
 
 
@@ -25,7 +27,7 @@ class ThresholdCounts:
     """Counts of the rows at or above each distinct score.
 
     Row 0 is the threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which
-    everything is. Counts are int64, or float64 sums of weights. The arrays are read-only.
+    everything is. Counts are int64, or float64 sums of weights. The arrays are read-only views, not copies.
 
     Attributes
     ----------
@@ -49,9 +51,11 @@ class ThresholdCounts:
 
     def __post_init__(self) -> None:
         for name in ("thresholds", "tps", "fps"):
-            view = getattr(self, name).view()
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+            object.__setattr__(self, name, check.read_only(name, getattr(self, name)))
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Give the arrays as lists."""
+        return {name: getattr(self, name).tolist() for name in ("thresholds", "tps", "fps")}
 
     def __repr__(self) -> str:
         shown = {
@@ -87,6 +91,7 @@ class ThresholdCounts:
             and max(abs(int(thresholds.min())), int(thresholds.max())) > 2**53
         ):
             thresholds = thresholds.astype(np.longdouble)  # float64 would round them to other scores
+        # Bisection of all at once: searchsorted needs ascending thresholds, which a copy of them would be.
         low = np.zeros(thresholds.shape, dtype=np.intp)
         high = np.full(thresholds.shape, self.thresholds.size, dtype=np.intp)
         for _ in range(self.thresholds.size.bit_length()):  # thresholds[low] >= asked > thresholds[high]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,17 +40,19 @@ def best_threshold(
     costs: tuple[float, float, float | None],
 ) -> OperatingPoint:
     """Give the best value of a metric of one threshold, and the highest threshold that attains it."""
-    function: Callable[[Cells], Any]
-    if callable(metric):
-        check.check_costs_used("a function", (), costs)
-        function, greater = check.checked_function("metric", metric), True
-    else:
-        entry = metric_named("metric", metric, of="cells")
-        check.check_costs_used(repr(entry.name), entry.options, costs)
-        options: dict[str, Any] = dict(zip(COSTS, costs, strict=True))
-        function, greater = partial(entry, **options), entry.greater_is_better
+    function, greater = _metric_of_cells(metric, dict(zip(COSTS, costs, strict=True)))
     sign = 1 if (greater if maximize is None else maximize) else -1
     return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
+
+
+def _metric_of_cells(metric: str | Callable[..., Any], options: dict[str, Any]) -> tuple[Callable[[Cells], Any], bool]:
+    """Give the function that a name or a user's function stands for, and whether greater is better."""
+    if callable(metric):
+        check.check_costs_used("a function", (), options)
+        return check.checked_function("metric", metric), True
+    entry = metric_named("metric", metric, of="cells")
+    check.check_costs_used(repr(entry.name), entry.options, options)
+    return lambda at: entry(at, **options), entry.greater_is_better
 
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:

@@ -182,11 +182,10 @@ def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
         models = [model.name for model in block.models if math.isnan(model.metrics[name])]
         if models:
             unexplained[name] = models
-    if missing:
-        gone = [name for name, models in unexplained.items() if len(models) == len(block.models)]
-        if gone:
-            notes.append(f"{where} has no {missing[0]}: {', '.join(map(_title, gone))} undefined")
-            unexplained = {name: models for name, models in unexplained.items() if name not in gone}
+    gone = [name for name in unexplained if set(missing) & set(METRICS[name].needs)]
+    if gone:
+        notes.append(f"{where} has no {missing[0]}: {', '.join(map(_title, gone))} undefined")
+    unexplained = {name: models for name, models in unexplained.items() if name not in gone}
     notes += [
         f"{_title(name)} of {', '.join(map(printable, models))} undefined (0/0)" for name, models in unexplained.items()
     ]

@@ -8,6 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
+
 __all__ = ["Curve"]
 
 
@@ -18,8 +20,8 @@ class Curve:
     thresholds: NDArray[Any]
 
     def __post_init__(self) -> None:
-        for array in self:
-            array.flags.writeable = False
+        for field in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, field.name, check.read_only(field.name, getattr(self, field.name)))
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
