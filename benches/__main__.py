@@ -1,0 +1,101 @@
+"""The benches' commands."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benches import history
+from benches.figures import FIGURES
+from benches.numpy_at_best import disabled_features
+from benches.race import can_run
+from benches.report import readme_with, text_table
+
+ROOT = Path(__file__).parents[1]
+PYTEST = (sys.executable, "-m", "pytest", "--benchmark-enable", "--benchmark-quiet", "--tb=line", "-q")
+
+
+def _measure(names: Iterable[str] = ()) -> dict[str, Any]:
+    """Run all benches, or those named, and make an entry of them."""
+    disabled = disabled_features()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        chosen = [f"benches/test_speed.py::test_figure[{name}]" for name in names] or ["benches"]
+        environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": disabled}
+        subprocess.run([*PYTEST, f"--benchmark-json={report}", *chosen], cwd=ROOT, env=environment)
+        if not report.exists() or not report.stat().st_size:
+            raise ValueError("the benches did not run, see above")
+        return history.make(json.loads(report.read_text()), numpy_without=disabled)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure and save."""
+    entry = _measure()
+    print(f"written to {history.save(entry, options.output)}")
+    missed = [name for name, result in entry["figures"].items() if result["met"] is False]
+    failed = [name for name, figure in FIGURES.items() if can_run(figure) and name not in entry["figures"]]
+    print(f"bars missed: {', '.join(missed) or 'none'}; not measured: {', '.join(failed) or 'none'}")
+    return bool(missed or failed)
+
+
+def smoke(options: argparse.Namespace) -> int:
+    """Run every bench once, small, without bars."""
+    return subprocess.run([*PYTEST, "--rows-scale=0.001", "--rounds=1", "benches"], cwd=ROOT).returncode
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Compare with the newest release's results."""
+    then = history.newest()
+    now = json.loads(options.results.read_text()) if options.results else _measure()
+    rows, worse = history.compare(now, then)
+    if worse and not options.results:  # once more: noise seldom hits the same figures twice
+        history.keep_better(now, _measure(worse))
+        rows, worse = history.compare(now, then)
+    print(text_table(rows))
+    if now["machine"] != then["machine"]:
+        print("The machine or a library differs, which moves ratios too:", now["machine"], then["machine"], sep="\n")
+    print(f"worse by over {history.TOLERANCE:.0%}: {', '.join(worse) or 'none'}")
+    return bool(worse)
+
+
+def readme(options: argparse.Namespace) -> int:
+    """Write README's table, or check that it is up to date."""
+    path = ROOT / "README.md"
+    old = path.read_text()
+    new = readme_with(old, history.newest())
+    if options.check:
+        print("README.md is up to date" if new == old else "README.md is out of date: run 'python -m benches readme'")
+        return new != old
+    path.write_text(new)
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command."""
+    parser = argparse.ArgumentParser(prog="python -m benches", description="Speed and memory against peers.")
+    commands = parser.add_subparsers(required=True)
+    for command in (run, smoke, compare, readme):
+        subparser = commands.add_parser(command.__name__, help=command.__doc__)
+        subparser.set_defaults(command=command)
+        if command is run:
+            subparser.add_argument("--output", type=Path, help="instead of benches/history/VERSION.json")
+        elif command is compare:
+            subparser.add_argument("results", type=Path, nargs="?", help="of 'run --output'; by default measure now")
+        elif command is readme:
+            subparser.add_argument("--check", action="store_true", help="only tell, by the exit status")
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except (FileNotFoundError, ValueError) as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

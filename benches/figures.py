@@ -1,0 +1,113 @@
+"""The table of figures: what is measured, against what, and the bar it has to meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FIGURES", "Figure"]
+
+M = 1_000_000
+
+TITLES = {
+    "roc_auc": "AUC, validation included",
+    "weighted_roc_auc": "weighted AUC",
+    "average_precision": "average precision",
+    "roc_curve": "ROC curve, all points",
+    "precision_recall_curve": "P-R curve",
+    "best_f1": "best F1 threshold",
+    "everything": "AUC, AP, ROC, P-R, EER, BEP, KS, best F1 of one Ranking",
+    "confusion_matrix": "confusion matrix, 10 classes",
+    "import": "import, whole process",
+    "first_auc": "fresh process: import and one AUC of 1,000 rows",
+    "cold_auc": "the same, nothing compiled yet",
+    "cold_report": "first report ever, nothing compiled yet",
+    "memory": "extra memory of an AUC",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A ratio to measure: the time of fastevals over that of a peer.
+
+    Attributes
+    ----------
+    case : str
+        In `COMPARISONS` or `PROCESSES`.
+    peer : str, optional
+        A library of the case, or one of `YARDSTICKS`. Without one the figure is a plain number.
+    rows : int
+        Of the data; 0 where there are none.
+    at_most, at_least : float, optional
+        The bar: the most the ratio may be, or the least its inverse (the speed-up).
+    threads : int, optional
+        Of fastevals; by default all it may use. Peers choose their own.
+    unit : {"x", "s", "B/row"}
+        Of the figure.
+    """
+
+    case: str
+    peer: str | None = None
+    rows: int = 0
+    at_most: float | None = None
+    at_least: float | None = None
+    threads: int | None = None
+    unit: str = "x"
+
+    @property
+    def name(self) -> str:
+        """What history and pytest call it."""
+        rows = f"{self.rows // M}M" if self.rows else None
+        threads = f"{self.threads}-thread" if self.threads else None
+        return "-".join(part for part in (self.case, rows, self.peer, threads) if part)
+
+    @property
+    def title(self) -> str:
+        """What README calls it."""
+        return TITLES[self.case] + (f", {self.threads} thread" if self.threads else "")
+
+    @property
+    def is_speed_up(self) -> bool:
+        """Whether to write the ratio upside down: against a library, unless the bar says otherwise."""
+        return self.at_most is None and self.peer is not None and not self.peer.startswith("np.")
+
+    @property
+    def limit(self) -> float | None:
+        """The most the ratio may be."""
+        return self.at_most if self.at_least is None else 1 / self.at_least
+
+
+FIGURES: dict[str, Figure] = {
+    figure.name: figure
+    for figure in (
+        Figure("roc_auc", "np.sort", M, at_most=1.0),
+        Figure("roc_auc", "np.sort", 10 * M, at_most=1.0),
+        Figure("roc_auc", "np.sort", M, threads=1),
+        Figure("roc_auc", "np.sort", 10 * M, threads=1),
+        Figure("roc_auc", "scikit-learn", M, at_least=40),
+        Figure("roc_auc", "scikit-learn", 10 * M, at_least=45),
+        Figure("roc_auc", "polarbearings", M, at_least=11),
+        Figure("roc_auc", "polarbearings", 10 * M, at_least=12),
+        Figure("roc_auc", "polars-ds", M),
+        Figure("roc_auc", "torchmetrics", M),
+        Figure("everything", "np.sort", 10 * M, at_most=4.0),
+        Figure("everything", "scikit-learn", M),
+        Figure("weighted_roc_auc", "np.argsort", 10 * M, at_most=0.6),
+        Figure("weighted_roc_auc", "scikit-learn", M),
+        Figure("weighted_roc_auc", "polarbearings", M),
+        Figure("average_precision", "scikit-learn", M),
+        Figure("average_precision", "polarbearings", M),
+        Figure("average_precision", "torchmetrics", M),
+        Figure("roc_curve", "scikit-learn", M),
+        Figure("roc_curve", "polarbearings", M),
+        Figure("precision_recall_curve", "scikit-learn", M),
+        Figure("precision_recall_curve", "polarbearings", M),
+        Figure("best_f1", "scikit-learn", M),
+        Figure("confusion_matrix", "numpy", 10 * M, at_most=0.5),
+        Figure("confusion_matrix", "scikit-learn", M),
+        Figure("memory", rows=10 * M, at_most=10, unit="B/row"),
+        Figure("import", "numpy", at_most=1.5),
+        Figure("first_auc", "scikit-learn", at_most=0.6),
+        Figure("cold_auc", unit="s"),
+        Figure("cold_report", at_most=20, unit="s"),
+    )
+}

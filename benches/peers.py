@@ -1,0 +1,211 @@
+"""What libraries are compared on: `COMPARISONS[case][library](data)` gives a call without arguments.
+
+Conversions that the library's own users would do once (a polars frame, a tensor) are done before the call. All
+calls of a case give the same numbers; tests assert that on small tied data, benches before they time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastevals
+from benches.data import N_CLASSES, Data
+
+__all__ = ["COMPARISONS", "YARDSTICKS", "Call", "Cases", "Setup", "assert_agree", "installed"]
+
+Call = Callable[[], Any]
+Setup = Callable[[Data], Call]
+Cases = dict[str, dict[str, Setup]]
+
+MODULES = {
+    "scikit-learn": "sklearn",
+    "polarbearings": "polarbearings",
+    "polars-ds": "polars_ds",
+    "torchmetrics": "torchmetrics",
+}
+FPR_GRID = np.linspace(0, 1, 101)
+
+
+def installed(cases: Mapping[str, Mapping[str, Setup]]) -> Cases:
+    """Leave out the libraries that this machine lacks."""
+    found = {library for library, module in MODULES.items() if find_spec(module)}
+    return {
+        case: {library: setup for library, setup in entries.items() if library not in MODULES or library in found}
+        for case, entries in cases.items()
+    }
+
+
+def assert_agree(ours: Any, theirs: Any, library: str) -> None:
+    """Raise unless two results (numbers, arrays or tuples of them) are equal up to rounding."""
+    # torchmetrics divides counts in float32. The rest differ from an exact sum by a few thousand roundings at most.
+    tolerance = 1e-5 if library == "torchmetrics" else 1e-11
+    pairs = zip(ours, theirs, strict=True) if isinstance(ours, tuple) else [(ours, theirs)]
+    for mine, other in pairs:
+        np.testing.assert_allclose(mine, other, rtol=tolerance, err_msg=f"fastevals and {library} differ")
+
+
+# scikit-learn -----------------------------------------------------------------------------------------------------
+
+
+def _sklearn(function: Callable[[Any, Data], Any]) -> Setup:
+    def set_up(data: Data) -> Call:
+        metrics = import_module("sklearn.metrics")
+        return lambda: function(metrics, data)
+
+    return set_up
+
+
+def _sklearn_counts(metrics: Any, data: Data) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Give tps, fps and thresholds: what scikit-learn (before 1.8) shows only as rates."""
+    fpr, tpr, thresholds = metrics.roc_curve(data.y, data.s, drop_intermediate=False)
+    n_pos = np.count_nonzero(data.y)
+    return np.rint(tpr * n_pos), np.rint(fpr * (data.rows - n_pos)), thresholds
+
+
+def _sklearn_precision_recall(metrics: Any, data: Data) -> tuple[NDArray[Any], NDArray[Any]]:
+    precision, recall, _ = metrics.precision_recall_curve(data.y, data.s)
+    return precision[::-1], recall[::-1]
+
+
+def _sklearn_best_f1(metrics: Any, data: Data) -> tuple[float, float]:
+    tps, fps, thresholds = _sklearn_counts(metrics, data)
+    f1 = 2 * tps / (tps + fps + tps[-1])
+    best = int(np.argmax(f1))
+    return float(f1[best]), float(thresholds[best])
+
+
+def _sklearn_everything(metrics: Any, data: Data) -> tuple[Any, ...]:
+    tps, fps, _ = _sklearn_counts(metrics, data)
+    tpr, fpr = tps / tps[-1], fps / fps[-1]
+    row = int(np.argmax(fpr + tpr >= 1))
+    before, after = fpr[row - 1] + tpr[row - 1], fpr[row] + tpr[row]
+    equal_error_rate = fpr[row - 1] + (1 - before) / (after - before) * (fpr[row] - fpr[row - 1])
+    return (
+        metrics.roc_auc_score(data.y, data.s),
+        metrics.average_precision_score(data.y, data.s),
+        equal_error_rate,
+        np.interp(tps[-1], tps + fps, tps) / tps[-1],
+        np.abs(tpr - fpr).max(),
+        _sklearn_best_f1(metrics, data)[0],
+        np.interp(FPR_GRID, fpr, tpr),
+        *_sklearn_precision_recall(metrics, data),
+    )
+
+
+# fastevals --------------------------------------------------------------------------------------------------------
+
+
+def _ranking(method: Callable[[fastevals.Ranking], Any]) -> Setup:
+    return lambda data: lambda: method(fastevals.Ranking(data.y, data.s))
+
+
+def _everything(ranking: fastevals.Ranking) -> tuple[Any, ...]:
+    roc, curve = ranking.roc_curve(), ranking.precision_recall_curve()
+    return (
+        ranking.roc_auc(),
+        ranking.average_precision(),
+        ranking.equal_error_rate().value,
+        ranking.break_even_point().value,
+        ranking.ks_statistic().value,
+        ranking.best_threshold("f1").value,
+        np.interp(FPR_GRID, roc.fpr, roc.tpr),  # the polyline, whichever points on it are kept
+        curve.precision,
+        curve.recall,
+    )
+
+
+# polars and torch -------------------------------------------------------------------------------------------------
+
+
+def _polars(package: str, call: Callable[[Any, Any], Any], columns: str = "ys") -> Setup:
+    """Call with the package and a frame of the data's columns, made beforehand."""
+
+    def set_up(data: Data) -> Call:
+        frame = import_module("polars").DataFrame({column: data[column] for column in columns})
+        module = import_module(package)
+        return lambda: call(module, frame)
+
+    return set_up
+
+
+def _columns(frame: Any, *names: str) -> tuple[NDArray[Any], ...]:
+    made = frame.collect()
+    return tuple(made[name].to_numpy() for name in names)
+
+
+def _torch(name: str) -> Setup:
+    def set_up(data: Data) -> Call:
+        torch = import_module("torch")
+        function = getattr(import_module("torchmetrics.functional.classification"), name)
+        # Scores outside [0, 1] would be passed through a sigmoid, which ties the largest.
+        scores = torch.from_numpy((data.s - data.s.min()) / np.ptp(data.s))
+        labels = torch.from_numpy(data.y)
+        return lambda: float(function(scores, labels))
+
+    return set_up
+
+
+# The registry -----------------------------------------------------------------------------------------------------
+
+COMPARISONS = installed(
+    {
+        "roc_auc": {
+            "fastevals": _ranking(lambda ranking: ranking.roc_auc()),
+            "scikit-learn": _sklearn(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
+            "polarbearings": _polars("polarbearings", lambda pb, frame: frame.select(pb.roc_auc("y", "s")).item()),
+            "polars-ds": _polars("polars_ds", lambda pds, frame: frame.select(pds.query_roc_auc("y", "s")).item()),
+            "torchmetrics": _torch("binary_auroc"),
+        },
+        "weighted_roc_auc": {
+            "fastevals": lambda data: lambda: fastevals.Ranking(data.y, data.s, sample_weight=data.w).roc_auc(),
+            "scikit-learn": _sklearn(lambda metrics, data: metrics.roc_auc_score(data.y, data.s, sample_weight=data.w)),
+            "polarbearings": _polars(
+                "polarbearings", lambda pb, frame: frame.select(pb.roc_auc("y", "s", weight="w")).item(), "ysw"
+            ),
+        },
+        "average_precision": {
+            "fastevals": _ranking(lambda ranking: ranking.average_precision()),
+            "scikit-learn": _sklearn(lambda metrics, data: metrics.average_precision_score(data.y, data.s)),
+            "polarbearings": _polars(
+                "polarbearings", lambda pb, frame: frame.select(pb.average_precision("y", "s")).item()
+            ),
+            "torchmetrics": _torch("binary_average_precision"),
+        },
+        "roc_curve": {
+            "fastevals": _ranking(lambda ranking: tuple(ranking.roc_curve(drop_intermediate=False))),
+            "scikit-learn": _sklearn(lambda metrics, data: metrics.roc_curve(data.y, data.s, drop_intermediate=False)),
+            "polarbearings": _polars(
+                "polarbearings", lambda pb, frame: _columns(pb.roc_curve(frame, "y", "s"), "fpr", "tpr", "threshold")
+            ),
+        },
+        "precision_recall_curve": {
+            "fastevals": _ranking(lambda ranking: tuple(ranking.precision_recall_curve())[:2]),
+            "scikit-learn": _sklearn(_sklearn_precision_recall),
+            "polarbearings": _polars(
+                "polarbearings", lambda pb, frame: _columns(pb.pr_curve(frame, "y", "s"), "precision", "recall")
+            ),
+        },
+        "best_f1": {
+            "fastevals": _ranking(lambda ranking: tuple(ranking.best_threshold("f1"))),
+            "scikit-learn": _sklearn(_sklearn_best_f1),
+        },
+        "everything": {"fastevals": _ranking(_everything), "scikit-learn": _sklearn(_sklearn_everything)},
+        "confusion_matrix": {
+            "fastevals": lambda data: lambda: fastevals.ConfusionMatrix.from_predictions(data.k, data.p).counts,
+            "numpy": lambda data: lambda: np.bincount(N_CLASSES * data.k + data.p).reshape(N_CLASSES, N_CLASSES),
+            "scikit-learn": _sklearn(lambda metrics, data: metrics.confusion_matrix(data.k, data.p)),
+        },
+    }
+)
+
+# Work to measure time by; its results are not comparable.
+YARDSTICKS: dict[str, Setup] = {
+    "np.sort": lambda data: lambda: np.sort(data.s),
+    "np.argsort": lambda data: lambda: np.argsort(data.s),
+}

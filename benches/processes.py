@@ -1,0 +1,79 @@
+"""Cases that need a fresh interpreter: start-up, the first call ever, memory. Entries as in `benches.peers`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benches.data import Data
+from benches.peers import Call, Setup, installed
+
+__all__ = ["PROCESSES"]
+
+ROOT = Path(__file__).parents[1]
+SMALL = "import numpy as np\ny, s = np.arange(1000) % 10 == 0, np.arange(1000) * 0.618 % 1\n"
+OURS = SMALL + "import fastevals\nprint(fastevals.Ranking(y, s).roc_auc())"
+THEIRS = SMALL + "from sklearn.metrics import roc_auc_score\nprint(roc_auc_score(y, s))"
+
+# The kernel's own account of peak memory: growth during a call beyond what the input takes. One small call first, so
+# that imports and compiled code are there.
+MEMORY = """
+import sys
+from pathlib import Path
+import fastevals
+from benches.data import Data
+
+def status(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field + ":"))
+
+small, data = Data(1000), Data(int(sys.argv[1]))
+fastevals.Ranking(small.y, small.s).roc_auc()
+data.y, data.s
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")
+fastevals.Ranking(data.y, data.s).roc_auc()
+print(status("VmHWM") - before)
+"""
+
+
+def _python(*arguments: str, cache: str | None = None) -> str:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache} if cache else None
+    made = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if made.returncode:
+        raise RuntimeError(f"{arguments} failed:\n{made.stderr}")
+    return made.stdout
+
+
+def _number(code: str) -> Setup:
+    return lambda data: lambda: float(_python("-c", code, str(data.rows)))
+
+
+def _cold(*arguments: str) -> Setup:
+    def set_up(data: Data) -> Call:
+        def call() -> str:
+            with tempfile.TemporaryDirectory() as cache:
+                return _python(*arguments, cache=cache)
+
+        return call
+
+    return set_up
+
+
+PROCESSES = installed(
+    {
+        "import": {
+            "fastevals": _number("import fastevals\nprint(0)"),
+            "numpy": _number("import numpy\nprint(0)"),
+        },
+        "first_auc": {"fastevals": _number(OURS), "scikit-learn": _number(THEIRS)},
+        "cold_auc": {"fastevals": _cold("-c", OURS)},
+        "cold_report": {"fastevals": _cold("-m", "fastevals", "report")},
+        "memory": {"fastevals": _number(MEMORY)} if Path("/proc/self/clear_refs").exists() else {},
+    }
+)

@@ -1,0 +1,106 @@
+"""Two calls: checked to agree, warmed up, timed in turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+from benches.data import Data
+from benches.figures import Figure
+from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
+from benches.processes import PROCESSES
+
+__all__ = ["Result", "can_run", "checked_sides", "judged", "timed", "warm_up"]
+
+CASES = COMPARISONS | PROCESSES
+SECONDS = 15.0  # of a figure, about
+FEWEST, MOST = 3, 31  # rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a figure came to.
+
+    Attributes
+    ----------
+    ours, theirs : float
+        Medians of a round, in seconds (bytes a row for memory); `theirs` is None without a peer.
+    value : float
+        Median over the rounds of ours / theirs, the two timed one after the other; without a peer, `ours`.
+    bar : float
+        The most `value` may be; None for no bar.
+    met : bool
+        Whether it is within the bar; None for no bar.
+    rounds, threads : int
+        How many, and how many of fastevals.
+    """
+
+    ours: float
+    theirs: float | None
+    value: float
+    bar: float | None
+    met: bool | None
+    rounds: int
+    threads: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields as a dict."""
+        return asdict(self)
+
+
+def can_run(figure: Figure) -> bool:
+    """Tell whether this machine has what the figure needs."""
+    libraries = CASES[figure.case]
+    return "fastevals" in libraries and (figure.peer is None or figure.peer in libraries | YARDSTICKS)
+
+
+@lru_cache(maxsize=1)
+def data_of(rows: int) -> Data:
+    """Keep the data while figures of one size follow each other."""
+    return Data(rows)
+
+
+@lru_cache(maxsize=1)
+def _expected(case: str, library: str, data: Data) -> Any:
+    return CASES[case][library](data)()
+
+
+def checked_sides(figure: Figure, scale: float) -> tuple[Call, Call | None]:
+    """Set both sides up and raise unless ours agrees with the peer, or, beside a yardstick, with any library."""
+    data = data_of(max(int(figure.rows * scale), min(figure.rows, 1000)))
+    entries = CASES[figure.case]
+    ours = entries["fastevals"](data)
+    theirs = (entries | YARDSTICKS)[figure.peer](data) if figure.peer else None
+    others = [library for library in entries if library != "fastevals"]
+    if others:
+        library = figure.peer if figure.peer in others else others[0]
+        assert_agree(ours(), _expected(figure.case, library, data), library)
+    return ours, theirs
+
+
+def timed(call: Call) -> float:
+    """Call and give the seconds it took; the result is freed after that."""
+    start = time.perf_counter()
+    result = call()
+    seconds = time.perf_counter() - start
+    del result
+    return seconds
+
+
+def warm_up(ours: Call, theirs: Call | None) -> int:
+    """Call both sides once and say how many rounds to time. A figure without a peer does without, and may be cold."""
+    if theirs is None:
+        return FEWEST
+    return max(FEWEST, min(MOST, int(SECONDS / (timed(ours) + timed(theirs)))))
+
+
+def judged(figure: Figure, ours: Sequence[float], theirs: Sequence[float], threads: int) -> Result:
+    """Make the result of the rounds."""
+    ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)] if theirs else ours
+    value, bar = median(ratios), figure.limit
+    met = None if bar is None else value <= bar
+    return Result(median(ours), median(theirs) if theirs else None, value, bar, met, len(ours), threads)

@@ -1,0 +1,89 @@
+"""Figures as rows of a table: for the terminal, and for README."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benches.figures import FIGURES, Figure
+
+__all__ = ["amount", "bar_of", "readme_with", "rows_of", "text_table"]
+
+START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def amount(figure: Figure, value: float | None) -> str:
+    """Write one side's seconds, or bytes."""
+    if value is None:
+        return ""
+    if figure.unit == "B/row":
+        return f"{value:.1f} B a row"
+    size, unit = next((pair for pair in UNITS if value >= pair[0]), UNITS[-1])
+    return f"{value / size:.3g} {unit}"
+
+
+def _ratio(figure: Figure, ratio: float) -> str:
+    """Write a ratio either way up."""
+    return f"{1 / ratio:.3g}x faster" if figure.is_speed_up else f"{ratio:.2f}x the time"
+
+
+def bar_of(figure: Figure) -> str:
+    """Write the bar."""
+    if figure.at_least is not None:
+        return f">= {figure.at_least:g}x"
+    if figure.at_most is not None:
+        return f"<= {figure.at_most:g}{'x' if figure.peer else ' ' + figure.unit}"
+    return ""
+
+
+def rows_of(figures: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """Give a table of results by name, its heading first."""
+    rows = [["figure", "rows", "fastevals", "peer", "its time", "fastevals is", "bar", ""]]
+    for name, result in figures.items():
+        figure = FIGURES[name]
+        rows.append(
+            [
+                figure.title,
+                f"{figure.rows:,}" if figure.rows else "",
+                amount(figure, result["ours"]),
+                figure.peer or "",
+                amount(figure, result["theirs"]),
+                _ratio(figure, result["value"]) if figure.peer else "",
+                bar_of(figure),
+                "" if result["met"] is None else "met" if result["met"] else "missed",
+            ]
+        )
+    return rows
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Align columns for the terminal."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Write rows, the first a heading, as Markdown."""
+    heading, *body = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([heading, "|" + "---|" * len(rows[0]), *body])
+
+
+def readme_with(text: str, history: Mapping[str, Any]) -> str:
+    """Replace what README has between its markers by a release's table."""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise ValueError(f"README.md has no {START} followed by {END}: put both where the table goes")
+    machine = history["machine"]
+    versions = ", ".join(f"{library} {version}" for library, version in machine["libraries"].items())
+    note = (
+        f"fastevals {history['version']} on {machine['cpu']} ({machine['cores']} cores, {machine['threads']} threads"
+        f"{', AVX-512' if machine['avx512'] else ''}), Python {machine['python']}, {versions}"
+        f"{'; NumPy without AVX-512, faster here' if machine['numpy_without'] else ''}. Medians of rounds in "
+        "which both sides take turns; results are checked to be equal first. Made by `python -m benches readme`."
+    )
+    rows = [
+        row[:6] for row in rows_of({name: result for name, result in history["figures"].items() if name in FIGURES})
+    ]
+    return f"{before}{start}\n{markdown_table(rows)}\n\n{note}\n{end}{after}"

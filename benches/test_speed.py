@@ -1,0 +1,35 @@
+"""One bench a figure: `python -m pytest benches --benchmark-enable`."""
+
+from typing import Any
+
+import pytest
+
+import fastevals
+from benches.figures import FIGURES
+from benches.race import Result, can_run, checked_sides, judged, timed, warm_up
+
+
+@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if can_run(figure)])
+def test_figure(name: str, benchmark: Any, results: dict[str, Result], pytestconfig: pytest.Config) -> None:
+    figure = FIGURES[name]
+    scale = pytestconfig.getoption("--rows-scale")
+    with fastevals.num_threads(figure.threads or fastevals.get_num_threads()):
+        ours, theirs = checked_sides(figure, scale)
+        if benchmark.disabled:
+            return
+        rounds = pytestconfig.getoption("--rounds") or warm_up(ours, theirs)
+        measured: list[float] = []
+        their_times: list[float] = []
+        benchmark.group = f"{figure.case} {figure.rows or ''}"
+        # The other side's turn is the set-up of ours: A B A B, so a drift of the machine's speed hits both alike.
+        benchmark.pedantic(
+            ours if figure.unit != "B/row" else lambda: measured.append(ours() / (figure.rows * scale)),
+            setup=lambda: their_times.append(timed(theirs)) if theirs else None,
+            rounds=rounds,
+        )
+        result = judged(figure, measured or benchmark.stats.stats.data, their_times, fastevals.get_num_threads())
+    if scale < 1:  # a check that the benches run, no measurement
+        return
+    results[name] = result
+    benchmark.extra_info.update(result.to_dict())
+    assert result.met is not False, f"{name}: {result.value:.3g}, bar {result.bar:.3g}"
