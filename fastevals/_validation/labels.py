@@ -63,7 +63,9 @@ def _is_missing(value: Any) -> bool:
     return nan or value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def binary_labels(name: str, values: Any, pos_label: Any) -> tuple[NDArray[Any], Any, Any]:
+def binary_labels(
+    name: str, values: Any, pos_label: Any, *, option: str = "pos_label"
+) -> tuple[NDArray[Any], Any, Any]:
     """Give labels as an array, the positive and the negative label; a third label is not looked for.
 
     The negative label is None where all rows have the positive one. Without `pos_label`, 1 is positive among
@@ -77,19 +79,19 @@ def binary_labels(name: str, values: Any, pos_label: Any) -> tuple[NDArray[Any],
         if array.dtype.kind not in "US" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
             positive: Any = 1
         else:
-            if len(found) > 1 and _distinct(array).size > 2:
+            if len(found) > 1 and np.unique(array).size > 2:
                 raise_not_binary(name, array)
             raise ValueError(
-                f"{name} has the label{'s' * (len(found) > 1)} {listed(found)}: pos_label must say which is positive "
+                f"{name} has the label{'s' * (len(found) > 1)} {listed(found)}: {option} must say which is positive "
                 "(it can be left out for 0/1, -1/1 and booleans)"
             )
     else:
-        positive = _matching(name, array, found, pos_label)
+        positive = _matching(name, array, found, pos_label, option)
     others = [label for label in found if label != positive]
     return array, positive, others[0] if others else None
 
 
-def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any) -> Any:
+def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any, option: str) -> Any:
     """Give the label that `pos_label` means."""
     like = (str, bytes) if array.dtype.kind in "US" else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
@@ -98,9 +100,9 @@ def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any) 
                 return label
         if len(found) == 1:
             return pos_label  # one class, and not this one
-    if len(found) == 2 and _distinct(array).size > 2:
+    if len(found) == 2 and np.unique(array).size > 2:
         raise_not_binary(name, array)
-    raise ValueError(f"pos_label must be a label of {name} ({listed(found)}), got {show(pos_label)}")
+    raise ValueError(f"{option} must be a label of {name} ({listed(found)}), got {show(pos_label)}")
 
 
 def _first_labels(array: NDArray[Any]) -> list[Any]:
@@ -117,17 +119,13 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) and label.dtype != np.longdouble else label
 
 
-def _distinct(array: NDArray[Any]) -> NDArray[Any]:
-    return np.unique(array)
-
-
 def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
     """Say which labels stand in the way of two classes."""
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
         raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at row {int(np.argmax(missing))}")
-    distinct = _distinct(array)
+    distinct = np.unique(array)
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
 

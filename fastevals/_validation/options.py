@@ -98,14 +98,13 @@ def check_number(
     return number
 
 
-def check_costs(cost_fp: Any, cost_fn: Any, prior: Any) -> tuple[float, float, float | None]:
+def check_costs(
+    cost_fp: Any, cost_fn: Any, prior: Any = None, *, names: tuple[str, str] = ("cost_fp", "cost_fn")
+) -> tuple[float, float, float | None]:
     """Give misclassification costs and the prior of the positive class as floats."""
-    costs = [
-        check_number(name, cost, low=0, high=math.inf, open_high=True)
-        for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn))
-    ]
+    costs = [check_number(n, cost, low=0, open_high=True) for n, cost in zip(names, (cost_fp, cost_fn), strict=True)]
     if not any(costs):
-        raise ValueError("cost_fp and cost_fn must not both be zero")
+        raise ValueError(f"{names[0]} and {names[1]} must not both be zero")
     return costs[0], costs[1], None if prior is None else check_number("prior", prior, low=0, high=1)
 
 

@@ -142,8 +142,6 @@ def _parse(argv: list[str]) -> argparse.Namespace | None:
     if arguments.command is None:
         parser.print_help()
         parser.error("no command given, try: fastevals report")
-    if arguments.threshold is not None and arguments.best is not None:
-        report.error("--best and --threshold exclude each other")
     if arguments.file is not None:
         for option in ("label", "score"):
             if not getattr(arguments, option):

@@ -211,33 +211,23 @@ def build_report(
 def _costs(cost_fp: float | None, cost_fn: float | None) -> dict[str, float] | None:
     if cost_fp is None and cost_fn is None:
         return None
-    costs = {"cost_fp": 1.0 if cost_fp is None else cost_fp, "cost_fn": 1.0 if cost_fn is None else cost_fn}
-    for name, cost in costs.items():
-        check.check_number("--" + name.replace("_", "-"), cost, low=0, open_high=True)
-    if not any(costs.values()):
-        raise ValueError("--cost-fp and --cost-fn must not both be zero")
-    return costs
+    names = ("--cost-fp", "--cost-fn")
+    fp, fn, _ = check.check_costs(*(1.0 if cost is None else cost for cost in (cost_fp, cost_fn)), names=names)
+    return {"cost_fp": fp, "cost_fn": fn}
 
 
 def _positives(shown: str, labels: NDArray[Any], pos_label: str | None) -> tuple[NDArray[np.bool_], Any]:
     """Give which rows are positive, and the positive label."""
     distinct = _distinct(shown, labels)
     if len(distinct) > 2:
-        raise ValueError(f"{shown} must have two classes, but has {len(distinct)} labels: {check.listed(distinct)}")
+        check.raise_not_binary(shown, np.asarray(distinct))
+    meant = None
     if pos_label is not None:
-        meant = [_as_label(pos_label, label) for label in distinct]
-        matches = [label for label, asked in zip(distinct, meant, strict=True) if asked == label]
-        if not matches and (len(distinct) > 1 or meant[0] is None):
-            raise ValueError(f"--pos-label must be a label of {shown} ({check.listed(distinct)}), got {pos_label!r}")
-        found = matches[0] if matches else meant[0]  # one class, and not this one
-    elif any(isinstance(label, str) for label in distinct) or not (set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}):
-        raise ValueError(
-            f"{shown} has the label{'s' * (len(distinct) > 1)} {check.listed(distinct)}: --pos-label must say which is "
-            "positive (it can be left out for 0/1, -1/1 and booleans)"
-        )
-    else:
-        found = type(distinct[0])(1)
-    return np.asarray(labels == found, dtype=bool), found
+        like = [_as_label(pos_label, label) for label in distinct]
+        meant = next((one for one, label in zip(like, distinct, strict=True) if one == label), like[0])
+        meant = pos_label if meant is None else meant
+    values, found, _ = check.binary_labels(shown, labels, meant, option="--pos-label")
+    return np.asarray(values == found, dtype=bool), type(distinct[0])(found)
 
 
 def _as_label(text: str, like: Any) -> Any:

@@ -283,8 +283,8 @@ BAD_ARGUMENTS = [
     (["--score", "logistic", "--score", "logistic"], "--score 'logistic' is given already"),
     (["--score", "label"], "--score 'label' is given already, as --label"),
     (["--weight", "logistic"], "--weight 'logistic' is given already, as --score"),
-    (["--label", "fold", "--score", "logistic"], "--label 'fold' must have two classes, but has 5 labels: 0, 1, 2"),
-    (["--pos-label", "8"], "--pos-label must be a label of --label 'label' (0, 1), got '8'"),
+    (["--label", "fold", "--score", "logistic"], "--label 'fold' must have two classes, got 5 labels: 0, 1, 2"),
+    (["--pos-label", "8"], "--pos-label must be a label of --label 'label' (0, 1), got 8"),
     (["--pos-label", "eight"], "--pos-label must be a label of --label 'label' (0, 1), got 'eight'"),
 ]
 
@@ -301,7 +301,7 @@ def test_bad_arguments(capsys, arguments, said):
         (["--label", "y"], "--score is missing"),
         (["more.csv", *MODELS], "unexpected argument 'more.csv'"),
         (["--label", "Y", "--score", "a"], "--label 'Y'"),
-        (["--label", "name", "--score", "a"], "--label 'name' must have two classes, but has 3 labels: 'x', 'y', 'z'"),
+        (["--label", "name", "--score", "a"], "--label 'name' must have two classes, got 3 labels: 'x', 'y', 'z'"),
         (["--label", "part", "--score", "a"], "--label 'part' has the labels 'test', 'train': --pos-label must say"),
         (["--label", "part", "--score", "a", "--pos-label", "dev"], "('test', 'train'), got 'dev'"),
         (["--label", "y", "--score", "name"], "--score 'name' must hold numbers, but has type string (with the value"),
