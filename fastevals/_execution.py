@@ -42,7 +42,7 @@ def available_cpus() -> int:
 
 def _initial_threads() -> int:
     wanted = os.environ.get("FASTEVALS_NUM_THREADS")
-    if wanted is None:
+    if not wanted:
         return available_cpus()
     try:
         value: object = int(wanted)

@@ -39,9 +39,14 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (set, frozenset, dict, Iterator)):
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}")
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
         raise ValueError(f"{name} can't be read as an array: {error}") from error
+    if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) > EXACT).any():
+        for value in np.array(values, dtype=object).ravel():
+            if isinstance(value, int) and float(value) != value:
+                raise ValueError(f"{name} has {value}, which a float64 rounds; pass an array of an integer type")
+    return array
 
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:
@@ -96,7 +101,8 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     array = as_scores(name, values)
     if array.dtype.kind in "iu" and int(array.max()) > EXACT:
         raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")
-    weights = np.ascontiguousarray(array, dtype=np.float64)
+    with np.errstate(over="ignore"):  # a longer float's
+        weights = np.ascontiguousarray(array, dtype=np.float64)
     smallest, largest = weights.min(), weights.max()
     if not (math.isfinite(smallest) and math.isfinite(largest)):
         raise_not_finite(name, weights)

@@ -47,13 +47,14 @@ def _check_all_strings(name: str, values: Collection[Any]) -> None:
     odd = [(row, value) for row, value in enumerate(values) if not isinstance(value, (str, bytes))]
     if not odd:
         return
+    missing = [row for row, value in odd if _is_missing(value)]
+    if missing:
+        count = f"{len(missing)} missing value{'s' * (len(missing) > 1)}"
+        raise ValueError(f"{name} has {count}, the first at row {missing[0]}")
     row, value = odd[0]
-    missing = sum(_is_missing(value) for _, value in odd)
-    if missing == len(odd):
-        raise ValueError(f"{name} has {missing} missing value{'s' * (missing > 1)}, the first at row {row}")
     raise ValueError(
-        f"{name} must hold numbers alone or strings alone, not objects or a mixture: got {show(value)} "
-        f"({type(value).__name__}) at row {row}"
+        f"{name} must have a dtype of numbers or booleans, or hold strings alone, not Python objects or a mixture: "
+        f"got {show(value)} ({type(value).__name__}) at row {row}"
     )
 
 

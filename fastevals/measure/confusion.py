@@ -124,6 +124,9 @@ class ConfusionMatrix:
         shown = total if isinstance(total, int) else f"{total:g}"
         return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{averaged})"
 
+    def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
+        return _rebuilt, (self.counts, self.labels, self._mean_axes)  # the arrays of a copy are read-only too
+
     def to_dict(self) -> dict[str, Any]:
         """Give counts and labels as lists."""
         return {"counts": self.counts.tolist(), "labels": self.labels.tolist()}
@@ -536,3 +539,9 @@ class ConfusionMatrix:
 
 def _float(values: Any) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
+
+
+def _rebuilt(counts: NDArray[Any], labels: NDArray[Any], mean_axes: tuple[int, ...]) -> ConfusionMatrix:
+    matrix = ConfusionMatrix(counts, labels)
+    matrix._mean_axes = mean_axes
+    return matrix

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals.measure.results import plain
 
 __all__ = ["Cells", "ThresholdCounts"]
 
@@ -55,7 +56,10 @@ class ThresholdCounts:
 
     def to_dict(self) -> dict[str, list[float]]:
         """Give the arrays as lists."""
-        return {name: getattr(self, name).tolist() for name in ("thresholds", "tps", "fps")}
+        return {"thresholds": list(map(plain, self.thresholds)), "tps": self.tps.tolist(), "fps": self.fps.tolist()}
+
+    def __reduce__(self) -> tuple[type[ThresholdCounts], tuple[NDArray[Any], ...]]:
+        return ThresholdCounts, (self.thresholds, self.tps, self.fps)  # the arrays of a copy are read-only too
 
     def __repr__(self) -> str:
         shown = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels import areas
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.results import UNDEFINED, OperatingPoint
+from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row, sum_steps
 
 __all__ = [
@@ -125,7 +125,7 @@ def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
     row = best_row(counts, lambda cells: np.abs(cells.tp * y - cells.fp * x))
     assert row is not None
     tpr, fpr = Fraction(counts.tps[row].item()) / Fraction(n_pos), Fraction(counts.fps[row].item()) / Fraction(n_neg)
-    return OperatingPoint(float(abs(tpr - fpr)), counts.thresholds[row].item())
+    return OperatingPoint(float(abs(tpr - fpr)), plain(counts.thresholds[row]))
 
 
 def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
@@ -145,7 +145,7 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
     share = min((n_pos - predicted(row - 1)) / (predicted(row) - predicted(row - 1)), Fraction(1))
     before, after = Fraction(counts.tps[row - 1].item()), Fraction(counts.tps[row].item())
     tp = before + share * (after - before)
-    return OperatingPoint(float(tp / n_pos), counts.thresholds[row].item()) if tp else UNDEFINED
+    return OperatingPoint(float(tp / n_pos), plain(counts.thresholds[row])) if tp else UNDEFINED
 
 
 def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
@@ -162,7 +162,7 @@ def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> Operatin
     row = bisect_left(range(counts.thresholds.size), Fraction(1), key=lambda row: rates(row)[0] + rates(row)[1])
     (fpr0, tpr0), (fpr1, tpr1) = rates(row - 1), rates(row)
     share = (1 - fpr0 - tpr0) / (fpr1 + tpr1 - fpr0 - tpr0)
-    return OperatingPoint(float(fpr0 + share * (fpr1 - fpr0)), counts.thresholds[row].item())
+    return OperatingPoint(float(fpr0 + share * (fpr1 - fpr0)), plain(counts.thresholds[row]))
 
 
 def hull(counts: ThresholdCounts) -> ThresholdCounts:

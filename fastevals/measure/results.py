@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["UNDEFINED", "OperatingPoint"]
+import numpy as np
+
+__all__ = ["UNDEFINED", "OperatingPoint", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +20,9 @@ class OperatingPoint:
     ----------
     value : float
         The metric's value, NaN where it is undefined.
-    threshold : float
-        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means there is none.
+    threshold : float or int
+        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means there is none. An int
+        where a float would round it: for integer scores past 2**53.
 
     Examples
     --------
@@ -45,3 +48,11 @@ class OperatingPoint:
 
 
 UNDEFINED = OperatingPoint(math.nan, math.nan)
+
+
+def plain(value: Any) -> Any:
+    """Give an array's number as a float, or as an int where it is one that a float would round."""
+    value = value.item()
+    if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
+        return float(value)
+    return int(value) if value == np.trunc(value) else value

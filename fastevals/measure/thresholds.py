@@ -13,7 +13,7 @@ from fastevals import _validation as check
 from fastevals.measure import cells
 from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.registry import COSTS, metric_named
-from fastevals.measure.results import UNDEFINED, OperatingPoint
+from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row
 
 __all__ = ["best_threshold", "confusion_counts", "expected_cost", "threshold_for"]
@@ -70,7 +70,7 @@ def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells],
     if row is None:
         return UNDEFINED
     at = Cells(*(np.asarray(cell) for cell in counts.cells(row)))
-    return OperatingPoint(float(function(at)), counts.thresholds[row].item())
+    return OperatingPoint(float(function(at)), plain(counts.thresholds[row]))
 
 
 def _n_predicted(at: Cells) -> Any:

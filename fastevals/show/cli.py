@@ -124,8 +124,11 @@ def _parsers() -> tuple[_Parser, _Parser]:
 
 
 def _number(text: str) -> float:
+    """Give an option's number, as an int where a float would round it."""
     try:
-        return float(text)
+        number = float(text)
+        whole = int(text) if text.strip().lstrip("+-").isdigit() else None
+        return number if whole is None or whole == number else whole
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
 
@@ -206,7 +209,9 @@ def _read(file: str | None, roles: Roles) -> Any:
 
 
 def _write(text: str) -> None:
-    """Print, and be content where the reader (head, for instance) has seen enough."""
+    """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
+    if sys.stdout is None:
+        return
     try:
         try:
             sys.stdout.write(text)

@@ -104,6 +104,14 @@ def _open_csv(path: Path) -> _Source:
             table = csv.read_csv(path, parse_options=parse, convert_options=options)
             typed = [_typed(column, options.null_values) for column in table.columns]
             table = Table.from_arrays(typed, names=table.column_names)
+        rounded = [name for name in columns if _may_be_rounded(table[name])]
+        if rounded:
+            options = csv.ConvertOptions(include_columns=rounded, column_types=dict.fromkeys(rounded, string()))
+            text = csv.read_csv(path, parse_options=parse, convert_options=options)
+            for name in rounded:
+                exact = _typed(text[name], options.null_values)
+                _check_not_rounded(name, text[name], exact)
+                table = table.set_column(table.column_names.index(name), name, exact)
         empty_is_null = [
             compute.if_else(compute.equal(column, ""), None, column) if column.type == string() else column
             for column in table.columns
@@ -119,12 +127,32 @@ def _typed(column: Any, nulls: list[str]) -> Any:
     from pyarrow import compute
 
     missing = compute.is_in(column, value_set=pa.array(nulls))
-    for dtype in (pa.int64(), pa.float64()):
+    for dtype in (pa.int64(), pa.uint64(), pa.float64()):
         try:
             return compute.if_else(missing, None, column).cast(dtype)
         except pa.ArrowInvalid:
             continue
     return column
+
+
+def _may_be_rounded(column: Any) -> bool:
+    """Tell whether a column became floats so large that integers among its values may have been rounded."""
+    from pyarrow import compute, types
+
+    if not types.is_floating(column.type):
+        return False
+    largest = compute.max(compute.abs(column)).as_py()
+    return largest is not None and largest > EXACT
+
+
+def _check_not_rounded(name: str, text: Any, column: Any) -> None:
+    """Raise if an integer among floats is not the float it has become."""
+    from pyarrow import types
+
+    if types.is_floating(column.type):
+        for value in text.to_pylist():
+            if value is not None and value.strip().lstrip("+-").isdigit() and float(value) != int(value):
+                raise ValueError(f"column {name!r} holds {value}, which a float rounds, beside other than integers")
 
 
 def _open_parquet(path: Path) -> _Source:
@@ -152,6 +180,8 @@ def _open_arrow(path: Path) -> _Source:
 
 
 _CSV, _PARQUET, _ARROW = _Format("CSV", _open_csv), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
+
+EXACT = 2**53  # up to here every integer is a float64
 
 SUFFIXES: dict[str, _Format] = {
     ".csv": _CSV,
@@ -202,7 +232,7 @@ def _damage_reported(path: Path) -> Iterator[None]:
         yield
     except (ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
         if isinstance(error, PermissionError):
-            raise
+            raise PermissionError(error.errno, "no permission to read it", str(path)) from error
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 200 else reason[:200] + "..."
         raise ValueError(f"{str(path)!r} can't be read as {_format_of(path).title}: {reason}") from error

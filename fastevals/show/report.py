@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.counts import Cells
+from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
 
@@ -67,6 +67,8 @@ class Model:
         Column of its scores.
     threshold : float
         Rows with ``score >= threshold`` are predicted positive; NaN where no threshold is best.
+    threshold_shown : str
+        The threshold with as few digits, from 6 up, as predict the same rows.
     cells : Cells or None
         Counts (or weights) there.
     metrics : dict of str to float
@@ -75,6 +77,7 @@ class Model:
 
     name: str
     threshold: float
+    threshold_shown: str
     cells: Cells | None
     metrics: dict[str, float]
 
@@ -306,7 +309,19 @@ def _model(name: str, ranking: Ranking, threshold: float | None, best: str | Non
         else:
             metrics[metric.name] = float(metric(cells, **costs))
     plain = None if cells is None else Cells(*(np.asarray(cell).item() for cell in cells))
-    return Model(name, threshold, plain, metrics)
+    return Model(name, threshold, _shown(threshold, counts), plain, metrics)
+
+
+def _shown(threshold: float, counts: ThresholdCounts) -> str:
+    """Write a threshold so that what is read from paper predicts the same rows: it is a score, so mustn't round up."""
+    if math.isnan(threshold):
+        return "-"
+    row = counts.rows_at_least(np.asarray(threshold))
+    for digits in range(6, 18):
+        text = f"{threshold:.{digits}g}"
+        if counts.rows_at_least(np.asarray(float(text))) == row:
+            return text
+    return str(threshold)
 
 
 def _block(value: Any, ranking: Ranking, models: tuple[Model, ...], *, weighted: bool) -> Block:

@@ -100,7 +100,7 @@ def _header(report: Report) -> list[str]:
     if report.costs is not None:
         words["costs"] = f"{report.costs['cost_fp']:g} a false positive, {report.costs['cost_fn']:g} a false negative"
     if report.best is None:
-        words["threshold"] = f"{_threshold(report.threshold)}, for every model"
+        words["threshold"] = f"{report.threshold}, for every model"
     else:
         direction = "best" if METRICS[report.best].greater_is_better else "least"
         each = "model" if report.roles.by is None else "model and block"
@@ -117,7 +117,7 @@ def _header(report: Report) -> list[str]:
 
 
 def _rows_and_classes(block: Block) -> str:
-    words = f"{block.n_samples} rows, {block.n_positives} positive"
+    words = f"{block.n_samples} row{'s' * (block.n_samples != 1)}, {block.n_positives} positive"
     share = f"({100 * block.positive_share:.3g} %)"
     return f"{words} {share}" if block.total_weight is None else f"{words}; weight {block.total_weight:.6g} {share}"
 
@@ -138,7 +138,7 @@ def _rows(block: Block, columns: Iterable[str]) -> list[list[str]]:
             printable(model.name),
             *(_number(block, model, name) for name in RANKING_COLUMNS),
             "|",
-            _threshold(model.threshold),
+            model.threshold_shown,
             *(_number(block, model, name) for name in columns),
         ]
         for model in block.models
@@ -162,10 +162,6 @@ def _number(block: Block, model: Model, name: str) -> str:
     return (f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}") + mark
 
 
-def _threshold(threshold: float | None) -> str:
-    return "-" if threshold is None or math.isnan(threshold) else f"{threshold:.6g}"
-
-
 def _aligned(row: list[str], widths: list[int]) -> str:
     name, *cells = row
     padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
@@ -186,9 +182,9 @@ def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
     if gone:
         notes.append(f"{where} has no {missing[0]}: {', '.join(map(_title, gone))} undefined")
     unexplained = {name: models for name, models in unexplained.items() if name not in gone}
-    notes += [
-        f"{_title(name)} of {', '.join(map(printable, models))} undefined (0/0)" for name, models in unexplained.items()
-    ]
+    for name, models in unexplained.items():
+        why = "no crossing" if METRICS[name].of == "ranking" else "0/0"
+        notes.append(f"{_title(name)} of {', '.join(map(printable, models))} undefined ({why})")
     return [
         line for note in notes for line in textwrap.wrap(note, WIDTH, initial_indent="- : ", subsequent_indent="    ")
     ]

@@ -381,7 +381,7 @@ def test_repr_and_to_dict() -> None:
         (([1.0], [math.nan]), "y_pred must hold class labels, whole numbers within 64 bits, but has nan at row 0"),
         (([1j], [1j]), "y_true must hold numbers, booleans or strings, got dtype complex128"),
         ((["a", None], ["a", "b"]), "y_true has 1 missing value, the first at row 1"),
-        ((["a", 1], ["a", "b"]), "must hold numbers alone or strings alone, not objects or a mixture: got 1"),
+        ((["a", 1], ["a", "b"]), "not Python objects or a mixture: got 1"),
         (({0, 1}, [0, 1]), "y_true must be an array or sequence, got a set"),
         (([[0], [1, 2]], [0, 1]), "y_true can't be read as an array"),
         ((np.array([2**63], np.uint64), [1]), "y_true must fit 64-bit signed integers, got 9223372036854775808"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -870,8 +872,8 @@ NAN, INF = math.nan, math.inf
         ([0, 1, NAN], [0.1, 0.2, 0.3], "y_true has 1 NaN value, the first at row 2"),
         ([NAN, 1, NAN], [0.1, 0.2, 0.3], "y_true has 2 NaN values, the first at row 0"),
         (["a", None], [0.1, 0.2], "y_true has 1 missing value, the first at row 1"),
-        (np.array(["a", 1], dtype=object), [0.1, 0.2], r"y_true must hold .* got 1 \(int\) at row 1"),
-        ([0, "a"], [0.1, 0.2], r"y_true must hold .*strings alone.* got 0 \(int\) at row 0"),
+        (np.array(["a", 1], dtype=object), [0.1, 0.2], r"y_true must have .* got 1 \(int\) at row 1"),
+        ([0, "a"], [0.1, 0.2], r"y_true must have .*strings alone.* got 0 \(int\) at row 0"),
         ([0j, 1j], [0.1, 0.2], "y_true must hold numbers, booleans or strings, got dtype complex128"),
         (np.array([0, 1], dtype="M8[D]"), [0.1, 0.2], "y_true must hold numbers, booleans or strings, got dtype dat"),
         ([[0, 1]], [0.1, 0.2], r"y_true must be 1-D, got shape \(1, 2\)"),
@@ -1008,3 +1010,45 @@ CELL_CHOICES = ", ".join(map(repr, CELL_NAMES))
 def test_bad_options_are_named(fawcett, call, message):
     with pytest.raises(ValueError, match=message):
         call(fawcett)
+
+
+def test_integers_past_two_to_the_53_keep_their_thresholds():
+    ranking = Ranking([0, 1, 0, 1], np.array([2**60 + 1, 2**60, 2**60 + 2, 5]))
+    point = ranking.best_threshold("f1")
+    assert point == OperatingPoint(2 / 3, 5)
+    assert ranking.threshold_for(tpr=0.5).threshold == 2**60
+    assert isinstance(ranking.threshold_for(n_predicted=3).threshold, int)
+    assert json.loads(json.dumps(ranking.roc_curve().to_dict()))["thresholds"][1] == 2**60 + 2
+    np.testing.assert_array_equal(ranking.confusion_at(2**60 + 1).counts, [[0, 2], [2, 0]])
+
+
+@pytest.mark.parametrize("scores", [[2**64 - 1, 2**64 - 2, 1, 2], [2**60 + 1, 0.5, 1, 2]])
+def test_lists_whose_integers_a_float_would_round_are_refused(scores):
+    with pytest.raises(ValueError, match=r"y_score has \d+, which a float64 rounds"):
+        Ranking([0, 1, 0, 1], scores)
+
+
+def test_copies_are_read_only_too():
+    ranking = Ranking(Y, S)
+    for original in (ranking.counts, ranking.roc_curve(), ranking.precision_recall_curve()):
+        for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
+            assert type(copied) is type(original)
+            np.testing.assert_array_equal(copied.thresholds, original.thresholds)
+            assert not copied.thresholds.flags.writeable
+    matrix = pickle.loads(pickle.dumps(ranking.confusion_at([0.2, 0.5]).macro()))
+    assert matrix.accuracy() == ranking.confusion_at([0.2, 0.5]).macro().accuracy()
+    assert not matrix.counts.flags.writeable
+    assert pickle.loads(pickle.dumps(ranking)).roc_auc() == ranking.roc_auc()
+
+
+def test_missing_labels_are_named_before_the_type_of_others():
+    with pytest.raises(ValueError, match="y_true has 1 missing value, the first at row 1"):
+        Ranking([0, None, 1], [0.1, 0.2, 0.3])
+
+
+def test_the_memory_of_sorted_scores_is_freed_by_counts():
+    ranking = Ranking(Y, S)
+    before = ranking.roc_auc()
+    _ = ranking.counts
+    assert ranking.roc_auc() == before
+    assert "weighted" not in repr(ranking)

@@ -13,8 +13,6 @@ from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import METRICS
 from fastevals.show import cli
 
-pa = pytest.importorskip("pyarrow")
-
 SMALL = (
     "y,a,b,w,part,name\n0,.1,.5,1,test,x\n1,.9,.5,2,test,y\n0,.3,.2,1,train,x\n1,.2,.8,3,train,y\n1,.8,.9,0,train,z\n"
 )
@@ -434,3 +432,31 @@ def test_metrics_do_not_depend_on_row_order(capsys, tmp_path):
     file = write(tmp_path, "small.csv", SMALL)
     first, second = (report_json(capsys, path, *MODELS, "--by", "part")["blocks"] for path in (file, shuffled))
     assert first == second
+
+
+@pytest.mark.parametrize("score", ["logistic", "naive_bayes", "random_forest"])
+def test_the_threshold_printed_predicts_the_same_rows(capsys, score):
+    best = report(capsys, "--score", score)
+    row = next(line for line in best.splitlines() if line.startswith(score))
+    threshold = row.split("|")[1].split()[0]
+    again = report(capsys, "--score", score, "--threshold", threshold)
+    assert next(line for line in again.splitlines() if line.startswith(score)) == row
+
+
+def test_large_integers_are_exact_or_refused(capsys, tmp_path):
+    path = tmp_path / "big.csv"
+    path.write_text(
+        "y,s,u,mixed\n0,9007199254740993,18446744073709551615,9007199254740993\n"
+        "1,9007199254740992,18446744073709551614,0.5\n0,9007199254740994,3,1\n"
+    )
+    options = (str(path), "--label", "y", "--format", "json")
+    seen = json.loads(report(capsys, *options, "--score", "s", "--threshold", "9007199254740993"))
+    assert seen["blocks"][0]["models"][0]["confusion"] == {"tp": 0, "fp": 2, "fn": 1, "tn": 0}
+    seen = json.loads(report(capsys, *options, "--score", "u"))
+    assert seen["blocks"][0]["models"][0]["metrics"]["roc_auc"] == 0.5
+    assert "9007199254740993, which a float rounds" in error(capsys, "report", *options, "--score", "mixed")
+
+
+def test_a_closed_standard_output_is_no_traceback(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(["report"]) == 0

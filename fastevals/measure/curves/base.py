@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals.measure.results import plain
 
 __all__ = ["Curve"]
 
@@ -31,4 +32,7 @@ class Curve:
 
     def to_dict(self) -> dict[str, list[float]]:
         """Give the arrays as lists."""
-        return {field.name: getattr(self, field.name).tolist() for field in fields(self)}  # type: ignore[arg-type]
+        return {field.name: list(map(plain, getattr(self, field.name))) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[type[Curve], tuple[Any, ...]]:
+        return type(self), tuple(self)  # through the constructor: the arrays of a copy are read-only too
