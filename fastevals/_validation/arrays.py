@@ -42,7 +42,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         array = np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
         raise ValueError(f"{name} can't be read as an array: {error}") from error
-    if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) > EXACT).any():
+    if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT).any():
         for value in np.array(values, dtype=object).ravel():
             if isinstance(value, int) and float(value) != value:
                 raise ValueError(f"{name} has {value}, which a float64 rounds; pass an array of an integer type")

@@ -142,7 +142,7 @@ def _may_be_rounded(column: Any) -> bool:
     if not types.is_floating(column.type):
         return False
     largest = compute.max(compute.abs(column)).as_py()
-    return largest is not None and largest > EXACT
+    return largest is not None and largest >= EXACT
 
 
 def _check_not_rounded(name: str, text: Any, column: Any) -> None:

@@ -1017,12 +1017,12 @@ def test_integers_past_two_to_the_53_keep_their_thresholds():
     point = ranking.best_threshold("f1")
     assert point == OperatingPoint(2 / 3, 5)
     assert ranking.threshold_for(tpr=0.5).threshold == 2**60
-    assert isinstance(ranking.threshold_for(n_predicted=3).threshold, int)
+    assert isinstance(ranking.threshold_for(n_predicted=2).threshold, int)
     assert json.loads(json.dumps(ranking.roc_curve().to_dict()))["thresholds"][1] == 2**60 + 2
     np.testing.assert_array_equal(ranking.confusion_at(2**60 + 1).counts, [[0, 2], [2, 0]])
 
 
-@pytest.mark.parametrize("scores", [[2**64 - 1, 2**64 - 2, 1, 2], [2**60 + 1, 0.5, 1, 2]])
+@pytest.mark.parametrize("scores", [[2**64 - 1, 2**64 - 2, 1, 2], [2**53 + 1, 0.5, 1, 2]])
 def test_lists_whose_integers_a_float_would_round_are_refused(scores):
     with pytest.raises(ValueError, match=r"y_score has \d+, which a float64 rounds"):
         Ranking([0, 1, 0, 1], scores)
