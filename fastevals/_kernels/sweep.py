@@ -4,7 +4,7 @@ from fastevals._kernels.compensated import add
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
-__all__ = ["rank_bucket", "rank_pairs", "sweep_bucket", "sweep_pairs"]
+__all__ = ["rank_buckets", "rank_pairs", "sweep_bucket", "sweep_pairs"]
 
 
 @kernel
@@ -50,6 +50,16 @@ def rank_bucket(negative, positive, scratch, cells):
             groups -= up_to > below
         doubled_u += below + up_to
     return doubled_u, groups
+
+
+@kernel
+def rank_buckets(keys, starts, first, last, scratch, cells, doubled_u, groups):
+    """`rank_bucket` for the buckets from `first` up to `last`, into arrays: Python is entered seldom."""
+    for bucket in range(first, last):
+        start, middle, stop = starts[2 * bucket], starts[2 * bucket + 1], starts[2 * bucket + 2]
+        within, distinct_keys = rank_bucket(keys[start:middle], keys[middle:stop], scratch, cells)
+        doubled_u[bucket] = within
+        groups[bucket] = distinct_keys
 
 
 @kernel

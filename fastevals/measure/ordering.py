@@ -19,13 +19,14 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.partition import count_slots, fit_buckets, mark_positive, scatter_keys, scatter_pairs
 from fastevals._kernels.sorting import sort_keys
-from fastevals._kernels.sweep import rank_bucket, rank_pairs, sweep_bucket, sweep_pairs
+from fastevals._kernels.sweep import rank_buckets, rank_pairs, sweep_bucket, sweep_pairs
 from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
 
 __all__ = ["BinaryLabels", "ClassSplit", "split_by_class", "weighted_threshold_counts"]
 
 BUCKET = 1 << 14  # rows: keys, scratch and cells of one bucket stay within 1 MiB of cache
+SPANS = 32  # of buckets ranked by one call
 MAX_BUCKETS = 128  # a row's bucket and class fit one byte
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
@@ -209,18 +210,20 @@ def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     sizes = counts.sum(axis=0)
     largest = int(sizes.max())
 
-    def rank(bucket: int, space: tuple[Keys, NDArray[np.int32]]) -> tuple[int, int]:
-        start, middle, stop = starts[2 * bucket : 2 * bucket + 3]
-        return rank_bucket(keys[start:middle], keys[middle:stop], *space)  # type: ignore[no-any-return]
+    doubled, groups = np.empty((2, fit.n_buckets), dtype=np.int64)
 
-    ranked = run(rank, range(fit.n_buckets), workspace=lambda: _workspace(largest))
+    def rank(span: slice, space: tuple[Keys, NDArray[np.int32]]) -> None:
+        rank_buckets(keys, starts, span.start, span.stop, *space, doubled, groups)
+
+    step = -(-fit.n_buckets // SPANS)
+    spans = [slice(i, min(i + step, fit.n_buckets)) for i in range(0, fit.n_buckets, step)]
+    run(rank, spans, workspace=lambda: _workspace(largest))
     doubled_u = n_neg = 0
-    for (negatives, positives), (within, _) in zip(sizes.tolist(), ranked, strict=True):
+    for (negatives, positives), within in zip(sizes.tolist(), doubled.tolist(), strict=True):
         doubled_u += within + 2 * positives * n_neg
         n_neg += negatives
     extremes = _extremes(codec, scores, keys, starts)
-    groups = [groups for _, groups in ranked]
-    return ClassSplit(codec, keys, starts, extremes, groups, scores.size - n_neg, n_neg, doubled_u)
+    return ClassSplit(codec, keys, starts, extremes, groups.tolist(), scores.size - n_neg, n_neg, doubled_u)
 
 
 def weighted_threshold_counts(
