@@ -173,11 +173,6 @@ class ClassSplit:
     n_neg: int
     doubled_u: int
 
-    @property
-    def n_pairs(self) -> int:
-        """Pairs of a positive and a negative."""
-        return self.n_pos * self.n_neg
-
     def threshold_counts(self) -> ThresholdCounts:
         """Sweep the buckets into counts at each distinct score."""
         sizes = np.diff(self.starts).reshape(-1, 2)

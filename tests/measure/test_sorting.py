@@ -116,7 +116,7 @@ def test_pairs_are_counted_as_ranks_say(name):
     doubled_u = int((2 * ranks[labels]).astype(np.int64).sum()) - n_pos * (n_pos + 1)
     assert (split.n_pos, split.n_neg) == (n_pos, N - n_pos)
     assert split.doubled_u == doubled_u
-    assert Ranking(labels, scores).roc_auc() == doubled_u / (2 * split.n_pairs)
+    assert Ranking(labels, scores).roc_auc() == doubled_u / (2 * split.n_pos * split.n_neg)
 
 
 @every_distribution
