@@ -65,6 +65,16 @@ class Data:
         other: NDArray[np.int64] = random.integers(0, N_CLASSES, self.rows)
         return np.where(random.random(self.rows) < 0.78, self.k, other)
 
+    @cached_property
+    def t(self) -> NDArray[np.float64]:
+        """Targets of a regression, normal around 10."""
+        return self._random(5).normal(10.0, 3.0, self.rows)
+
+    @cached_property
+    def q(self) -> NDArray[np.float64]:
+        """Predictions of them, with normal errors."""
+        return self.t + self._random(6).standard_normal(self.rows)
+
     def __getitem__(self, column: str) -> NDArray[Any]:
         values: NDArray[Any] = getattr(self, column)
         return values

@@ -98,6 +98,36 @@ def _sklearn_everything(metrics: Any, data: Data) -> tuple[Any, ...]:
     )
 
 
+def _sklearn_cost_area(metrics: Any, data: Data) -> float:
+    """Give the area under the lower envelope of the cost curve: the lines of the ROC hull's corners."""
+    tps, fps, _ = _sklearn_counts(metrics, data)
+    points = np.stack((fps / fps[-1], tps / tps[-1]), axis=1)
+    if len(points) > 2:
+        hull = import_module("scipy.spatial").ConvexHull(np.vstack((points, (1, 0)))).vertices
+        points = points[np.sort(hull[hull < len(points)])]
+    right, up = np.diff(points, axis=0).T
+    x = np.concatenate(([0], right / (right + up), [1]))
+    y = (1 - x) * np.append(points[:, 0], 1) + x * (1 - np.append(points[:, 1], 1))
+    return float(np.trapezoid(y, x))
+
+
+def _sklearn_four_curves(metrics: Any, data: Data) -> tuple[NDArray[Any], ...]:
+    tps, fps, _ = _sklearn_counts(metrics, data)
+    return (
+        fps / fps[-1],
+        tps / tps[-1],
+        *_sklearn_precision_recall(metrics, data),
+        1 - tps / tps[-1],
+        (tps + fps) / data.rows,
+    )
+
+
+def _sklearn_regression(metrics: Any, data: Data) -> tuple[float, ...]:
+    names = ("mean_squared", "root_mean_squared", "mean_absolute", "median_absolute", "mean_absolute_percentage")
+    errors = (getattr(metrics, f"{name}_error")(data.t, data.q) for name in names)
+    return (*errors, metrics.r2_score(data.t, data.q), metrics.mean_pinball_loss(data.t, data.q))
+
+
 # fastevals --------------------------------------------------------------------------------------------------------
 
 
@@ -118,6 +148,39 @@ def _everything(ranking: fastevals.Ranking) -> tuple[Any, ...]:
         curve.precision,
         curve.recall,
     )
+
+
+def _cost_area(data: Data) -> Call:
+    """Ask for the curve, its envelope and area of a ranking that has been swept."""
+    ranking = fastevals.Ranking(data.y, data.s)
+    assert len(ranking.counts.thresholds)
+    return lambda: ranking.cost_curve().area
+
+
+def _four_curves(ranking: fastevals.Ranking) -> tuple[NDArray[Any], ...]:
+    roc, det = (make(drop_intermediate=False) for make in (ranking.roc_curve, ranking.det_curve))
+    curve, gain = ranking.precision_recall_curve(), ranking.gain_curve()
+    made = (det.fpr, gain.gain)  # the same numbers once more, made because a user of these curves has them made
+    assert made[0].shape == made[1].shape
+    return roc.fpr, roc.tpr, curve.precision, curve.recall, det.fnr, gain.share
+
+
+def _regression(data: Data) -> tuple[float, ...]:
+    metrics = fastevals.regression_metrics(data.t, data.q)
+    return (
+        metrics.mean_squared_error,
+        metrics.root_mean_squared_error,
+        metrics.mean_absolute_error,
+        metrics.median_absolute_error,
+        metrics.mean_absolute_percentage_error,
+        metrics.r2,
+        metrics.pinball_loss,
+    )
+
+
+def _subtract_and_dot(data: Data) -> float:
+    errors = np.subtract(data.t, data.q)
+    return float(np.dot(errors, errors))
 
 
 # polars and torch -------------------------------------------------------------------------------------------------
@@ -196,6 +259,12 @@ COMPARISONS = installed(
             "scikit-learn": _sklearn(_sklearn_best_f1),
         },
         "everything": {"fastevals": _ranking(_everything), "scikit-learn": _sklearn(_sklearn_everything)},
+        "cost_area": {"fastevals": _cost_area, "scikit-learn": _sklearn(_sklearn_cost_area)},
+        "four_curves": {"fastevals": _ranking(_four_curves), "scikit-learn": _sklearn(_sklearn_four_curves)},
+        "regression": {
+            "fastevals": lambda data: lambda: _regression(data),
+            "scikit-learn": _sklearn(_sklearn_regression),
+        },
         "confusion_matrix": {
             "fastevals": lambda data: lambda: fastevals.ConfusionMatrix.from_predictions(data.k, data.p).counts,
             "numpy": lambda data: lambda: np.bincount(N_CLASSES * data.k + data.p).reshape(N_CLASSES, N_CLASSES),
@@ -208,4 +277,5 @@ COMPARISONS = installed(
 YARDSTICKS: dict[str, Setup] = {
     "np.sort": lambda data: lambda: np.sort(data.s),
     "np.argsort": lambda data: lambda: np.argsort(data.s),
+    "np.subtract+np.dot": lambda data: lambda: _subtract_and_dot(data),
 }

@@ -8,38 +8,86 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fastevals._execution import get_num_threads, num_threads, set_num_threads
     from fastevals._validation import UndefinedMetricWarning
+    from fastevals.measure.calibration import BrierDecomposition
     from fastevals.measure.confusion import ConfusionMatrix
     from fastevals.measure.counts import ThresholdCounts
-    from fastevals.measure.curves import PrecisionRecallCurve, RocCurve
+    from fastevals.measure.curves import (
+        CalibrationCurve,
+        CostCurve,
+        CostDifference,
+        CostEnvelope,
+        CostOverPrior,
+        DecisionCurve,
+        DetCurve,
+        GainCurve,
+        LiftCurve,
+        PrecisionRecallCurve,
+        RocCurve,
+    )
+    from fastevals.measure.decisions import cost_threshold, minimum_cost_predictions
+    from fastevals.measure.folds import RankingFolds
     from fastevals.measure.ranking import Ranking
-    from fastevals.measure.results import OperatingPoint
+    from fastevals.measure.regression import RegressionMetrics, regression_metrics
+    from fastevals.measure.results import Interval, OperatingPoint
 
 __version__ = "0.1.0"
 
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {
+    "BrierDecomposition": "measure.calibration",
+    "CalibrationCurve": "measure.curves",
     "ConfusionMatrix": "measure.confusion",
+    "CostCurve": "measure.curves",
+    "CostDifference": "measure.curves",
+    "CostEnvelope": "measure.curves",
+    "CostOverPrior": "measure.curves",
+    "DecisionCurve": "measure.curves",
+    "DetCurve": "measure.curves",
+    "GainCurve": "measure.curves",
+    "Interval": "measure.results",
+    "LiftCurve": "measure.curves",
     "OperatingPoint": "measure.results",
     "PrecisionRecallCurve": "measure.curves",
     "Ranking": "measure.ranking",
+    "RankingFolds": "measure.folds",
+    "RegressionMetrics": "measure.regression",
     "RocCurve": "measure.curves",
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
+    "cost_threshold": "measure.decisions",
     "get_num_threads": "_execution",
+    "minimum_cost_predictions": "measure.decisions",
     "num_threads": "_execution",
+    "regression_metrics": "measure.regression",
     "set_num_threads": "_execution",
 }
 
 __all__ = [
+    "BrierDecomposition",
+    "CalibrationCurve",
     "ConfusionMatrix",
+    "CostCurve",
+    "CostDifference",
+    "CostEnvelope",
+    "CostOverPrior",
+    "DecisionCurve",
+    "DetCurve",
+    "GainCurve",
+    "Interval",
+    "LiftCurve",
     "OperatingPoint",
     "PrecisionRecallCurve",
     "Ranking",
+    "RankingFolds",
+    "RegressionMetrics",
     "RocCurve",
     "ThresholdCounts",
     "UndefinedMetricWarning",
+    "cost_threshold",
     "get_num_threads",
+    "minimum_cost_predictions",
     "num_threads",
+    "regression_metrics",
     "set_num_threads",
 ]
 

@@ -54,8 +54,8 @@ def linear_pr_area(fps, tps):
 
 @kernel
 def excess_of_log(u):
-    """U - log(1 + u) for u >= 0, without cancellation."""
-    if u > 0.1:
+    """U - log(1 + u), without cancellation."""
+    if abs(u) > 0.1:
         return u - np.log1p(u)
     term = u * u
     total = 0.0

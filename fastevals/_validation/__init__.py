@@ -5,5 +5,8 @@ finder then calls `raise_not_finite` or `raise_not_binary`, which look again to 
 """
 
 from fastevals._validation.arrays import *
+from fastevals._validation.costs import *
+from fastevals._validation.curves import *
+from fastevals._validation.folds import *
 from fastevals._validation.labels import *
 from fastevals._validation.options import *

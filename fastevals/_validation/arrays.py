@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,13 +13,16 @@ from fastevals._validation.options import show
 
 __all__ = [
     "as_cost_matrix",
+    "as_predictions",
     "as_scores",
     "as_square_counts",
     "as_stack_axes",
+    "as_threshold_probabilities",
     "as_thresholds",
     "as_vector",
     "as_weights",
     "check_finite",
+    "check_probabilities",
     "check_same_length",
     "raise_not_finite",
     "read_only",
@@ -179,3 +182,48 @@ def as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:
         if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or not -n_axes <= one < n_axes:
             raise ValueError(f"{name} must name leading axes, of which there are {n_axes}, got {show(axis)}")
     return tuple(sorted({int(one) % n_axes for one in axes}))
+
+
+# Probabilities ----------------------------------------------------------------------------------------------------
+
+
+def check_probabilities(name: str, lowest: Any, highest: Any) -> None:
+    """Raise unless the lowest and the highest value are within [0, 1]."""
+    for value in (lowest, highest):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} must hold probabilities, in [0, 1], got {show(value)}")
+
+
+def as_threshold_probabilities(name: str, values: Any) -> NDArray[np.float64]:
+    """Give threshold probabilities as float64 of any shape, in [0, 1): at 1 the odds are infinite."""
+    array = as_thresholds(name, values).astype(np.float64)
+    outside = array[~((array >= 0) & (array < 1))]
+    if outside.size:
+        raise ValueError(f"{name} must be in [0, 1), got {show(outside.flat[0])}")
+    return array
+
+
+# Predictions of numbers -------------------------------------------------------------------------------------------
+
+
+def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
+    """Give the predictions of one or many models: for each what errors call it and a 1-D array of some real dtype.
+
+    Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Gives their names too, of
+    a mapping or frame, and whether there may be many.
+    """
+    if hasattr(values, "columns"):
+        values = {column: values[column] for column in values.columns}
+    if isinstance(values, Mapping):
+        if not values:
+            raise ValueError(f"{name} is empty: it must have at least one model")
+        labelled = {f"{name}[{key!r}]": value for key, value in values.items()}
+        return {label: as_scores(label, value) for label, value in labelled.items()}, tuple(values), True
+    array = as_array(name, values)
+    if array.ndim == 2 and not array.shape[0]:
+        raise ValueError(f"{name} is empty: it must have at least one model, got shape {array.shape}")
+    if array.ndim == 2:
+        return {f"{name}[{i}]": as_scores(f"{name}[{i}]", row) for i, row in enumerate(array)}, None, True
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, or 2-D with a row for each model, got shape {array.shape}")
+    return {name: as_scores(name, array)}, None, False

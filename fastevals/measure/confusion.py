@@ -303,33 +303,45 @@ class ConfusionMatrix:
         """
         return self._result("balanced_accuracy", cells.recall(self._one_vs_rest()).mean(axis=-1))
 
-    def cost(self, cost_matrix: ArrayLike, *, normalize: bool = True) -> Any:
+    def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> Any:
         """Cost of the predictions.
+
+        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``, where a class's rates
+        are its row of counts over their sum: the mean cost where the classes have these shares.
 
         Parameters
         ----------
         cost_matrix : array-like of shape (K, K)
             Cost of one row of a true class (row) predicted as a class (column); gains are negative.
+        prior : array-like of shape (K,), optional
+            Shares of the classes, in the order of `labels`, where the classifier will be used; by default those here.
         normalize : bool
             A row's mean cost instead of the sum.
 
         Returns
         -------
         float or ndarray
-            In the unit of the costs.
+            In the unit of the costs; NaN if the mean is of no rows, or a class of prior above zero has none.
 
         Raises
         ------
         ValueError
-            If `cost_matrix` has another shape or a value that is not finite.
+            If `cost_matrix` has another shape or a value that is not finite, `prior` does not hold K shares of sum 1,
+            or `prior` is given for a sum.
 
         Examples
         --------
         >>> import fastevals
-        >>> fastevals.ConfusionMatrix([[90, 5], [1, 4]]).cost([[0, 1], [10, 0]])
-        0.15
+        >>> matrix = fastevals.ConfusionMatrix([[90, 5], [1, 4]])
+        >>> matrix.cost([[0, 1], [10, 0]]), matrix.cost([[0, 1], [8, 0]], prior=[0.5, 0.5])
+        (0.15, 0.8263157894736842)
         """
         costs = check.as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1])
+        check.check_normalized(prior, normalize)
+        if prior is not None:
+            shares = check.as_class_shares("prior", prior, self.counts.shape[-1])[:, None]
+            rates = cells.ratio(self.counts, self.counts.sum(axis=-1, keepdims=True))
+            return self._result("cost", np.where(shares > 0, shares * rates * costs, 0.0).sum(axis=(-2, -1)))
         total = (self.counts * costs).sum(axis=(-2, -1))
         return self._result("cost", cells.ratio(total, self._total()) if normalize else total)
 

@@ -25,6 +25,7 @@ __all__ = [
     "gini",
     "hull",
     "ks_statistic",
+    "mean_lift",
     "partial_roc_auc",
     "pr_auc",
     "rank_loss",
@@ -111,6 +112,19 @@ def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> fl
         return math.nan
     kernel, multiple = PR_AREAS[interpolation]
     return float(min(sum_steps(kernel, counts) / (multiple * Fraction(counts.n_pos)), Fraction(1)))
+
+
+def mean_lift(counts: ThresholdCounts) -> float:
+    """Give precision over the share of positives, on average over the share of rows predicted positive.
+
+    The area under tp / (tp + fp) over tp + fp is that over tp (the P-R area) and over fp, of which the P-R area of the
+    swapped classes leaves out the other part.
+    """
+    if not counts.n_pos:
+        return math.nan
+    swapped = ThresholdCounts(counts.thresholds, counts.fps, counts.tps)
+    found, missed = (sum_steps(areas.davis_goadrich_area, each) for each in (counts, swapped))
+    return float((found + Fraction(counts.n_neg) - missed) / Fraction(counts.n_pos))
 
 
 def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from fastevals._validation import check_choice
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.curves.cost import CostEnvelope
 
 __all__ = ["METRICS", "Metric", "metric_named"]
 
@@ -85,6 +86,14 @@ METRICS: dict[str, Metric] = {
             lambda counts: ranking_metrics.equal_error_rate(counts, on_hull=True),
             greater_is_better=False,
             bounds=(0.0, 0.5),
+        ),
+        Metric(
+            "cost_area",
+            "cost area",
+            "ranking",
+            lambda counts: CostEnvelope.from_counts(counts).area,
+            greater_is_better=False,
+            bounds=(0.0, 0.25),
         ),
         Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic),
         Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=()),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["UNDEFINED", "OperatingPoint", "plain"]
+__all__ = ["UNDEFINED", "Interval", "OperatingPoint", "number_or_array", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,13 @@ class OperatingPoint:
         return asdict(self)
 
 
+class Interval(NamedTuple):
+    """From `low` to `high`; NaN where there is none."""
+
+    low: float
+    high: float
+
+
 UNDEFINED = OperatingPoint(math.nan, math.nan)
 
 
@@ -56,3 +63,9 @@ def plain(value: Any) -> Any:
     if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
         return float(value)
     return int(value) if value == np.trunc(value) else value
+
+
+def number_or_array(values: Any) -> Any:
+    """Give an array without axes as a float."""
+    values = np.asarray(values)
+    return values if values.ndim else plain(values)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals._execution import blocks, chunks, run
 from fastevals.measure.counts import Cells, ThresholdCounts
 
-__all__ = ["best_row", "map_rows", "select_rows", "sum_steps"]
+__all__ = ["best_row", "fill_rows", "select_rows", "sum_steps"]
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
 
@@ -55,15 +55,15 @@ def _nearly(value: Any) -> Any:
     return value - ROUNDING * abs(value) if np.asarray(value).dtype.kind == "f" and np.isfinite(value) else value
 
 
-def map_rows(n: int, function: Callable[[slice], Any]) -> NDArray[np.float64]:
-    """Fill an array of n rows with a function of the rows."""
+def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
+    """Let a function write blocks of an array of n rows."""
     out = np.empty(n)
 
-    def fill(part: slice) -> None:
+    def fill_part(part: slice) -> None:
         for block in blocks(part):
-            out[block] = function(block)
+            fill(block, out[block])
 
-    run(fill, chunks(n))
+    run(fill_part, chunks(n))
     return out
 
 

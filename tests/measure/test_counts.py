@@ -10,7 +10,7 @@ import pytest
 import fastevals
 from fastevals import Ranking, ThresholdCounts
 from fastevals.measure.counts import Cells
-from fastevals.measure.sweeps import best_row, map_rows, select_rows, sum_steps
+from fastevals.measure.sweeps import best_row, fill_rows, select_rows, sum_steps
 
 BLOCK = 1 << 16
 LONG = 300_000  # rows: several blocks and chunks
@@ -198,9 +198,17 @@ def test_best_row_of_integers_and_booleans() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, LONG, 64 * BLOCK + 1])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_map_rows_fills_every_row(n: int, threads: int) -> None:
+def test_fill_rows_fills_every_row_once(n: int, threads: int) -> None:
+    calls: list[tuple[int, int]] = []
+
+    def fill(rows: slice, out: np.ndarray) -> None:
+        calls.append((rows.start, rows.stop))
+        out[:] = np.arange(rows.start, rows.stop) * 0.5
+
     with fastevals.num_threads(threads):
-        seen = map_rows(n, lambda rows: np.arange(rows.start, rows.stop) * 0.5)
+        seen = fill_rows(n, fill)
+    assert sum(stop - start for start, stop in calls) == n
+    assert seen.dtype == np.float64
     assert np.array_equal(seen, np.arange(n) * 0.5)
 
 

@@ -146,7 +146,7 @@ def test_arrays_are_read_only_and_of_one_length(curve):
 
 def test_fields_cannot_be_replaced(curve):
     with pytest.raises(AttributeError):
-        curve.thresholds = np.zeros(3)
+        curve.counts = Ranking(Y, S).counts
 
 
 def test_to_dict_gives_plain_lists():
@@ -164,12 +164,12 @@ def test_to_dict_gives_plain_lists():
 
 def test_repr_is_short():
     assert repr(Ranking(Y, S).roc_curve()) == "RocCurve(5 points, area=0.75)"
-    assert repr(Ranking(Y, S).precision_recall_curve()) == "PrecisionRecallCurve(5 points)"
+    assert repr(Ranking(Y, S).precision_recall_curve()) == "PrecisionRecallCurve(5 points, area=0.797267)"
 
 
 def test_curves_can_be_made_from_counts():
     counts = Ranking(Y, S).counts
-    assert len(RocCurve.from_counts(counts)) == len(PrecisionRecallCurve.from_counts(counts)) == 5
+    assert len(RocCurve(counts)) == len(PrecisionRecallCurve(counts)) == 5
 
 
 # One class --------------------------------------------------------------------------------------------------------

@@ -165,6 +165,7 @@ SWAPPED = {
     "ks_statistic": "ks_statistic",
     "equal_error_rate": "equal_error_rate",
     "equal_error_rate_on_hull": "equal_error_rate_on_hull",
+    "cost_area": "cost_area",
     "accuracy": "accuracy",
     "error_rate": "error_rate",
     "expected_cost": "expected_cost",

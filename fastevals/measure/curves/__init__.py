@@ -1,6 +1,23 @@
 """Curves over thresholds: points with their thresholds, and the geometry of each."""
 
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.cost import CostCurve, CostDifference, CostEnvelope
+from fastevals.measure.curves.cost_over_prior import CostOverPrior
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.curves.roc import RocCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
 
-__all__ = ["PrecisionRecallCurve", "RocCurve"]
+__all__ = [
+    "CalibrationCurve",
+    "CostCurve",
+    "CostDifference",
+    "CostEnvelope",
+    "CostOverPrior",
+    "DecisionCurve",
+    "DetCurve",
+    "GainCurve",
+    "LiftCurve",
+    "PrecisionRecallCurve",
+    "RocCurve",
+]

@@ -1,38 +1,139 @@
-"""What all curves share."""
+"""What all curves share: they are views of threshold counts, and compare as polylines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.results import plain
+from fastevals.measure import ranking_metrics
+from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.curves.geometry import Polyline, crossings, dominates
+from fastevals.measure.results import number_or_array, plain
+from fastevals.measure.sweeps import fill_rows
 
-__all__ = ["Curve"]
+__all__ = ["Comparable", "Curve"]
 
 
-class Curve:
-    """A dataclass of arrays of one length: unpacks in the order of its fields, and its arrays are read-only."""
+class Comparable(ABC):
+    """What can be laid over another of its kind."""
 
     __slots__ = ()
-    thresholds: NDArray[Any]
 
-    def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, field.name, check.read_only(field.name, getattr(self, field.name)))
+    @abstractmethod
+    def _straight(self) -> Polyline:
+        """Give the curve in coordinates in which it is straight between its points; greater y is better."""
+
+    @abstractmethod
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give points of those coordinates on the curve's own axes, in the order it unpacks."""
+
+    def dominates(self, other: Self) -> bool:
+        """Tell whether this curve encloses another: nowhere worse, somewhere better (Zhou, section 2.3.2).
+
+        Parameters
+        ----------
+        other : curve
+            Of the same kind. Differences of rounding don't count.
+
+        Returns
+        -------
+        bool
+            Two equal curves don't dominate each other; neither do curves that cross.
+
+        Raises
+        ------
+        ValueError
+            If `other` is of another kind, or a curve is undefined for want of a class.
+        """
+        return dominates(*self._pair(other))
+
+    def crossings(self, other: Self) -> NDArray[np.float64]:
+        """Find the points where this curve and another change places.
+
+        Parameters
+        ----------
+        other : curve
+            Of the same kind.
+
+        Returns
+        -------
+        ndarray of shape (n_crossings, 2)
+            Points in the order in which the curve unpacks, for instance (fpr, tpr). Where the curves run together
+            before they part, the first common point.
+
+        Raises
+        ------
+        ValueError
+            If `other` is of another kind, or a curve is undefined for want of a class.
+        """
+        return np.stack(self._drawn(crossings(*self._pair(other))), axis=1)
+
+    def _pair(self, other: Self) -> tuple[Polyline, Polyline]:
+        check.check_same_kind("other", other, type(self))
+        lines = self._straight(), other._straight()
+        for name, line in zip(("this curve", "other"), lines, strict=True):
+            check.check_defined(name, np.isnan(line.x[-1]) or np.isnan(line.y[-1]))
+        return lines
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Curve(Comparable):
+    """A curve over thresholds. Its arrays are made from the counts when first asked for, and are read-only."""
+
+    counts: ThresholdCounts
+    _made: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    ARRAYS: ClassVar[tuple[str, ...]]  # what the curve unpacks into
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
-        return (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return (getattr(self, name) for name in self.ARRAYS)
 
     def __len__(self) -> int:
-        return self.thresholds.size
+        return self.counts.thresholds.size
 
-    def to_dict(self) -> dict[str, list[float]]:
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} points, area={self.area:.6g})"
+
+    def __reduce__(self) -> tuple[type[Curve], tuple[ThresholdCounts]]:
+        return type(self), (self.counts,)
+
+    def to_dict(self) -> dict[str, Any]:
         """Give the arrays as lists."""
-        return {field.name: list(map(plain, getattr(self, field.name))) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: list(map(plain, getattr(self, name))) for name in self.ARRAYS}
 
-    def __reduce__(self) -> tuple[type[Curve], tuple[Any, ...]]:
-        return type(self), tuple(self)  # through the constructor: the arrays of a copy are read-only too
+    @property
+    def thresholds(self) -> NDArray[Any]:
+        """Thresholds of the points, descending from +inf."""
+        return self.counts.thresholds
+
+    @property
+    @abstractmethod
+    def area(self) -> float:
+        """Area under the curve."""
+
+    def hull(self) -> Self:
+        """Keep the points on the convex hull of the ROC curve, as a curve of this kind.
+
+        It is what can be attained by mixing thresholds at random (Provost and Fawcett 2001,
+        doi:10.1023/A:1007601015854); for precision and recall the achievable curve of Davis and Goadrich (2006).
+        """
+        return type(self)(ranking_metrics.hull(self.counts))
+
+    def _array(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
+        """Give a rate at each threshold."""
+        if rate not in self._made:
+            self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self.counts, rows, out))
+            array.flags.writeable = False
+        return self._made[rate]  # type: ignore[no-any-return]
+
+    def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
+        """Give the curve's point at a threshold, or arrays of points."""
+        check.check_has_thresholds(self.thresholds)
+        rows = self.counts.rows_at_least(check.as_thresholds("threshold", threshold))
+        return tuple(number_or_array(getattr(self, name)[rows]) for name in self.ARRAYS[:2])

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fastevals import _validation as check
+from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.cells import ratio
-from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.sweeps import map_rows
+from fastevals.measure.curves.geometry import Polyline, best_at
+from fastevals.measure.results import number_or_array
 
 __all__ = ["PrecisionRecallCurve"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrecisionRecallCurve(Curve):
-    """Precision and recall at each threshold, from the highest down.
+    """Precision and recall at each threshold, from the highest down; unpacks as ``precision, recall, thresholds``.
+
+    Between two points counts are linear, for that is what choosing between two thresholds at random attains;
+    precision is then no straight line (Davis and Goadrich 2006).
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Counts at each point's threshold.
 
     Attributes
     ----------
@@ -26,6 +36,12 @@ class PrecisionRecallCurve(Curve):
         The first point is (1, 0) by convention: at threshold +inf nothing is predicted. Recall ascends to 1.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
+    area : float
+        Area under the curve between its points, as `Ranking.pr_auc` gives it (not average precision).
+
+    References
+    ----------
+    Davis and Goadrich (2006), doi:10.1145/1143844.1143874.
 
     Examples
     --------
@@ -33,19 +49,59 @@ class PrecisionRecallCurve(Curve):
     >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).precision_recall_curve()
     >>> curve.recall
     array([0. , 0.5, 0.5, 1. , 1. ])
+    >>> curve.at(recall=0.75)  # half way from 1 of 2 found to 2 of 3: 1.5 of 2.5
+    0.6
     """
 
-    precision: NDArray[np.float64]
-    recall: NDArray[np.float64]
-    thresholds: NDArray[Any]
+    ARRAYS: ClassVar[tuple[str, ...]] = ("precision", "recall", "thresholds")
 
-    def __repr__(self) -> str:
-        return f"PrecisionRecallCurve({len(self)} points)"
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """Share of predicted positives that are positive; 1 at the first point."""
+        return self._array(rates.precision)
 
-    @classmethod
-    def from_counts(cls, counts: ThresholdCounts) -> PrecisionRecallCurve:
-        """Make the curve of threshold counts."""
-        n = counts.thresholds.size
-        precision = map_rows(n, lambda rows: ratio(counts.tps[rows], counts.tps[rows] + counts.fps[rows]))
-        precision[0] = 1.0
-        return cls(precision, map_rows(n, lambda rows: ratio(counts.tps[rows], counts.n_pos)), counts.thresholds)
+    @property
+    def recall(self) -> NDArray[np.float64]:
+        """Share of positives that are predicted positive, ascending."""
+        return self._array(rates.recall)
+
+    @property
+    def area(self) -> float:
+        """Area under the curve, counts linear between points."""
+        return ranking_metrics.pr_auc(self.counts)
+
+    def at(self, *, recall: ArrayLike | None = None, threshold: ArrayLike | None = None) -> Any:
+        """Read the curve at a place, or at each of an array of places.
+
+        Parameters
+        ----------
+        recall : float or array-like in [0, 1], optional
+            Gives the precision there, the highest where several thresholds have that recall; 1 at recall 0.
+        threshold : float or array-like, optional
+            Gives ``(precision, recall)`` where rows with ``score >= threshold`` are predicted positive.
+
+        Returns
+        -------
+        float, ndarray, or a tuple of two
+            Between points counts are linear, precision is not.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one is given, or it is out of range.
+        """
+        name, asked = check.check_exactly_one({"recall": recall, "threshold": threshold})
+        if name == "threshold":
+            return self._at_threshold(asked)
+        x = check.as_shares("recall", asked)
+        line = self._straight()
+        return number_or_array(self._drawn(Polyline(x, best_at(line, x)))[0])
+
+    def _straight(self) -> Polyline:
+        """Give recall, and the false positives for each positive row, below zero."""
+        return Polyline(self.recall, ratio(-self.counts.fps, self.counts.n_pos))
+
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        nothing = (points.x == 0) & (points.y == 0)
+        precision = ratio(points.x, points.x - points.y)
+        return np.where(nothing, 1.0, precision), points.x

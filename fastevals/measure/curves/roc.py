@@ -1,24 +1,65 @@
-"""The ROC curve."""
+"""Curves of the two error rates: ROC, and DET, its mirror image."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from fastevals.measure.cells import ratio
+from fastevals import _validation as check
+from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.sweeps import map_rows, select_rows
+from fastevals.measure.curves.geometry import Polyline, best_at
+from fastevals.measure.results import number_or_array
+from fastevals.measure.sweeps import select_rows
 
-__all__ = ["RocCurve", "corners"]
+__all__ = ["DetCurve", "RocCurve", "corners"]
+
+
+class _RateCurve(Curve):
+    """Both error rates at each threshold; mixing two thresholds at random gives the points between theirs."""
+
+    __slots__ = ()
+
+    @property
+    def fpr(self) -> NDArray[np.float64]:
+        """False positive rate, ascending."""
+        return self._array(rates.false_positive_rate)
+
+    @property
+    def tpr(self) -> NDArray[np.float64]:
+        """True positive rate, ascending."""
+        return self._array(rates.recall)
+
+    @property
+    def fnr(self) -> NDArray[np.float64]:
+        """False negative rate, descending."""
+        return self._array(rates.false_negative_rate)
+
+    def _straight(self) -> Polyline:
+        return Polyline(self.fpr, self.tpr)
+
+    def _tpr_at(self, fpr: ArrayLike) -> NDArray[np.float64]:
+        return best_at(self._straight(), check.as_shares("fpr", fpr))
+
+    def _fpr_at(self, tpr: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the lowest FPR at which the TPR is reached."""
+        return -best_at(Polyline(self.tpr, -self.fpr), tpr)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RocCurve(Curve):
-    """True positive rate against false positive rate, from the highest threshold down; unpacks like scikit-learn's.
+class RocCurve(_RateCurve):
+    """True positive rate against false positive rate, from the highest threshold down.
+
+    Unpacks like scikit-learn's: ``fpr, tpr, thresholds``.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Counts at each point's threshold.
 
     Attributes
     ----------
@@ -26,6 +67,8 @@ class RocCurve(Curve):
         From (0, 0) to (1, 1), ascending; NaN where the class has no rows.
     thresholds : ndarray of shape (n_points,)
         Descending from +inf.
+    area : float
+        Area under the polyline, the AUC.
 
     References
     ----------
@@ -34,38 +77,136 @@ class RocCurve(Curve):
     Examples
     --------
     >>> import fastevals
-    >>> fpr, tpr, thresholds = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).roc_curve()
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).roc_curve()
+    >>> fpr, tpr, thresholds = curve
     >>> tpr
     array([0. , 0.5, 0.5, 1. , 1. ])
+    >>> curve.at(fpr=0.25), curve.at(tpr=0.75), curve.hull()
+    (0.5, 0.5, RocCurve(4 points, area=0.875))
     """
 
-    fpr: NDArray[np.float64]
-    tpr: NDArray[np.float64]
-    thresholds: NDArray[Any]
-
-    def __repr__(self) -> str:
-        return f"RocCurve({len(self)} points, area={self.area:.6g})"
+    ARRAYS: ClassVar[tuple[str, ...]] = ("fpr", "tpr", "thresholds")
 
     @property
     def area(self) -> float:
-        """Area under the polyline."""
-        return float(np.trapezoid(self.tpr, self.fpr))
+        """Area under the polyline, the AUC."""
+        return ranking_metrics.roc_auc(self.counts)
 
-    @classmethod
-    def from_counts(cls, counts: ThresholdCounts, *, drop_intermediate: bool = True) -> RocCurve:
-        """Make the curve of threshold counts."""
-        if drop_intermediate:
-            counts = counts.take(corners(counts))
-        n = counts.thresholds.size
-        return cls(
-            map_rows(n, lambda rows: ratio(counts.fps[rows], counts.n_neg)),
-            map_rows(n, lambda rows: ratio(counts.tps[rows], counts.n_pos)),
-            counts.thresholds,
-        )
+    def at(
+        self, *, fpr: ArrayLike | None = None, tpr: ArrayLike | None = None, threshold: ArrayLike | None = None
+    ) -> Any:
+        """Read the curve at a place, or at each of an array of places.
+
+        Parameters
+        ----------
+        fpr : float or array-like in [0, 1], optional
+            Gives the TPR there, the highest where the curve is vertical.
+        tpr : float or array-like in [0, 1], optional
+            Gives the lowest FPR at which the TPR is reached.
+        threshold : float or array-like, optional
+            Gives ``(fpr, tpr)`` where rows with ``score >= threshold`` are predicted positive.
+
+        Returns
+        -------
+        float, ndarray, or a tuple of two
+            Between points linear, as a random choice between two thresholds is.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one is given, or it is out of range.
+        """
+        name, asked = check.check_exactly_one({"fpr": fpr, "tpr": tpr, "threshold": threshold})
+        if name == "threshold":
+            return self._at_threshold(asked)
+        if name == "fpr":
+            return number_or_array(self._tpr_at(asked))
+        return number_or_array(self._fpr_at(check.as_shares("tpr", asked)))
+
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return points.x, points.y
 
 
-def corners(counts: ThresholdCounts) -> NDArray[np.intp]:
-    """Give the rows where the ROC polyline starts, ends, or leaves a horizontal or vertical stretch.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DetCurve(_RateCurve):
+    """False negative rate against false positive rate (detection error trade-off), from the highest threshold down.
+
+    Unpacks as ``fpr, fnr, thresholds``. It is usually drawn on normal-deviate axes.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Counts at each point's threshold.
+
+    Attributes
+    ----------
+    fpr : ndarray of shape (n_points,)
+        Ascending from 0 to 1; NaN without negatives.
+    fnr : ndarray of shape (n_points,)
+        Descending from 1 to 0; NaN without positives.
+    thresholds : ndarray of shape (n_points,)
+        Descending from +inf. (scikit-learn's curve runs the same way since its 1.9, without the ends.)
+    area : float
+        Area under the polyline: 1 - AUC, less is better.
+
+    References
+    ----------
+    Martin et al. (1997), "The DET curve in assessment of detection task performance", Eurospeech.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).det_curve()
+    >>> curve.fnr
+    array([1. , 0.5, 0.5, 0. , 0. ])
+    >>> curve.at(fpr=0.25), curve.area
+    (0.5, 0.25)
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("fpr", "fnr", "thresholds")
+
+    @property
+    def area(self) -> float:
+        """Area under the polyline: 1 - AUC."""
+        return ranking_metrics.rank_loss(self.counts)
+
+    def at(
+        self, *, fpr: ArrayLike | None = None, fnr: ArrayLike | None = None, threshold: ArrayLike | None = None
+    ) -> Any:
+        """Read the curve at a place, or at each of an array of places.
+
+        Parameters
+        ----------
+        fpr : float or array-like in [0, 1], optional
+            Gives the FNR there, the lowest where the curve is vertical.
+        fnr : float or array-like in [0, 1], optional
+            Gives the lowest FPR at which the FNR is no higher.
+        threshold : float or array-like, optional
+            Gives ``(fpr, fnr)`` where rows with ``score >= threshold`` are predicted positive.
+
+        Returns
+        -------
+        float, ndarray, or a tuple of two
+            Between points linear in both rates, whatever the axes it is drawn on.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one is given, or it is out of range.
+        """
+        name, asked = check.check_exactly_one({"fpr": fpr, "fnr": fnr, "threshold": threshold})
+        if name == "threshold":
+            return self._at_threshold(asked)
+        if name == "fpr":
+            return number_or_array(1.0 - self._tpr_at(asked))
+        return number_or_array(self._fpr_at(1.0 - check.as_shares("fnr", asked)))
+
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return points.x, 1.0 - points.y
+
+
+def corners(counts: ThresholdCounts) -> ThresholdCounts:
+    """Keep the rows where the ROC polyline starts, ends, or leaves a horizontal or vertical stretch.
 
     Whether a count changed is exact and doesn't depend on the scale of weights, as slopes would (scikit-learn #31635).
     """
@@ -82,4 +223,4 @@ def corners(counts: ThresholdCounts) -> NDArray[np.intp]:
         kept[inner.start - rows.start : inner.stop - rows.start] = ~straight
         return kept
 
-    return select_rows(n, keep)
+    return counts.take(select_rows(n, keep))

@@ -1,0 +1,45 @@
+"""Kernel that picks the cheapest action of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["cheapest_actions"]
+
+STEP = 256  # rows whose totals stay in the nearest cache
+
+
+@kernel
+def cheapest_actions(probabilities, costs, chosen):
+    """Write each row's action of least total cost, the first of equals; (classes, rows), (actions, classes), (rows,).
+
+    A total adds up in the order of the classes, whatever rows stand beside it. A matrix product's last bits depend on
+    a row's place in its block; per row, product and argmin take 5 x as long at 2 classes, as long at 30, and a third
+    at 1000. Four classes a loop, not one: 3 to 5 x faster from 10 classes on.
+    """
+    n_actions, n_classes = costs.shape
+    total, least = np.empty(STEP), np.empty(STEP)
+    for start in range(0, chosen.size, STEP):
+        rows = min(STEP, chosen.size - start)
+        best = chosen[start : start + rows]
+        for action in range(n_actions):
+            total[:] = 0.0
+            for k in range(0, n_classes - 3, 4):
+                c0, c1, c2, c3 = costs[action, k], costs[action, k + 1], costs[action, k + 2], costs[action, k + 3]
+                p0 = probabilities[k, start : start + rows]
+                p1 = probabilities[k + 1, start : start + rows]
+                p2 = probabilities[k + 2, start : start + rows]
+                p3 = probabilities[k + 3, start : start + rows]
+                for row in range(rows):
+                    total[row] = (((total[row] + c0 * p0[row]) + c1 * p1[row]) + c2 * p2[row]) + c3 * p3[row]
+            for k in range(n_classes - n_classes % 4, n_classes):
+                c0 = costs[action, k]
+                p0 = probabilities[k, start : start + rows]
+                for row in range(rows):
+                    total[row] += c0 * p0[row]
+            for row in range(rows):
+                better = action == 0 or total[row] < least[row]
+                least[row] = total[row] if better else least[row]
+                best[row] = action if better else best[row]

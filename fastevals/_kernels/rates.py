@@ -1,0 +1,33 @@
+"""Rates from counts, a block of rows at a time; 0 / 0 is NaN."""
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["divide", "divide_rest", "divide_sum", "precision"]
+
+
+@kernel
+def divide(counts, total, out):
+    """Each count over the total."""
+    for i in range(counts.size):
+        out[i] = counts[i] / total
+
+
+@kernel
+def divide_rest(counts, total, out):
+    """What each count leaves of the total, over the total."""
+    for i in range(counts.size):
+        out[i] = (total - counts[i]) / total
+
+
+@kernel
+def divide_sum(tps, fps, total, out):
+    """Each sum of two counts over the total."""
+    for i in range(tps.size):
+        out[i] = (tps[i] + fps[i]) / total
+
+
+@kernel
+def precision(tps, fps, out):
+    """Each first count over the sum of both."""
+    for i in range(tps.size):
+        out[i] = tps[i] / (tps[i] + fps[i])

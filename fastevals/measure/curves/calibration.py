@@ -1,0 +1,129 @@
+"""The calibration curve, or reliability diagram."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.forecasts import cut
+from fastevals.measure.results import plain
+
+__all__ = ["CalibrationCurve"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CalibrationCurve:
+    """Share of positives against mean predicted probability in bins; unpacks like scikit-learn's, in that order.
+
+    Bin k holds the probabilities ``edges[k] < p <= edges[k + 1]``, and the first ``p == edges[0]`` too: an edge belongs
+    to the bin below it, as in scikit-learn and Guo et al. An empty bin is kept, with a count of 0 and NaN for the
+    rest, and errors pass over it (scikit-learn leaves it out).
+
+    Attributes
+    ----------
+    fraction_of_positives, mean_predicted : ndarray of shape (n_bins,)
+        Of the rows in each bin, weighted.
+    counts : ndarray of shape (n_bins,)
+        Rows in each bin, or their weight.
+    edges : ndarray of shape (n_bins + 1,)
+        Ascending from 0 to 1.
+
+    References
+    ----------
+    Murphy and Winkler (1977), doi:10.2307/2346866; the errors as in Guo et al. (2017), arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> ranking = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.25, 0.3, 0.75, 0.9, 1.0])
+    >>> curve = CalibrationCurve.from_counts(ranking.counts, n_bins=2)
+    >>> curve
+    CalibrationCurve(2 bins, expected_calibration_error=0.166667)
+    >>> curve.counts
+    array([3, 3])
+    """
+
+    fraction_of_positives: NDArray[np.float64]
+    mean_predicted: NDArray[np.float64]
+    counts: NDArray[Any]
+    edges: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, check.read_only(field.name, getattr(self, field.name)))
+
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        return iter((self.fraction_of_positives, self.mean_predicted))
+
+    def __len__(self) -> int:
+        return self.counts.size
+
+    def __repr__(self) -> str:
+        bins = f"{len(self)} bin{'s' * (len(self) != 1)}"
+        return f"CalibrationCurve({bins}, expected_calibration_error={self.expected_calibration_error:.6g})"
+
+    def __reduce__(self) -> tuple[type[CalibrationCurve], tuple[NDArray[Any], ...]]:
+        return CalibrationCurve, (self.fraction_of_positives, self.mean_predicted, self.counts, self.edges)
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Give the arrays as lists."""
+        return {field.name: list(map(plain, getattr(self, field.name))) for field in fields(self)}
+
+    @classmethod
+    def from_counts(cls, counts: ThresholdCounts, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:
+        """Make the curve of threshold counts.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Of probabilities.
+        n_bins : int
+            At least 1.
+        strategy : {"uniform", "quantile"}
+            Bins of equal width, with the floats nearest to k / n_bins as edges; or of equal mass (rows or weight): edge
+            k is the lowest probability with a share of k / n_bins of the mass at or below it. Rows of one probability
+            are never split, and edges that fall together are one, so there may be fewer bins.
+
+        Returns
+        -------
+        CalibrationCurve
+            Defined for one class too.
+
+        Raises
+        ------
+        ValueError
+            If a score is no probability, or an option is out of range.
+        """
+        bins = cut(counts, n_bins, strategy)
+        return cls(bins.fraction_of_positives, bins.mean_predicted, bins.positives + bins.negatives, bins.edges)
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """Mean over rows of |share of positives - mean probability| of their bin."""
+        return self._mean(self._gaps)
+
+    @property
+    def root_mean_square_calibration_error(self) -> float:
+        """Root of the mean over rows of (share of positives - mean probability)^2 of their bin."""
+        return math.sqrt(self._mean(self._gaps**2))
+
+    @property
+    def maximum_calibration_error(self) -> float:
+        """Largest |share of positives - mean probability| of a bin."""
+        return float(np.fmax.reduce(self._gaps))
+
+    @property
+    def _gaps(self) -> NDArray[np.float64]:
+        return np.abs(self.fraction_of_positives - self.mean_predicted)
+
+    def _mean(self, over_bins: NDArray[np.float64]) -> float:
+        filled = self.counts > 0
+        total = math.fsum(self.counts)
+        return math.fsum(over_bins[filled] * (self.counts[filled] / total)) if total else math.nan

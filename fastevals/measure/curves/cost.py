@@ -1,0 +1,340 @@
+"""Cost curves: expected cost against class prior and costs in one, with the threshold that attains the least."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure import cells, ranking_metrics, rates
+from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.curves.base import Comparable, Curve
+from fastevals.measure.curves.cost_over_prior import CostOverPrior, probability_cost_of
+from fastevals.measure.curves.geometry import ROUNDING, Polyline, limits
+from fastevals.measure.results import Interval, OperatingPoint, number_or_array, plain
+
+__all__ = ["CostCurve", "CostDifference", "CostEnvelope"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostEnvelope:
+    """The least cost at each PC(+), in straight pieces of one threshold each.
+
+    Attributes
+    ----------
+    probability_cost : ndarray of shape (n_pieces + 1,)
+        Where the pieces start and end, ascending from 0 to 1.
+    cost : ndarray of shape (n_pieces + 1,)
+        The cost there.
+    thresholds : ndarray of shape (n_pieces,)
+        The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
+    fpr, fnr : ndarray of shape (n_pieces,)
+        The error rates at it: the cost at the left and right end of its line.
+    """
+
+    probability_cost: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    thresholds: NDArray[Any]
+    fpr: NDArray[np.float64]
+    fnr: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Give the arrays as lists."""
+        return {name: list(map(plain, getattr(self, name))) for name in self.__slots__}
+
+    @classmethod
+    def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
+        """Take the lines of the ROC hull's vertices; neighbours meet where the hull's slope is the ratio of costs."""
+        hull = ranking_metrics.hull(counts)
+        at = hull.cells()
+        fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
+        if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
+            nothing = np.full(2, np.nan)
+            return cls(np.array([0.0, 1.0]), nothing, hull.thresholds[:1], nothing[:1], nothing[:1])
+        right, up = np.diff(fpr), np.diff(tpr)
+        edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
+        kept = np.diff(edges) > 0  # a line that is least in one point alone is no piece
+        fpr, fnr = fpr[kept], fnr[kept]
+        starts = np.append(edges[:-1][kept], 1.0)
+        cost = (1 - starts) * np.append(fpr, 1.0) + starts * np.append(fnr, fnr[-1])
+        return cls(starts, cost, hull.thresholds[kept], fpr, fnr)
+
+    @property
+    def area(self) -> float:
+        """Mean least cost over PC(+)."""
+        return math.fsum(np.diff(self.probability_cost) * (self.cost[1:] + self.cost[:-1]) / 2)
+
+    def piece_at(self, probability_cost: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Give the piece at each place; where two meet, that of the higher threshold."""
+        return np.searchsorted(self.probability_cost[1:-1], probability_cost, side="left")
+
+    def at(self, probability_cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Give the least cost at each place, and its threshold."""
+        piece = self.piece_at(probability_cost)
+        cost = (1 - probability_cost) * self.fpr[piece] + probability_cost * self.fnr[piece]
+        return cost, self.thresholds[piece]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostDifference:
+    """How two cost curves differ: the other's least cost less this one's.
+
+    Attributes
+    ----------
+    probability_cost : ndarray of shape (n_points,)
+        From 0 to 1, ascending.
+    saving : ndarray of shape (n_points,)
+        Straight between points; above zero where the curve that was asked is the cheaper.
+    """
+
+    probability_cost: NDArray[np.float64]
+    saving: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
+        return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give arrays and ranges as lists."""
+        return {
+            "probability_cost": self.probability_cost.tolist(),
+            "saving": self.saving.tolist(),
+            "wins": list(map(list, self.wins)),
+            "losses": list(map(list, self.losses)),
+        }
+
+    @property
+    def mean_saving(self) -> float:
+        """Mean of the saving over PC(+): the difference of the areas."""
+        return math.fsum(np.diff(self.probability_cost) * (self.saving[1:] + self.saving[:-1]) / 2)
+
+    @property
+    def wins(self) -> list[Interval]:
+        """Ranges of PC(+) in which the curve that was asked is cheaper."""
+        return self._ranges(1)
+
+    @property
+    def losses(self) -> list[Interval]:
+        """Ranges of PC(+) in which the other is cheaper."""
+        return self._ranges(-1)
+
+    def _ranges(self, sign: int) -> list[Interval]:
+        ranges: list[Interval] = []
+        x, saving = self.probability_cost, sign * self.saving
+        for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
+            low, high = x[i], x[i + 1]
+            if saving[i] < 0 or saving[i + 1] < 0:
+                zero = low + (high - low) * saving[i] / (saving[i] - saving[i + 1])
+                low, high = (zero, high) if saving[i] < 0 else (low, zero)
+            if ranges and ranges[-1].high == low and saving[i] > 0:
+                low = ranges.pop().low
+            ranges.append(Interval(float(low), float(high)))
+        return ranges
+
+
+def _shown(ranges: list[Interval]) -> str:
+    return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostCurve(Curve):
+    """Normalised expected cost against PC(+), a line for each threshold; unpacks as ``fpr, fnr, thresholds``.
+
+    PC(+) = p cost_fn / (p cost_fn + (1 - p) cost_fp), where p is the prior, the share of positives where the
+    classifier is used: one axis holds every prior and every ratio of costs. A threshold's cost is the straight line
+    from its FPR at PC(+) = 0 to its FNR at 1; a cost of 1 is that of predicting everything wrong. The curve proper is
+    the lower envelope of the lines, "predict all" and "predict none" among them.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Counts at each threshold.
+
+    Attributes
+    ----------
+    fpr, fnr : ndarray of shape (n_thresholds + 1,)
+        Ends of the lines; NaN where the class has no rows.
+    thresholds : ndarray of shape (n_thresholds + 1,)
+        Descending from +inf.
+    lines : ndarray of shape (n_thresholds + 1, 2)
+        A line each: its cost at PC(+) = 0 and at 1.
+    lower_envelope : CostEnvelope
+        The least cost, and where each threshold attains it.
+    area : float
+        Area under the lower envelope: the expected cost if all PC(+) are as likely. At most 0.25, less is better.
+
+    References
+    ----------
+    Drummond and Holte (2006), "Cost curves: an improved method for visualizing classifier performance",
+    doi:10.1007/s10994-006-8199-5; Zhou, *Machine Learning*, (2.23) to (2.25).
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    >>> curve.at(prior=0.5, cost_fn=3.0)
+    OperatingPoint(value=0.125, threshold=0.3)
+    >>> curve.area, curve.operating_range()
+    (0.125, Interval(low=0.0, high=1.0))
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("fpr", "fnr", "thresholds")
+
+    @property
+    def fpr(self) -> NDArray[np.float64]:
+        """Cost of each line at PC(+) = 0."""
+        return self._array(rates.false_positive_rate)
+
+    @property
+    def fnr(self) -> NDArray[np.float64]:
+        """Cost of each line at PC(+) = 1."""
+        return self._array(rates.false_negative_rate)
+
+    @property
+    def lines(self) -> NDArray[np.float64]:
+        """Cost of each line at PC(+) = 0 and at 1."""
+        return np.stack((self.fpr, self.fnr), axis=1)
+
+    @property
+    def lower_envelope(self) -> CostEnvelope:
+        """The least cost, and where each threshold attains it."""
+        if CostEnvelope not in self._made:
+            self._made[CostEnvelope] = CostEnvelope.from_counts(self.counts)
+        return self._made[CostEnvelope]  # type: ignore[no-any-return]
+
+    @property
+    def area(self) -> float:
+        """Area under the lower envelope."""
+        return self.lower_envelope.area
+
+    def at(
+        self,
+        *,
+        probability_cost: ArrayLike | None = None,
+        prior: ArrayLike | None = None,
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+    ) -> OperatingPoint:
+        """Find the least cost, and the threshold that attains it.
+
+        Parameters
+        ----------
+        probability_cost : float or array-like in [0, 1], optional
+            PC(+).
+        prior : float or array-like in [0, 1], optional
+            Or the share of positives where the classifier is used.
+        cost_fp, cost_fn : float
+            With `prior`: cost of a false positive and of a false negative, not negative and not both zero.
+
+        Returns
+        -------
+        OperatingPoint
+            The normalised cost and the highest threshold that attains it; arrays of the places' shape where an array
+            is given. Times ``p * cost_fn + (1 - p) * cost_fp`` it is the cost of a row in the unit of the costs.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one of `probability_cost` and `prior` is given, or an argument is out of range.
+        """
+        name, asked = check.check_exactly_one({"probability_cost": probability_cost, "prior": prior})
+        cost_fp, cost_fn, _ = check.check_costs(cost_fp, cost_fn)
+        place = check.as_shares(name, asked)
+        if name == "prior":
+            place = probability_cost_of(place, cost_fp, cost_fn)
+        else:
+            check.check_default_costs(name, cost_fp, cost_fn)
+        cost, threshold = self.lower_envelope.at(place)
+        return OperatingPoint(number_or_array(cost), number_or_array(threshold))
+
+    def operating_range(self, threshold: float | None = None) -> Interval:
+        """Give the range of PC(+) in which the classifier is cheaper than predicting all or none.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            The range of this threshold alone; by default that of the lower envelope.
+
+        Returns
+        -------
+        Interval
+            ``low, high``; both NaN if there is no such PC(+).
+        """
+        if threshold is None:
+            envelope = self.lower_envelope
+            useful = np.flatnonzero((envelope.fpr < 1) & (envelope.fnr < 1))  # not NaN
+            if not useful.size:
+                return Interval(math.nan, math.nan)
+            edges = envelope.probability_cost
+            return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
+        check.check_has_thresholds(self.thresholds)
+        asked = check.as_thresholds("threshold", threshold, scalar=True)
+        at = self.counts.cells(self.counts.rows_at_least(asked))
+        fpr, fnr = float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
+        if not fpr + fnr < 1:
+            return Interval(math.nan, math.nan)
+        return Interval(fpr / (1 - fnr + fpr), (1 - fpr) / (1 - fpr + fnr))
+
+    def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0, normalize: bool = True) -> CostOverPrior:
+        """Redraw the curve against the prior at fixed costs: there, unlike on PC(+), the costs change the picture.
+
+        Parameters
+        ----------
+        cost_fp, cost_fn : float
+            Cost of a false positive and of a false negative, not negative and not both zero.
+        normalize : bool
+            Divide by the cost of predicting everything wrong at each prior; otherwise a row's cost, in the unit of
+            the costs.
+
+        Returns
+        -------
+        CostOverPrior
+            Cost and threshold at each prior.
+
+        Raises
+        ------
+        ValueError
+            If the costs are out of range.
+        """
+        cost_fp, cost_fn, _ = check.check_costs(cost_fp, cost_fn)
+        envelope = self.lower_envelope
+        return CostOverPrior.of_pieces(
+            envelope.probability_cost, envelope.cost, envelope.thresholds, cost_fp, cost_fn, normalize
+        )
+
+    def difference(self, other: CostCurve) -> CostDifference:
+        """Compare the least costs of two classifiers over PC(+).
+
+        Parameters
+        ----------
+        other : CostCurve
+            Of another classifier.
+
+        Returns
+        -------
+        CostDifference
+            With the ranges in which each wins.
+
+        Raises
+        ------
+        ValueError
+            If `other` is no cost curve, or a curve is undefined for want of a class.
+        """
+        mine, others = self._pair(other)
+        x = np.union1d(mine.x, others.x)
+        saving = limits(mine, x)[0] - limits(others, x)[0]  # y is minus the cost
+        saving[np.abs(saving) <= ROUNDING] = 0.0
+        return CostDifference(x, saving)
+
+    def _straight(self) -> Polyline:
+        return Polyline(self.lower_envelope.probability_cost, -self.lower_envelope.cost)
+
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return points.x, -points.y

@@ -1,0 +1,171 @@
+"""Cost against the prior at fixed costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._kernels.areas import excess_of_log
+from fastevals.measure.cells import ratio
+from fastevals.measure.results import Interval, OperatingPoint, number_or_array, plain
+
+__all__ = ["CostOverPrior", "probability_cost_of"]
+
+
+def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+    """Give PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
+    largest = max(cost_fp, cost_fn)
+    positive = prior * (cost_fn / largest)
+    return ratio(positive, positive + (1 - prior) * (cost_fp / largest))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostOverPrior:
+    """The least expected cost at each prior, at fixed costs, in pieces of one threshold each.
+
+    Attributes
+    ----------
+    prior : ndarray of shape (n_pieces + 1,)
+        Where the pieces start and end, ascending from 0 to 1.
+    cost : ndarray of shape (n_pieces + 1,)
+        The cost there. Between, a row's cost is straight and the normalised one is not, unless the costs are equal.
+    thresholds : ndarray of shape (n_pieces,)
+        The threshold that attains the least cost in each piece.
+    cost_fp, cost_fn : float
+        The costs.
+    normalize : bool
+        Whether costs are divided by that of predicting everything wrong.
+    area : float
+        Mean cost over all priors.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    >>> over = curve.over_prior(cost_fn=3.0)
+    >>> over.at(0.5), over.holds(0.5)
+    (OperatingPoint(value=0.125, threshold=0.3), Interval(low=0.25, high=1.0))
+    """
+
+    prior: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    thresholds: NDArray[Any]
+    cost_fp: float
+    cost_fn: float
+    normalize: bool
+
+    @classmethod
+    def of_pieces(
+        cls,
+        probability_cost: NDArray[np.float64],
+        cost: NDArray[np.float64],
+        thresholds: NDArray[Any],
+        cost_fp: float,
+        cost_fn: float,
+        normalize: bool,
+    ) -> CostOverPrior:
+        """Map the pieces of an envelope over PC(+) to the prior."""
+        if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
+            free = thresholds[-1:] if cost_fn else thresholds[:1]
+            return cls(np.array([0.0, 1.0]), np.zeros(2), free, cost_fp, cost_fn, normalize)
+        prior = probability_cost_of(probability_cost, cost_fn, cost_fp)  # the inverse map has the costs swapped
+        kept = np.append(np.diff(prior) > 0, True)
+        prior, cost, thresholds = prior[kept], cost[kept], thresholds[kept[:-1]]
+        if not normalize:
+            cost = cost * (prior * cost_fn + (1 - prior) * cost_fp)
+        return cls(prior, cost, thresholds, cost_fp, cost_fn, normalize)
+
+    def __repr__(self) -> str:
+        costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
+        return f"CostOverPrior({self.thresholds.size} pieces, {costs}, area={self.area:.6g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, arrays as lists."""
+        arrays = {name: list(map(plain, getattr(self, name))) for name in ("prior", "cost", "thresholds")}
+        return {**arrays, "cost_fp": self.cost_fp, "cost_fn": self.cost_fn, "normalize": self.normalize}
+
+    @property
+    def area(self) -> float:
+        """Mean cost over all priors."""
+        if not self.normalize:
+            return math.fsum(np.diff(self.prior) * (self.cost[1:] + self.cost[:-1]) / 2)
+        worst = self._worst(self.prior)
+        ends = (self.cost * worst, worst)
+        sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
+        return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
+
+    def at(self, prior: ArrayLike) -> OperatingPoint:
+        """Give the least cost at a prior, and the highest threshold that attains it.
+
+        Parameters
+        ----------
+        prior : float or array-like in [0, 1]
+            Share of positives where the classifier is used.
+
+        Returns
+        -------
+        OperatingPoint
+            Arrays of the prior's shape where an array is given. A normalised cost is NaN where no row can cost
+            anything.
+
+        Raises
+        ------
+        ValueError
+            If a prior is out of range.
+        """
+        place = check.as_shares("prior", prior)
+        straight = self.cost * self._worst(self.prior) if self.normalize else self.cost
+        cost = np.interp(place, self.prior, straight)
+        if self.normalize:
+            cost = ratio(cost, self._worst(place))
+        return OperatingPoint(number_or_array(cost), number_or_array(self.thresholds[self._piece(place)]))
+
+    def holds(self, prior: float) -> Interval:
+        """Give the range of priors in which the threshold that is best at one prior stays the best.
+
+        Parameters
+        ----------
+        prior : float in [0, 1]
+            Share of positives.
+
+        Returns
+        -------
+        Interval
+            ``low, high``.
+
+        Raises
+        ------
+        ValueError
+            If the prior is out of range.
+        """
+        piece = int(self._piece(np.asarray(check.check_number("prior", prior, low=0, high=1))))
+        return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
+
+    def _piece(self, prior: NDArray[np.float64]) -> NDArray[np.intp]:
+        return np.searchsorted(self.prior[1:-1], prior, side="left")
+
+    def _worst(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cost of predicting everything wrong."""
+        return prior * self.cost_fn + (1 - prior) * self.cost_fp
+
+
+def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:
+    """Integrate the ratio of two straight lines, from n0 to n1 over from d0 to d1, in closed form."""
+    if n0 == n1 == 0:
+        return 0.0
+    if d0 < d1:  # from the larger end, so that u is in [-1, 0]
+        n0, n1, d0, d1 = n1, n0, d1, d0
+    u = (d1 - d0) / d0
+    if u == 0:
+        return width * (n0 + n1) / 2 / d0
+    if u < -0.1:
+        log = math.log(d1) - math.log(d0)  # of 1 + u, which may round to 0
+        excess = u - log
+    else:
+        log, excess = math.log1p(u), excess_of_log(u)
+    return float(width * (n0 * log / u + (n1 - n0) * excess / u**2) / d0)

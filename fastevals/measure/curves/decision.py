@@ -1,0 +1,212 @@
+"""The decision curve: what acting on a prediction gains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.cells import ratio
+from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.forecasts import require_probabilities
+from fastevals.measure.results import Interval, number_or_array
+
+__all__ = ["DecisionCurve", "net_benefit"]
+
+ROUNDING = 8 * np.finfo(np.float64).eps  # what a net benefit can be off, relative to the terms it is a difference of
+
+
+def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
+    """Give the net benefit of treating whoever has at least some predicted probability.
+
+    It is ``tp / n - fp / n * pt / (1 - pt)`` with the counts at ``score >= pt``, in true positives a row: treating
+    none has 0. Who would treat at probability pt holds a false positive pt / (1 - pt) times as bad as a true positive
+    is good.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Of probabilities.
+    threshold_probability : float or array-like
+        In [0, 1).
+    prior : float in [0, 1], optional
+        Share of positives where the model will be used: ``prior * tpr - (1 - prior) * fpr * pt / (1 - pt)``. The
+        probabilities are taken as they are, not adapted to it. By default the share here.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `threshold_probability`; NaN if `prior` is given and a class is missing.
+
+    Raises
+    ------
+    ValueError
+        If a score is no probability, or an argument is out of range.
+
+    References
+    ----------
+    Vickers and Elkin (2006), doi:10.1177/0272989X06295361.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> net_benefit(fastevals.Ranking([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.8]).counts, [0.2, 0.5])
+    array([0.4375, 0.    ])
+    """
+    require_probabilities(counts)
+    asked = check.as_threshold_probabilities("threshold_probability", threshold_probability)
+    cells = counts.cells(counts.rows_at_least(asked))
+    return number_or_array(_benefit(counts, cells.tp, cells.fp, asked, _checked(prior)))
+
+
+def _checked(prior: Any) -> float | None:
+    return None if prior is None else check.check_number("prior", prior, low=0, high=1)
+
+
+def _benefit(
+    counts: ThresholdCounts, tp: Any, fp: Any, asked: NDArray[np.float64], prior: float | None
+) -> NDArray[np.float64]:
+    odds = asked / (1 - asked)
+    if prior is None:
+        n = counts.n_pos + counts.n_neg
+        return ratio(tp, n) - ratio(fp, n) * odds
+    return prior * ratio(tp, counts.n_pos) - (1 - prior) * ratio(fp, counts.n_neg) * odds
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DecisionCurve:
+    """Net benefit of acting on the predictions against the threshold probability, beside that of treating all.
+
+    Treating none has net benefit 0. Unpacks as ``threshold_probability, net_benefit, treat_all``.
+
+    Attributes
+    ----------
+    threshold_probability : ndarray of shape (n_points,)
+        In [0, 1), in the order asked for.
+    net_benefit : ndarray of shape (n_points,)
+        Of treating rows with ``score >= threshold_probability``, in true positives a row.
+    treat_all : ndarray of shape (n_points,)
+        Net benefit of treating everyone.
+    counts : ThresholdCounts
+        What the curve is of.
+    prior : float or None
+        Share of positives it is drawn for; None: their share in the counts.
+
+    References
+    ----------
+    Vickers and Elkin (2006), doi:10.1177/0272989X06295361.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> ranking = fastevals.Ranking([0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8])
+    >>> curve = DecisionCurve.from_counts(ranking.counts, [0.05, 0.2, 0.3, 0.5, 0.7])
+    >>> curve.useful_ranges
+    [Interval(low=0.2, high=0.3), Interval(low=0.7, high=0.7)]
+    """
+
+    threshold_probability: NDArray[np.float64]
+    net_benefit: NDArray[np.float64]
+    treat_all: NDArray[np.float64]
+    counts: ThresholdCounts
+    prior: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("threshold_probability", "net_benefit", "treat_all"):
+            object.__setattr__(self, name, check.read_only(name, getattr(self, name)))
+
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        return iter((self.threshold_probability, self.net_benefit, self.treat_all))
+
+    def __len__(self) -> int:
+        return self.threshold_probability.size
+
+    def __repr__(self) -> str:
+        points = f"{len(self)} point{'s' * (len(self) != 1)}"
+        ranges = ", ".join(f"{low:g} to {high:g}" for low, high in self.useful_ranges[:4])
+        more = ", ..." * (len(self.useful_ranges) > 4)
+        return f"DecisionCurve({points}, useful: {ranges or 'nowhere'}{more})"
+
+    def __reduce__(self) -> tuple[type[DecisionCurve], tuple[Any, ...]]:
+        return DecisionCurve, (*self, self.counts, self.prior)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the arrays as lists, and the prior."""
+        names = ("threshold_probability", "net_benefit", "treat_all")
+        return {name: getattr(self, name).tolist() for name in names} | {"prior": self.prior}
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ThresholdCounts,
+        threshold_probability: ArrayLike | None = None,
+        *,
+        prior: float | None = None,
+    ) -> DecisionCurve:
+        """Make the curve of threshold counts.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Of probabilities.
+        threshold_probability : array-like of shape (n_points,), optional
+            In [0, 1); by default 0.01, 0.02, ..., 0.99.
+        prior : float in [0, 1], optional
+            Share of positives where the model will be used; see `net_benefit`.
+
+        Returns
+        -------
+        DecisionCurve
+            NaN if `prior` is given and a class is missing.
+
+        Raises
+        ------
+        ValueError
+            If a score is no probability, or an argument is out of range.
+        """
+        asked = np.arange(1, 100) / 100 if threshold_probability is None else threshold_probability
+        points = check.as_threshold_probabilities(
+            "threshold_probability", check.as_vector("threshold_probability", asked)
+        )
+        benefit = net_benefit(counts, points, prior=prior)
+        prior = _checked(prior)
+        return cls(points, benefit, _benefit(counts, counts.n_pos, counts.n_neg, points, prior), counts, prior)
+
+    def at(self, threshold_probability: ArrayLike) -> Any:
+        """Give the net benefit at any threshold probability: counted there, not interpolated.
+
+        Parameters
+        ----------
+        threshold_probability : float or array-like
+            In [0, 1).
+
+        Returns
+        -------
+        float or ndarray
+            Of the shape of `threshold_probability`.
+
+        Raises
+        ------
+        ValueError
+            If it is out of range.
+        """
+        return net_benefit(self.counts, threshold_probability, prior=self.prior)
+
+    @property
+    def useful_ranges(self) -> list[Interval]:
+        """Where the model beats treating all and treating none, by more than rounding.
+
+        Each is the first and the last of a run of evaluated points, in ascending order, at all of which it does; what
+        lies between two points is not looked at, and a single point is a range of width 0.
+        """
+        order = np.argsort(self.threshold_probability, kind="stable")
+        points, benefit, treat_all = (array[order] for array in self)
+        slack = ROUNDING * (1 + np.abs(benefit) + np.abs(treat_all))
+        useful = benefit - np.maximum(treat_all, 0) > slack
+        ends = np.flatnonzero(np.diff(np.concatenate(([False], useful, [False])))).tolist()
+        values = points.tolist()
+        return [Interval(values[i], values[j - 1]) for i, j in zip(ends[::2], ends[1::2], strict=True)]

@@ -1,0 +1,150 @@
+"""Curves over the share of rows predicted positive: cumulative gain, and lift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure import ranking_metrics, rates
+from fastevals.measure.cells import ratio
+from fastevals.measure.curves.base import Curve
+from fastevals.measure.curves.geometry import Polyline, best_at
+from fastevals.measure.results import number_or_array
+
+__all__ = ["GainCurve", "LiftCurve"]
+
+
+class _ShareCurve(Curve):
+    """What is found when the rows of highest score are taken; mixing two thresholds gives the points between theirs."""
+
+    __slots__ = ()
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """Share of rows predicted positive, ascending from 0 to 1."""
+        return self._array(rates.share)
+
+    @property
+    def gain(self) -> NDArray[np.float64]:
+        """Share of positives among them, of all positives, ascending from 0 to 1."""
+        return self._array(rates.recall)
+
+    def _straight(self) -> Polyline:
+        return Polyline(self.share, self.gain)
+
+    def at(self, *, share: ArrayLike | None = None, threshold: ArrayLike | None = None) -> Any:
+        """Read the curve at a place, or at each of an array of places.
+
+        Parameters
+        ----------
+        share : float or array-like in [0, 1], optional
+            Gives the gain, or lift, when this share of the rows is predicted positive.
+        threshold : float or array-like, optional
+            Gives the share and the gain, or lift, where rows with ``score >= threshold`` are predicted positive.
+
+        Returns
+        -------
+        float, ndarray, or a tuple of two
+            Between points rows of one tie group are taken at random.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one is given, or it is out of range.
+        """
+        name, asked = check.check_exactly_one({"share": share, "threshold": threshold})
+        if name == "threshold":
+            return self._at_threshold(asked)
+        x = check.as_shares("share", asked)
+        return number_or_array(self._drawn(Polyline(x, best_at(self._straight(), x)))[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GainCurve(_ShareCurve):
+    """Share of all positives found against the share of rows predicted positive; unpacks ``share, gain, thresholds``.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Counts at each point's threshold.
+
+    Attributes
+    ----------
+    share, gain : ndarray of shape (n_thresholds + 1,)
+        From (0, 0) to (1, 1), ascending; `gain` is recall, NaN without positives.
+    thresholds : ndarray of shape (n_thresholds + 1,)
+        Descending from +inf.
+    area : float
+        Area under the polyline: 0.5 by chance, 1 - p / 2 at best, p the share of positives.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).gain_curve()
+    >>> curve.at(share=0.25), curve.area
+    (0.5, 0.625)
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("share", "gain", "thresholds")
+
+    @property
+    def area(self) -> float:
+        """Area under the polyline."""
+        if not self.counts.n_pos:
+            return float("nan")
+        if not self.counts.n_neg:
+            return 0.5
+        positives = self.counts.n_pos / (self.counts.n_pos + self.counts.n_neg)
+        return positives / 2 + (1 - positives) * ranking_metrics.roc_auc(self.counts)
+
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return points.x, points.y
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LiftCurve(_ShareCurve):
+    """How many times as many positives are found as by chance; unpacks ``share, lift, thresholds``.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Counts at each point's threshold.
+
+    Attributes
+    ----------
+    share : ndarray of shape (n_thresholds + 1,)
+        Share of rows predicted positive, ascending from 0 to 1.
+    lift : ndarray of shape (n_thresholds + 1,)
+        Precision over the share of positives; at threshold +inf, where nothing is predicted, that of the next point.
+        NaN without positives.
+    thresholds : ndarray of shape (n_thresholds + 1,)
+        Descending from +inf.
+    area : float
+        Mean lift over all shares, counts linear between points; 1 by chance.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).lift_curve()
+    >>> curve.lift
+    array([2.        , 2.        , 1.        , 1.33333333, 1.        ])
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("share", "lift", "thresholds")
+
+    @property
+    def lift(self) -> NDArray[np.float64]:
+        """Precision over the share of positives."""
+        return self._array(rates.lift)
+
+    @property
+    def area(self) -> float:
+        """Mean lift over all shares."""
+        return ranking_metrics.mean_lift(self.counts)
+
+    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return points.x, np.where(points.x > 0, ratio(points.y, points.x), rates.first_lift(self.counts))

@@ -1,0 +1,80 @@
+"""Geometry of polylines y(x): x never falls, y is better the greater, and may jump where x stands still."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ROUNDING", "Polyline", "best_at", "crossings", "dominates", "limits"]
+
+Values = NDArray[np.float64]
+
+ROUNDING = 16 * np.finfo(np.float64).eps  # what interpolation can be off, relative to the largest value
+
+
+class Polyline(NamedTuple):
+    """Points joined by straight lines."""
+
+    x: Values
+    y: Values
+
+
+def _slope_to(line: Polyline, at: Values, left: NDArray[np.intp], right: NDArray[np.intp]) -> Values:
+    """Interpolate between two points of each place; where they are one, give its value."""
+    x0, x1, y0, y1 = line.x[left], line.x[right], line.y[left], line.y[right]
+    width = np.where(x1 > x0, x1 - x0, 1.0)
+    return y0 + (at - x0) / width * (y1 - y0)
+
+
+def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
+    """Give the values just left and just right of each place within the range of x."""
+    last = line.x.size - 1
+    from_right = np.minimum(np.searchsorted(line.x, at, side="left"), last)
+    from_left = np.maximum(np.searchsorted(line.x, at, side="right") - 1, 0)
+    between = line.x[from_right] != at
+    inside = _slope_to(line, at, np.where(between, from_left, from_right), from_right)
+    return inside, np.where(between, inside, line.y[from_left])
+
+
+def best_at(line: Polyline, at: Values) -> Values:
+    """Give the value at each place, the greater one where the line jumps."""
+    return np.maximum(*limits(line, at))
+
+
+class _Comparison(NamedTuple):
+    """Two lines at the limits of all their places, from left to right."""
+
+    x: Values
+    mine: Values
+    difference: Values  # 0 where it is no more than rounding
+
+
+def _compared(mine: Polyline, other: Polyline) -> _Comparison:
+    x = np.union1d(mine.x, other.x)
+    values = [np.stack(limits(line, x), axis=1).ravel() for line in (mine, other)]
+    scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
+    difference = values[0] - values[1]
+    difference[np.abs(difference) <= ROUNDING * scale] = 0.0
+    return _Comparison(np.repeat(x, 2), values[0], difference)
+
+
+def dominates(mine: Polyline, other: Polyline) -> bool:
+    """Tell whether a line is nowhere below another and somewhere above it."""
+    difference = _compared(mine, other).difference
+    return bool((difference >= 0).all() and (difference > 0).any())
+
+
+def crossings(mine: Polyline, other: Polyline) -> Polyline:
+    """Give the points where two lines change places; where they run together in between, the first common point."""
+    x, y, difference = _compared(mine, other)
+    apart = np.flatnonzero(difference)
+    before, after = apart[:-1], apart[1:]
+    swapped = np.signbit(difference[before]) != np.signbit(difference[after])
+    before, after = before[swapped], after[swapped]
+    touching = after > before + 1
+    share = difference[before] / (difference[before] - difference[after])
+    end = np.where(touching, before + 1, after)
+    share[touching] = 1.0
+    return Polyline(x[before] + share * (x[end] - x[before]), y[before] + share * (y[end] - y[before]))

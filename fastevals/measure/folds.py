@@ -1,0 +1,297 @@
+"""Rankings over folds: pooled counts (micro), or rates averaged (macro)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure import cells
+from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.curves import CostCurve, DetCurve, PrecisionRecallCurve, RocCurve
+from fastevals.measure.curves.geometry import Polyline, limits
+from fastevals.measure.curves.roc import corners
+from fastevals.measure.ranking import Ranking
+from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.numbers import Numbers
+from fastevals.measure.ranking.thresholds import Thresholds
+
+__all__ = ["PooledRanking", "RankingFolds"]
+
+
+class PooledRanking(Numbers, Curves, Thresholds):
+    """Rankings on one scale of scores, their counts added up; it has the methods of a `Ranking`."""
+
+    __slots__ = ("_counts", "n_negatives", "n_positives")
+
+    def __init__(self, counts: ThresholdCounts, n_positives: int, n_negatives: int) -> None:
+        self._counts, self.n_positives, self.n_negatives = counts, n_positives, n_negatives
+
+    def __repr__(self) -> str:
+        return f"PooledRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """Counts at or above each distinct score of any fold."""
+        return self._counts
+
+
+class RankingFolds:
+    """The rankings of several folds, and their curves averaged in either way.
+
+    "micro" adds up the folds' counts at each threshold and takes the rates of the sums; "macro" takes each fold's rates
+    at a threshold and averages them (threshold averaging). Both compare the folds' scores as they are, so they must be
+    on one scale. "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
+
+    Parameters
+    ----------
+    rankings : sequence or mapping of Ranking
+        One for each fold, or by the fold's name. Each must have both classes.
+
+    Attributes
+    ----------
+    names : tuple
+        Names of the folds; numbers from 0 for a sequence.
+    rankings : tuple of Ranking
+        In the same order.
+
+    Raises
+    ------
+    ValueError
+        If there is no fold, one is not a ranking, or one has rows of one class only; the message names it.
+
+    References
+    ----------
+    Fawcett (2006), section 8, doi:10.1016/j.patrec.2005.10.010; Zhou, *Machine Learning*, (2.12) to (2.17).
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y, s, folds = [0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4, 0.8, 0.3], [1, 1, 1, 2, 2, 2]
+    >>> both = fastevals.RankingFolds.from_scores(y, s, folds)
+    >>> both.roc_curve(average="micro").area, both.roc_curve(average="vertical").area
+    (0.8888888888888888, 1.0)
+    """
+
+    __slots__ = ("names", "rankings")
+
+    names: tuple[Any, ...]
+    rankings: tuple[Ranking, ...]
+
+    def __init__(self, rankings: Sequence[Ranking] | Mapping[Any, Ranking]) -> None:
+        named = dict(rankings) if isinstance(rankings, Mapping) else dict(enumerate(rankings))
+        check.check_folds("rankings", named, Ranking)
+        self.names, self.rankings = tuple(named), tuple(named.values())
+
+    @classmethod
+    def from_scores(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        folds: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+    ) -> RankingFolds:
+        """Rank each fold's rows.
+
+        Parameters
+        ----------
+        y_true, y_score, sample_weight, pos_label
+            As for `Ranking`, all folds together.
+        folds : array-like of shape (n_samples,)
+            Each row's fold: numbers or strings.
+
+        Returns
+        -------
+        RankingFolds
+            Named by the distinct values of `folds`, ascending.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described, or a fold has one class only.
+        """
+        labels, positive, _ = check.binary_labels("y_true", y_true, pos_label)
+        scores = check.as_scores("y_score", y_score)
+        fold = check.as_labels("folds", folds)
+        check.check_same_length(y_true=labels, y_score=scores, folds=fold)
+        check.check_finite("y_score", scores)
+        weights = None
+        if sample_weight is not None:
+            weights = check.as_weights("sample_weight", sample_weight)
+            check.check_same_length(y_true=labels, sample_weight=weights)
+        names, codes = np.unique(fold, return_inverse=True)
+        check.check_fold_number("folds", names)
+        check.check_two_labels("y_true", labels, positive)
+        order = np.argsort(codes, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+        rankings = {}
+        for name, rows in zip(names.tolist(), parts, strict=True):
+            part = None if weights is None else weights[rows]
+            check.check_fold_weight(name, part)
+            rankings[name] = Ranking(labels[rows] == positive, scores[rows], sample_weight=part)
+        return cls(rankings)
+
+    def __len__(self) -> int:
+        return len(self.rankings)
+
+    def __iter__(self) -> Iterator[Ranking]:
+        return iter(self.rankings)
+
+    def __repr__(self) -> str:
+        n_pos, n_neg = self._rows
+        return f"RankingFolds({len(self)} folds, n_positives={n_pos}, n_negatives={n_neg})"
+
+    @property
+    def _rows(self) -> tuple[int, int]:
+        return sum(fold.n_positives for fold in self), sum(fold.n_negatives for fold in self)
+
+    def pool(self) -> PooledRanking:
+        """Add up the folds' counts at each threshold: micro-averaging.
+
+        Returns
+        -------
+        PooledRanking
+            What a ranking of all folds' rows is.
+        """
+        sums = self._over_thresholds(lambda at: (at.tp, at.fp))
+        return PooledRanking(ThresholdCounts(*sums), *self._rows)
+
+    def roc_curve(self, *, average: str = "micro") -> RocCurve:
+        """Average the folds' ROC curves.
+
+        Parameters
+        ----------
+        average : {"micro", "macro", "vertical"}
+            How, as above. The vertical average has no thresholds (NaN), and its area is the mean of the folds' AUCs.
+
+        Returns
+        -------
+        RocCurve
+            With every threshold of any fold.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these.
+        """
+        check.check_choice("average", average, ("micro", "macro", "vertical"))
+        if average == "vertical":
+            return RocCurve(self._vertical())
+        return RocCurve(self._rates(average))
+
+    def det_curve(self, *, average: str = "micro") -> DetCurve:
+        """Average the folds' DET curves: FPR and FNR.
+
+        Parameters
+        ----------
+        average : {"micro", "macro", "vertical"}
+            As for `roc_curve`.
+
+        Returns
+        -------
+        DetCurve
+            With every threshold of any fold.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these.
+        """
+        return DetCurve(self.roc_curve(average=average).counts)
+
+    def cost_curve(self, *, average: str = "micro") -> CostCurve:
+        """Average the folds' cost curves.
+
+        Parameters
+        ----------
+        average : {"micro", "macro"}
+            Each threshold's line has the rates of the pooled counts, or the averages of the folds' FPR and FNR.
+
+        Returns
+        -------
+        CostCurve
+            With every threshold of any fold: one threshold is chosen for all folds, so that a fold's own best
+            thresholds don't flatter it.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these.
+        """
+        check.check_choice("average", average, ("micro", "macro"))
+        return CostCurve(self._rates(average))
+
+    def precision_recall_curve(self, *, average: str = "micro") -> PrecisionRecallCurve:
+        """Average the folds' P-R curves.
+
+        Parameters
+        ----------
+        average : {"micro", "macro"}
+            Precision and recall of the pooled counts, or the averages of the folds' at each threshold. A fold in which
+            nothing is predicted positive at a threshold has no precision there and is left out of its average.
+
+        Returns
+        -------
+        PrecisionRecallCurve
+            With every threshold of any fold. Between the points of a macro curve, counts that have these precisions
+            and recalls are linear.
+
+        Raises
+        ------
+        ValueError
+            If `average` is neither.
+        """
+        check.check_choice("average", average, ("micro", "macro"))
+        if average == "micro":
+            return PrecisionRecallCurve(self.pool().counts)
+        thresholds, recall, precision, defined = self._over_thresholds(_recall_and_precision)
+        recall, precision = recall / len(self), cells.ratio(precision, defined)
+        # Counts, for one positive row, of which these are the rates; with no recall any false positive will do.
+        found = recall > 0
+        false = np.where(found, recall * (1 / np.where(found, precision, 1.0) - 1), 1 / len(self))
+        false[0] = 0.0
+        return PrecisionRecallCurve(ThresholdCounts(thresholds, recall, false))
+
+    def _rates(self, average: str) -> ThresholdCounts:
+        if average == "micro":
+            return self.pool().counts
+        thresholds, tpr, fpr = self._over_thresholds(lambda at: (cells.recall(at), cells.false_positive_rate(at)))
+        return ThresholdCounts(thresholds, tpr / len(self), fpr / len(self))
+
+    def _over_thresholds(self, terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
+        """Give every threshold of any fold, descending, and sums over the folds of terms of their cells there."""
+        counts = [fold.counts for fold in self]
+        thresholds = np.unique(np.concatenate([each.thresholds for each in counts]))[::-1].copy()
+        sums: list[Any] = []
+        for each in counts:
+            rows = np.searchsorted(-each.thresholds, -thresholds, side="right") - 1
+            values = terms(each.cells(rows))
+            sums = list(values) if not sums else [a + b for a, b in zip(sums, values, strict=True)]
+        return [thresholds, *sums]
+
+    def _vertical(self) -> ThresholdCounts:
+        """Average the TPR at each FPR: jumps stay jumps, so the polyline of all folds' places is exact."""
+        lines = []
+        for fold in self:
+            at = corners(fold.counts).cells()
+            lines.append(Polyline(cells.false_positive_rate(at), cells.recall(at)))
+        fpr = np.unique(np.concatenate([line.x for line in lines]))
+        sides = [limits(line, fpr) for line in lines]
+        tpr = np.stack([sum(side[k] for side in sides) / len(self) for k in (0, 1)], axis=1).ravel()
+        points = np.stack((np.repeat(fpr, 2), tpr))
+        kept = np.append(True, (np.diff(points, axis=1) > 0).any(axis=0))
+        fpr, tpr = points[:, kept]
+        thresholds = np.full(fpr.size, np.nan)
+        thresholds[0] = np.inf
+        return ThresholdCounts(thresholds, tpr, fpr)
+
+
+def _recall_and_precision(at: Cells) -> tuple[Any, Any, Any]:
+    """Give recall, precision (0 where there is none) and whether there is one."""
+    predicted = at.tp + at.fp > 0
+    return cells.recall(at), np.where(predicted, cells.precision(at), 0.0), predicted.astype(np.int64)

@@ -1,0 +1,57 @@
+"""Rates along a curve: each writes those of some rows of threshold counts. 0 / 0 is NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels import rates as kernels
+from fastevals.measure.cells import ratio
+from fastevals.measure.counts import ThresholdCounts
+
+__all__ = ["false_negative_rate", "false_positive_rate", "lift", "precision", "recall", "share"]
+
+Out = NDArray[np.float64]
+
+
+def false_positive_rate(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Share of negatives that are predicted positive."""
+    kernels.divide(counts.fps[rows], counts.n_neg, out)
+
+
+def recall(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Share of positives that are predicted positive."""
+    kernels.divide(counts.tps[rows], counts.n_pos, out)
+
+
+def false_negative_rate(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Share of positives that are predicted negative."""
+    kernels.divide_rest(counts.tps[rows], counts.n_pos, out)
+
+
+def precision(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Share of predicted positives that are positive; 1 where nothing is predicted, by convention."""
+    kernels.precision(counts.tps[rows], counts.fps[rows], out)
+    if rows.start == 0:
+        out[0] = 1.0
+
+
+def share(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Share of rows that are predicted positive."""
+    kernels.divide_sum(counts.tps[rows], counts.fps[rows], counts.n_pos + counts.n_neg, out)
+
+
+def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Precision over the share of positives; where nothing is predicted, that of the next row."""
+    kernels.precision(counts.tps[rows], counts.fps[rows], out)
+    out /= ratio(counts.n_pos, counts.n_pos + counts.n_neg)
+    if rows.start == 0:
+        out[0] = first_lift(counts)
+
+
+def first_lift(counts: ThresholdCounts) -> Any:
+    """Give the lift at the highest score."""
+    highest = counts.tps[1] / (counts.tps[1] + counts.fps[1])
+    return ratio(highest, ratio(counts.n_pos, counts.n_pos + counts.n_neg))

@@ -1,0 +1,48 @@
+"""Slow, obvious twins of the regression metrics, in exact arithmetic on the rounded errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+__all__ = ["median_absolute_error", "metrics"]
+
+EPSILON = Fraction(1, 2**52)
+
+
+def metrics(
+    y_true: Sequence[float], y_pred: Sequence[float], weights: Sequence[float] | None = None, quantile: float = 0.5
+) -> dict[str, float]:
+    """Each metric from its definition; r2 is NaN where the targets are constant."""
+    rows = [
+        (Fraction(y), Fraction(y) - Fraction(p), Fraction(w))
+        for y, p, w in zip(y_true, y_pred, weights or [1.0] * len(y_true), strict=True)
+        if w
+    ]
+    weight = sum(w for *_, w in rows)
+    q = Fraction(quantile)
+    square = sum(w * e * e for _, e, w in rows)
+    mean = sum(w * y for y, _, w in rows) / weight
+    scatter = sum(w * (y - mean) ** 2 for y, _, w in rows)
+    return {
+        "mean_squared_error": float(square / weight),
+        "root_mean_squared_error": math.sqrt(square / weight),
+        "mean_absolute_error": float(sum(w * abs(e) for _, e, w in rows) / weight),
+        "median_absolute_error": median_absolute_error(y_true, y_pred, weights),
+        "mean_absolute_percentage_error": float(sum(w * abs(e) / max(abs(y), EPSILON) for y, e, w in rows) / weight),
+        "r2": float(1 - square / scatter) if scatter else math.nan,
+        "pinball_loss": float(sum(w * max(q * e, (q - 1) * e) for _, e, w in rows) / weight),
+    }
+
+
+def median_absolute_error(
+    y_true: Sequence[float], y_pred: Sequence[float], weights: Sequence[float] | None = None
+) -> float:
+    """The mean of the lower and the upper weighted median of the errors as floats."""
+    pairs = zip(y_true, y_pred, weights or [1.0] * len(y_true), strict=True)
+    rows = sorted((abs(float(y) - float(p)), Fraction(w)) for y, p, w in pairs if w)
+    half = sum(w for _, w in rows) / 2
+    lower = next(e for i, (e, _) in enumerate(rows) if sum(w for _, w in rows[: i + 1]) >= half)
+    upper = next(e for i, (e, _) in reversed(list(enumerate(rows))) if sum(w for _, w in rows[i:]) >= half)
+    return (lower + upper) / 2
