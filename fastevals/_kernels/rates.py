@@ -27,7 +27,8 @@ def divide_sum(tps, fps, total, out):
 
 
 @kernel
-def precision(tps, fps, out):
-    """Each first count over the sum of both."""
+def precision(tps, fps, of_none, out):
+    """Each first count over the sum of both; `of_none` where that is zero."""
     for i in range(tps.size):
-        out[i] = tps[i] / (tps[i] + fps[i])
+        predicted = tps[i] + fps[i]
+        out[i] = tps[i] / predicted if predicted != 0 else of_none

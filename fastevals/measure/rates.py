@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from fastevals._kernels import rates as kernels
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
 
-__all__ = ["false_negative_rate", "false_positive_rate", "lift", "precision", "recall", "share"]
+__all__ = ["false_negative_rate", "false_positive_rate", "first_lift", "lift", "precision", "recall", "share"]
 
 Out = NDArray[np.float64]
 
@@ -33,9 +34,7 @@ def false_negative_rate(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 def precision(counts: ThresholdCounts, rows: slice, out: Out) -> None:
     """Share of predicted positives that are positive; 1 where nothing is predicted, by convention."""
-    kernels.precision(counts.tps[rows], counts.fps[rows], out)
-    if rows.start == 0:
-        out[0] = 1.0
+    kernels.precision(counts.tps[rows], counts.fps[rows], 1.0, out)
 
 
 def share(counts: ThresholdCounts, rows: slice, out: Out) -> None:
@@ -45,13 +44,16 @@ def share(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
     """Precision over the share of positives; where nothing is predicted, that of the next row."""
-    kernels.precision(counts.tps[rows], counts.fps[rows], out)
-    out /= ratio(counts.n_pos, counts.n_pos + counts.n_neg)
-    if rows.start == 0:
-        out[0] = first_lift(counts)
+    positives = ratio(counts.n_pos, counts.n_pos + counts.n_neg)
+    kernels.precision(counts.tps[rows], counts.fps[rows], first_precision(counts), out)
+    out /= positives
 
 
 def first_lift(counts: ThresholdCounts) -> Any:
     """Give the lift at the highest score."""
-    highest = counts.tps[1] / (counts.tps[1] + counts.fps[1])
-    return ratio(highest, ratio(counts.n_pos, counts.n_pos + counts.n_neg))
+    return ratio(first_precision(counts), ratio(counts.n_pos, counts.n_pos + counts.n_neg))
+
+
+def first_precision(counts: ThresholdCounts) -> float:
+    """Give the precision at the highest score; NaN where there is none."""
+    return float(ratio(counts.tps[1], counts.tps[1] + counts.fps[1])) if counts.thresholds.size > 1 else math.nan

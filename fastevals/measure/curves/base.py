@@ -95,7 +95,7 @@ class Curve(Comparable):
         return (getattr(self, name) for name in self.ARRAYS)
 
     def __len__(self) -> int:
-        return self.counts.thresholds.size
+        return self._points.thresholds.size
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} points, area={self.area:.6g})"
@@ -110,7 +110,12 @@ class Curve(Comparable):
     @property
     def thresholds(self) -> NDArray[Any]:
         """Thresholds of the points, descending from +inf."""
-        return self.counts.thresholds
+        return self._points.thresholds
+
+    @property
+    def _points(self) -> ThresholdCounts:
+        """The counts that are points of the curve."""
+        return self.counts
 
     @property
     @abstractmethod
@@ -128,12 +133,14 @@ class Curve(Comparable):
     def _array(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
         """Give a rate at each threshold."""
         if rate not in self._made:
-            self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self.counts, rows, out))
+            self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
             array.flags.writeable = False
         return self._made[rate]  # type: ignore[no-any-return]
 
     def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
         """Give the curve's point at a threshold, or arrays of points."""
         check.check_has_thresholds(self.thresholds)
-        rows = self.counts.rows_at_least(check.as_thresholds("threshold", threshold))
-        return tuple(number_or_array(getattr(self, name)[rows]) for name in self.ARRAYS[:2])
+        asked = check.as_thresholds("threshold", threshold)
+        rows, last = self.counts.rows_at_least(asked), self.counts.thresholds.size - 1
+        there = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
+        return tuple(number_or_array(getattr(there, name)[2:-1].reshape(asked.shape)) for name in self.ARRAYS[:2])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure import cells, ranking_metrics, rates
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.base import Comparable, Curve
+from fastevals.measure.curves.base import Curve
 from fastevals.measure.curves.cost_over_prior import CostOverPrior, probability_cost_of
 from fastevals.measure.curves.geometry import ROUNDING, Polyline, limits
 from fastevals.measure.results import Interval, OperatingPoint, number_or_array, plain

@@ -11,7 +11,7 @@ __all__ = ["ROUNDING", "Polyline", "best_at", "crossings", "dominates", "limits"
 
 Values = NDArray[np.float64]
 
-ROUNDING = 16 * np.finfo(np.float64).eps  # what interpolation can be off, relative to the largest value
+ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
 
 
 class Polyline(NamedTuple):
@@ -44,20 +44,25 @@ def best_at(line: Polyline, at: Values) -> Values:
 
 
 class _Comparison(NamedTuple):
-    """Two lines at the limits of all their places, from left to right."""
+    """Two lines at the limits of all their places, from left to right: left, right, left, ..., and left of the last."""
 
     x: Values
     mine: Values
+    other: Values
     difference: Values  # 0 where it is no more than rounding
 
 
 def _compared(mine: Polyline, other: Polyline) -> _Comparison:
+    """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
     x = np.union1d(mine.x, other.x)
-    values = [np.stack(limits(line, x), axis=1).ravel() for line in (mine, other)]
+    first = np.append(True, np.diff(x) > ROUNDING)
+    same = x[first][np.cumsum(first) - 1]
+    snapped = [Polyline(same[np.searchsorted(x, line.x)], line.y) for line in (mine, other)]
+    y, others = (np.stack(limits(line, x[first]), axis=1).ravel()[:-1] for line in snapped)
     scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
-    difference = values[0] - values[1]
+    difference = y - others
     difference[np.abs(difference) <= ROUNDING * scale] = 0.0
-    return _Comparison(np.repeat(x, 2), values[0], difference)
+    return _Comparison(np.repeat(x[first], 2)[:-1], y, others, difference)
 
 
 def dominates(mine: Polyline, other: Polyline) -> bool:
@@ -68,13 +73,17 @@ def dominates(mine: Polyline, other: Polyline) -> bool:
 
 def crossings(mine: Polyline, other: Polyline) -> Polyline:
     """Give the points where two lines change places; where they run together in between, the first common point."""
-    x, y, difference = _compared(mine, other)
+    x, y, others, difference = _compared(mine, other)
     apart = np.flatnonzero(difference)
     before, after = apart[:-1], apart[1:]
     swapped = np.signbit(difference[before]) != np.signbit(difference[after])
     before, after = before[swapped], after[swapped]
     touching = after > before + 1
-    share = difference[before] / (difference[before] - difference[after])
     end = np.where(touching, before + 1, after)
-    share[touching] = 1.0
-    return Polyline(x[before] + share * (x[end] - x[before]), y[before] + share * (y[end] - y[before]))
+    share = np.where(touching, 1.0, difference[before] / (difference[before] - difference[after]))
+    at = y[before] + share * (y[end] - y[before])
+    # Where one line or both jump past the other, they meet where the second of them arrives.
+    jump = ~touching & (x[before] == x[end])
+    rising = y[end] + others[end] > y[before] + others[before]
+    arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))
+    return Polyline(x[before] + share * (x[end] - x[before]), np.where(jump, arrival, at))

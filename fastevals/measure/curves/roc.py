@@ -19,10 +19,22 @@ from fastevals.measure.sweeps import select_rows
 __all__ = ["DetCurve", "RocCurve", "corners"]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _RateCurve(Curve):
     """Both error rates at each threshold; mixing two thresholds at random gives the points between theirs."""
 
-    __slots__ = ()
+    drop_intermediate: bool = False
+
+    def __reduce__(self) -> tuple[type[_RateCurve], tuple[Any, ...]]:
+        return type(self), (self.counts, self.drop_intermediate)
+
+    @property
+    def _points(self) -> ThresholdCounts:
+        if not self.drop_intermediate:
+            return self.counts
+        if corners not in self._made:
+            self._made[corners] = corners(self.counts)
+        return self._made[corners]  # type: ignore[no-any-return]
 
     @property
     def fpr(self) -> NDArray[np.float64]:
@@ -39,16 +51,6 @@ class _RateCurve(Curve):
         """False negative rate, descending."""
         return self._array(rates.false_negative_rate)
 
-    def _straight(self) -> Polyline:
-        return Polyline(self.fpr, self.tpr)
-
-    def _tpr_at(self, fpr: ArrayLike) -> NDArray[np.float64]:
-        return best_at(self._straight(), check.as_shares("fpr", fpr))
-
-    def _fpr_at(self, tpr: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the lowest FPR at which the TPR is reached."""
-        return -best_at(Polyline(self.tpr, -self.fpr), tpr)
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RocCurve(_RateCurve):
@@ -59,7 +61,9 @@ class RocCurve(_RateCurve):
     Parameters
     ----------
     counts : ThresholdCounts
-        Counts at each point's threshold.
+        Counts at each threshold.
+    drop_intermediate : bool
+        Leave out points inside horizontal and vertical stretches.
 
     Attributes
     ----------
@@ -119,9 +123,12 @@ class RocCurve(_RateCurve):
         name, asked = check.check_exactly_one({"fpr": fpr, "tpr": tpr, "threshold": threshold})
         if name == "threshold":
             return self._at_threshold(asked)
-        if name == "fpr":
-            return number_or_array(self._tpr_at(asked))
-        return number_or_array(self._fpr_at(check.as_shares("tpr", asked)))
+        line = self._straight() if name == "fpr" else Polyline(self.tpr, -self.fpr)
+        found = best_at(line, check.as_shares(name, asked))
+        return number_or_array(found if name == "fpr" else -found)
+
+    def _straight(self) -> Polyline:
+        return Polyline(self.fpr, self.tpr)
 
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return points.x, points.y
@@ -136,7 +143,9 @@ class DetCurve(_RateCurve):
     Parameters
     ----------
     counts : ThresholdCounts
-        Counts at each point's threshold.
+        Counts at each threshold.
+    drop_intermediate : bool
+        Leave out points inside horizontal and vertical stretches.
 
     Attributes
     ----------
@@ -197,12 +206,16 @@ class DetCurve(_RateCurve):
         name, asked = check.check_exactly_one({"fpr": fpr, "fnr": fnr, "threshold": threshold})
         if name == "threshold":
             return self._at_threshold(asked)
+        place = check.as_shares(name, asked)
         if name == "fpr":
-            return number_or_array(1.0 - self._tpr_at(asked))
-        return number_or_array(self._fpr_at(1.0 - check.as_shares("fnr", asked)))
+            return number_or_array(-best_at(self._straight(), place))
+        return number_or_array(-best_at(Polyline(-self.fnr, -self.fpr), -place))
+
+    def _straight(self) -> Polyline:
+        return Polyline(self.fpr, -self.fnr)
 
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return points.x, 1.0 - points.y
+        return points.x, -points.y
 
 
 def corners(counts: ThresholdCounts) -> ThresholdCounts:

@@ -15,7 +15,6 @@ from fastevals.measure.curves import (
     PrecisionRecallCurve,
     RocCurve,
 )
-from fastevals.measure.curves.roc import corners
 from fastevals.measure.ranking.base import Counted
 
 __all__ = ["Curves"]
@@ -47,7 +46,7 @@ class Curves(Counted):
         RocCurve(5 points, area=0.75)
         """
         self._warn_if(ranking_metrics.one_class(self.counts), "roc_curve")
-        return RocCurve(corners(self.counts) if drop_intermediate else self.counts)
+        return RocCurve(self.counts, drop_intermediate)
 
     def det_curve(self, *, drop_intermediate: bool = True) -> DetCurve:
         """False negative rate against false positive rate.
@@ -70,7 +69,7 @@ class Curves(Counted):
         DetCurve(5 points, area=0.25)
         """
         self._warn_if(ranking_metrics.one_class(self.counts), "det_curve")
-        return DetCurve(corners(self.counts) if drop_intermediate else self.counts)
+        return DetCurve(self.counts, drop_intermediate)
 
     def precision_recall_curve(self) -> PrecisionRecallCurve:
         """Precision against recall.
