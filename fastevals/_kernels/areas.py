@@ -87,6 +87,8 @@ def davis_goadrich_area(fps, tps):
             start = np.float64(tps[i - 1]) + np.float64(fps[i - 1])
             if start == 0.0:
                 high, low = add(high, low, gain / slope)
+            elif slope == 0.0:
+                high, low = add(high, low, gain * (tps[i - 1] + gain / 2) / start)
             else:
                 u = slope * gain / start
                 high, low = add(high, low, tps[i - 1] / slope * np.log1p(u))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,16 @@ from numpy.typing import NDArray
 from fastevals._validation.labels import raise_not_binary
 from fastevals._validation.options import show
 
-__all__ = ["check_fold_number", "check_fold_weight", "check_folds", "check_two_labels"]
+__all__ = ["as_list", "check_fold_number", "check_fold_weight", "check_folds", "check_pooled", "check_two_labels"]
 
 MOST_FOLDS = 10_000
+
+
+def as_list(name: str, values: Any) -> list[Any]:
+    """Give a sequence as a list."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a sequence or a mapping, got {show(values)}")
+    return list(values)
 
 
 def check_folds(name: str, rankings: Mapping[Any, Any], kind: Any) -> None:
@@ -46,3 +53,9 @@ def check_two_labels(name: str, labels: NDArray[Any], positive: Any) -> None:
     others = labels[labels != positive]
     if others.size and (others != others[0]).any():
         raise_not_binary(name, labels)
+
+
+def check_pooled(name: str, total: Any) -> None:
+    """Raise if the folds' weights don't add up to a float."""
+    if not np.isfinite(total):
+        raise ValueError(f"{name} must have weights of a finite sum, but pooled they overflow")

@@ -82,7 +82,9 @@ class RankingFolds:
     rankings: tuple[Ranking, ...]
 
     def __init__(self, rankings: Sequence[Ranking] | Mapping[Any, Ranking]) -> None:
-        named = dict(rankings) if isinstance(rankings, Mapping) else dict(enumerate(rankings))
+        named = (
+            dict(rankings) if isinstance(rankings, Mapping) else dict(enumerate(check.as_list("rankings", rankings)))
+        )
         check.check_folds("rankings", named, Ranking)
         self.names, self.rankings = tuple(named), tuple(named.values())
 
@@ -120,6 +122,7 @@ class RankingFolds:
         fold = check.as_labels("folds", folds)
         check.check_same_length(y_true=labels, y_score=scores, folds=fold)
         check.check_finite("y_score", scores)
+        check.check_finite("folds", fold)
         weights = None
         if sample_weight is not None:
             weights = check.as_weights("sample_weight", sample_weight)
@@ -158,7 +161,9 @@ class RankingFolds:
         PooledRanking
             What a ranking of all folds' rows is.
         """
-        sums = self._over_thresholds(lambda at: (at.tp, at.fp))
+        with np.errstate(over="ignore"):
+            sums = self._over_thresholds(lambda at: (at.tp, at.fp))
+            check.check_pooled("rankings", sums[1][-1] + sums[2][-1])
         return PooledRanking(ThresholdCounts(*sums), *self._rows)
 
     def roc_curve(self, *, average: str = "micro") -> RocCurve:
@@ -249,12 +254,11 @@ class RankingFolds:
         check.check_choice("average", average, ("micro", "macro"))
         if average == "micro":
             return PrecisionRecallCurve(self.pool().counts)
-        thresholds, recall, precision, defined = self._over_thresholds(_recall_and_precision)
+        thresholds, recall, false, precision, defined = self._over_thresholds(_recall_and_precision)
         recall, precision = recall / len(self), cells.ratio(precision, defined)
-        # Counts, for one positive row, of which these are the rates; with no recall any false positive will do.
+        # Counts, for one positive row, of which these are the rates; with no recall the average will do.
         found = recall > 0
-        false = np.where(found, recall * (1 / np.where(found, precision, 1.0) - 1), 1 / len(self))
-        false[0] = 0.0
+        false = np.where(found, recall * (1 / np.where(found, precision, 1.0) - 1), false / len(self))
         return PrecisionRecallCurve(ThresholdCounts(thresholds, recall, false))
 
     def _rates(self, average: str) -> ThresholdCounts:
@@ -291,7 +295,8 @@ class RankingFolds:
         return ThresholdCounts(thresholds, tpr, fpr)
 
 
-def _recall_and_precision(at: Cells) -> tuple[Any, Any, Any]:
-    """Give recall, precision (0 where there is none) and whether there is one."""
+def _recall_and_precision(at: Cells) -> tuple[Any, ...]:
+    """Give recall, false positives for a positive row, precision (0 where there is none) and whether there is one."""
     predicted = at.tp + at.fp > 0
-    return cells.recall(at), np.where(predicted, cells.precision(at), 0.0), predicted.astype(np.int64)
+    precision = np.where(predicted, cells.precision(at), 0.0)
+    return cells.recall(at), cells.ratio(at.fp, at.tp + at.fn), precision, predicted.astype(np.int64)

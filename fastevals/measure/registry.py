@@ -14,7 +14,7 @@ from typing import Any, Literal
 from fastevals._validation import check_choice
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.curves.cost import CostEnvelope
+from fastevals.measure.curves.cost_envelope import CostEnvelope
 
 __all__ = ["METRICS", "Metric", "metric_named"]
 

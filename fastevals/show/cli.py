@@ -38,6 +38,12 @@ model has the threshold of its best F1, or of the least expected cost where cost
 is missing, or 0/0. JSON holds every metric (expected_cost at costs of 1 if none are given), null where undefined, and
 the threshold "Infinity" where no row is predicted positive.
 
+--out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
+prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
+and decision too where all scores of a block are within [0, 1]. With --by the pictures of each value, up to the first
+20, are in a folder of their own, named by its number, the column and the value, such as 00-fold-0. It needs matplotlib:
+pip install 'fastevals[plots]'.
+
 exit status: 0, or 2 with a line on stderr that says what is wrong.
 """
 
@@ -91,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = "not enough memory for this data"
     except OSError as error:
         message = f"{error.filename or 'output'}: {error.strerror or error}"
-    except (ValueError, ModuleNotFoundError) as error:
+    except (ValueError, ImportError) as error:
         message = str(error)
     print(f"{program}: error: {' '.join(message.split())}", file=sys.stderr)
     return 2
@@ -120,6 +126,7 @@ def _parsers() -> tuple[_Parser, _Parser]:
     add("--cost-fp", metavar="C", type=_number, help="cost of a false positive; 1 if only --cost-fn is given")
     add("--cost-fn", metavar="C", type=_number, help="cost of a false negative; 1 if only --cost-fp is given")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+    add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     return parser, report
 
 
@@ -165,8 +172,13 @@ def _raise_unknown(parser: _Parser, argument: str) -> NoReturn:
 def _report(arguments: argparse.Namespace) -> str:
     """Read the columns, measure and give the output's text."""
     from fastevals.show.report import Roles, build_report
-    from fastevals.show.tables import to_json_values, to_text
+    from fastevals.show.tables import to_json_text, to_text
 
+    out = arguments.out
+    if out is not None:
+        from fastevals.show.pictures import MOST_PICTURED, check_folder, write_report
+
+        check_folder(out)
     embedded = arguments.file is None
     roles = Roles(
         arguments.label or ("label" if embedded else ""),
@@ -182,13 +194,16 @@ def _report(arguments: argparse.Namespace) -> str:
         best=arguments.best,
         cost_fp=arguments.cost_fp,
         cost_fn=arguments.cost_fn,
+        blocks_with_counts=0 if out is None else MOST_PICTURED,
     )
     data = EMBEDDED if embedded else arguments.file
-    if arguments.format == "text":
-        return to_text(report, data)
-    import json
-
-    return json.dumps(to_json_values(report, data), indent=2, allow_nan=False) + "\n"
+    text = to_text(report, data) if arguments.format == "text" else to_json_text(report, data)
+    if out is not None:
+        written = write_report(report, data, out)
+        if arguments.format == "text":
+            return f"{text}\n{written}"
+        print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
+    return text
 
 
 def _read(file: str | None, roles: Roles) -> Any:

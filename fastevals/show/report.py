@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class Model:
         Counts (or weights) there.
     metrics : dict of str to float
         By name, as in the registry; NaN where undefined.
+    counts : ThresholdCounts or None
+        What pictures are drawn from, where it was asked for.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Model:
     threshold_shown: str
     cells: Cells | None
     metrics: dict[str, float]
+    counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ def build_report(
     best: str | None = None,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
+    blocks_with_counts: int = 0,
 ) -> Report:
     """Measure each model in each block.
 
@@ -170,6 +174,8 @@ def build_report(
         "expected_cost" with costs.
     cost_fp, cost_fn : float, optional
         Costs; 1 where only the other is given.
+    blocks_with_counts : int
+        So many blocks, from the first, keep their models' threshold counts: 24 bytes for each distinct score.
 
     Returns
     -------
@@ -196,13 +202,15 @@ def build_report(
     scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
     weights = None if roles.weight is None else check.as_weights(shown[roles.weight], columns[roles.weight])
     kept = None if weights is None or weights.all() else weights != 0
-    blocks = []
+    blocks: list[Block] = []
     for value, rows in _row_groups(roles.by and shown[roles.by], columns.get(roles.by or ""), kept):
         rankings = {
             name: Ranking(positive[rows], array[rows], sample_weight=None if weights is None else weights[rows])
             for name, array in scores.items()
         }
         models = tuple(_model(name, ranking, threshold, best, costs or {}) for name, ranking in rankings.items())
+        if len(blocks) < blocks_with_counts:
+            models = tuple(replace(model, counts=rankings[model.name].counts) for model in models)
         blocks.append(_block(value, rankings[roles.scores[0]], models, weighted=weights is not None))
     n_weightless = 0 if kept is None else int(np.count_nonzero(~kept))
     return Report(roles, found, best, threshold, costs, n_weightless, tuple(blocks))

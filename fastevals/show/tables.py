@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from fastevals import __version__
 from fastevals.measure.registry import METRICS
 from fastevals.show.report import Block, Model, Report
 
-__all__ = ["to_json_values", "to_text"]
+__all__ = ["printable", "to_json_text", "to_json_values", "to_text"]
 
 # The metrics a table shows; JSON has all.
 RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
@@ -74,6 +75,24 @@ def to_json_values(report: Report, data: str) -> dict[str, Any]:
         "costs": report.costs,
         "blocks": [_json_block(block) for block in report.blocks],
     }
+
+
+def to_json_text(report: Report, data: str) -> str:
+    """Give a report as strict JSON.
+
+    Parameters
+    ----------
+    report : Report
+        What to show.
+    data : str
+        Where the columns are from.
+
+    Returns
+    -------
+    str
+        Indented lines, the last with a line end.
+    """
+    return json.dumps(to_json_values(report, data), indent=2, allow_nan=False) + "\n"
 
 
 # Text -------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn import metrics as sklearn_metrics
@@ -88,6 +88,7 @@ KINDS = {
     ),
 }
 FULL = {Ranking.roc_curve: RocCurve, Ranking.det_curve: DetCurve}
+FEWER = settings(BOUNDED, max_examples=50)  # of tests that run for each kind
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 polylines = pytest.mark.parametrize("kind", [KINDS[name] for name in KINDS if name != "cost"], ids=list(KINDS)[:-1])
 PLACES = [Fraction(k, 16) for k in range(17)] + [Fraction(1, 3), Fraction(2, 7), Fraction(10**6 - 1, 10**6)]
@@ -120,7 +121,7 @@ def fawcett() -> Ranking:
 
 
 @polylines
-@BOUNDED
+@FEWER
 @given(any_weights)
 def test_a_curve_is_read_between_and_at_its_points(kind, case):
     points = kind.straight(*case)
@@ -134,7 +135,7 @@ def test_a_curve_is_read_between_and_at_its_points(kind, case):
 
 
 @polylines
-@BOUNDED
+@FEWER
 @given(exact_cases)
 def test_a_curve_is_best_where_it_jumps(kind, case):
     points = kind.straight(*case)
@@ -218,7 +219,7 @@ def test_lift_at_nothing_is_that_of_the_highest_score():
 
 
 @polylines
-@BOUNDED
+@FEWER
 @given(any_weights)
 def test_a_threshold_gives_the_rates_of_its_confusion_matrix(kind, case):
     ranking = ranking_of(case)
@@ -355,7 +356,7 @@ def test_hull_of_the_course_instances(fawcett):
 
 
 @polylines
-@BOUNDED
+@FEWER
 @given(exact_cases)
 def test_hulls_keep_the_rows_of_the_roc_hull(kind, case):
     curve = kind.make(ranking_of(case))
@@ -367,7 +368,7 @@ def test_hulls_keep_the_rows_of_the_roc_hull(kind, case):
 
 
 @polylines
-@BOUNDED
+@FEWER
 @given(any_weights)
 def test_a_hull_is_nowhere_below_its_curve(kind, case):
     curve = kind.make(ranking_of(case))
@@ -385,7 +386,7 @@ def test_a_hull_is_nowhere_below_its_curve(kind, case):
 
 
 @every_kind
-@BOUNDED
+@FEWER
 @given(pairs())
 def test_domination_is_that_of_the_slow_twin(kind, pair):
     mine, other = (kind.make(ranking_of(case)) for case in pair)
@@ -395,7 +396,7 @@ def test_domination_is_that_of_the_slow_twin(kind, pair):
 
 
 @every_kind
-@BOUNDED
+@FEWER
 @given(pairs())
 def test_crossings_are_where_the_slow_twin_changes_sign(kind, pair):
     mine, other = (kind.make(ranking_of(case)) for case in pair)
@@ -412,7 +413,7 @@ def test_crossings_are_where_the_slow_twin_changes_sign(kind, pair):
 
 
 @every_kind
-@BOUNDED
+@FEWER
 @given(pairs())
 def test_crossings_are_the_same_from_either_side(kind, pair):
     mine, other = (kind.make(ranking_of(case)) for case in pair)
@@ -423,7 +424,7 @@ def test_crossings_are_the_same_from_either_side(kind, pair):
 
 
 @every_kind
-@BOUNDED
+@FEWER
 @given(any_weights)
 def test_a_curve_and_its_equal(kind, case):
     mine, other = (kind.make(ranking_of(case)) for _ in range(2))

@@ -460,3 +460,90 @@ def test_large_integers_are_exact_or_refused(capsys, tmp_path):
 def test_a_closed_standard_output_is_no_traceback(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     assert cli.main(["report"]) == 0
+
+
+# Folders of pictures ----------------------------------------------------------------------------------------------
+
+OF_RANKINGS = {"roc", "precision_recall", "det", "gain", "lift", "cost"}
+OF_PROBABILITIES = {"calibration", "decision"}
+
+
+def pictures(folder):
+    """Give the names of the pictures in a folder, all of them 800 pixels wide."""
+    found = set()
+    for path in folder.glob("*.png"):
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG\r\n\x1a\n")
+        assert int.from_bytes(content[16:20], "big") == 800
+        found.add(path.stem)
+    return found
+
+
+def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
+    out = tmp_path / "not there" / "yet"
+    text = report(capsys, "--out", out)
+    plain = report(capsys)
+    assert text == f"{plain}\nwritten to {out}: report.json, report.txt, 8 pictures\n"
+    assert (out / "report.txt").read_text() == plain
+    assert (out / "report.json").read_text() == report(capsys, "--format", "json")
+    strict_json((out / "report.json").read_text())
+    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES
+    assert len(list(out.iterdir())) == 10
+    assert report(capsys, "--out", out) == text  # over its own files
+
+
+def test_out_beside_json_leaves_standard_output_to_it(capsys, tmp_path):
+    assert cli.main(["report", "--score", "logistic", "--format", "json", "--out", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert strict_json(out)["blocks"]
+    assert err == f"written to {tmp_path}: report.json, report.txt, 8 pictures\n"
+
+
+def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
+    values = ["a/b", "../up", "a b", "ü" + "x" * 300]
+    rows = "".join(f'{k // 4 % 2},{k},"{value}"\n' for k, value in enumerate(values * 3))
+    file = write(tmp_path, "blocks.csv", f"y,s,which one\n{rows}")
+    out = tmp_path / "out"
+    text = report(capsys, file, "--label", "y", "--score", "s", "--by", "which one", "--out", out)
+    assert text.endswith(f"written to {out}: report.json, report.txt, 24 pictures in a folder for each which one\n")
+    folders = sorted(path.name for path in out.iterdir() if path.is_dir())
+    assert folders[:3] == ["00-which_one-.._up", "01-which_one-a_b", "02-which_one-a_b"]
+    assert len(folders) == 4
+    assert max(map(len, folders)) < 50
+    assert all(pictures(out / folder) == OF_RANKINGS for folder in folders)  # scores above 1 are no probabilities
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blocks.csv", "out"]
+
+
+def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
+    from fastevals.show import pictures as module
+
+    monkeypatch.setattr(module, "MOST_PICTURED", 2)
+    text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)
+    assert text.endswith("16 pictures in a folder for each fold of the first 2 of 5 only\n")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
+
+
+def test_out_of_one_class_and_weights(capsys, tmp_path, small):
+    report(capsys, small, *MODELS, "--weight", "w", "--by", "name", "--out", tmp_path / "a")
+    assert pictures(tmp_path / "a" / "01-name-y") == OF_RANKINGS | OF_PROBABILITIES
+
+
+def test_out_that_cannot_be_written_is_told_before_the_data_is_read(capsys, tmp_path, monkeypatch):
+    file = write(tmp_path, "file", "x")
+    missing = ("report", "missing.csv", "--label", "y", "--score", "s", "--out")
+    assert f"--out must be a folder, got the file {file!r}" in error(capsys, *missing, file)
+    assert "can't be written to: Not a directory" in error(capsys, *missing, f"{file}/below")
+    assert "--out must name a folder, got ''" in error(capsys, *missing, "")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'fastevals[plots]'" in error(capsys, *missing, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_counts_are_kept_only_for_pictures():
+    from fastevals.show.report import Roles, build_report
+
+    columns = load_digits_eight()
+    roles = Roles("label", ("logistic",), by="fold")
+    for kept in (0, 2):
+        made = build_report(columns, roles, blocks_with_counts=kept)
+        assert [block.models[0].counts is not None for block in made.blocks] == [k < kept for k in range(5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,22 @@ from fastevals.measure.curves.geometry import Polyline, crossings, dominates
 from fastevals.measure.results import number_or_array, plain
 from fastevals.measure.sweeps import fill_rows
 
-__all__ = ["Comparable", "Curve"]
+__all__ = ["Comparable", "Curve", "Frozen"]
+
+
+class Frozen:
+    """A dataclass whose arrays are read-only, also in a copy."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, each.name, check.read_only(each.name, value))
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[Any, ...]]:
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
 
 
 class Comparable(ABC):

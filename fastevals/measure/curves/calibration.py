@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.curves.base import Frozen
 from fastevals.measure.forecasts import cut
 from fastevals.measure.results import plain
 
@@ -19,7 +19,7 @@ __all__ = ["CalibrationCurve"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CalibrationCurve:
+class CalibrationCurve(Frozen):
     """Share of positives against mean predicted probability in bins; unpacks like scikit-learn's, in that order.
 
     Bin k holds the probabilities ``edges[k] < p <= edges[k + 1]``, and the first ``p == edges[0]`` too: an edge belongs
@@ -55,10 +55,6 @@ class CalibrationCurve:
     counts: NDArray[Any]
     edges: NDArray[np.float64]
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, check.read_only(field.name, getattr(self, field.name)))
-
     def __iter__(self) -> Iterator[NDArray[np.float64]]:
         return iter((self.fraction_of_positives, self.mean_predicted))
 
@@ -68,9 +64,6 @@ class CalibrationCurve:
     def __repr__(self) -> str:
         bins = f"{len(self)} bin{'s' * (len(self) != 1)}"
         return f"CalibrationCurve({bins}, expected_calibration_error={self.expected_calibration_error:.6g})"
-
-    def __reduce__(self) -> tuple[type[CalibrationCurve], tuple[NDArray[Any], ...]]:
-        return CalibrationCurve, (self.fraction_of_positives, self.mean_predicted, self.counts, self.edges)
 
     def to_dict(self) -> dict[str, list[float]]:
         """Give the arrays as lists."""

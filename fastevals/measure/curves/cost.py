@@ -4,143 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.measure import cells, ranking_metrics, rates
-from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure import cells, rates
 from fastevals.measure.curves.base import Curve
+from fastevals.measure.curves.cost_difference import CostDifference
+from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.curves.cost_over_prior import CostOverPrior, probability_cost_of
 from fastevals.measure.curves.geometry import ROUNDING, Polyline, limits
-from fastevals.measure.results import Interval, OperatingPoint, number_or_array, plain
+from fastevals.measure.results import Interval, OperatingPoint, number_or_array
 
-__all__ = ["CostCurve", "CostDifference", "CostEnvelope"]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CostEnvelope:
-    """The least cost at each PC(+), in straight pieces of one threshold each.
-
-    Attributes
-    ----------
-    probability_cost : ndarray of shape (n_pieces + 1,)
-        Where the pieces start and end, ascending from 0 to 1.
-    cost : ndarray of shape (n_pieces + 1,)
-        The cost there.
-    thresholds : ndarray of shape (n_pieces,)
-        The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
-    fpr, fnr : ndarray of shape (n_pieces,)
-        The error rates at it: the cost at the left and right end of its line.
-    """
-
-    probability_cost: NDArray[np.float64]
-    cost: NDArray[np.float64]
-    thresholds: NDArray[Any]
-    fpr: NDArray[np.float64]
-    fnr: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """Give the arrays as lists."""
-        return {name: list(map(plain, getattr(self, name))) for name in self.__slots__}
-
-    @classmethod
-    def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
-        """Take the lines of the ROC hull's vertices; neighbours meet where the hull's slope is the ratio of costs."""
-        hull = ranking_metrics.hull(counts)
-        at = hull.cells()
-        fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
-        if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
-            nothing = np.full(2, np.nan)
-            return cls(np.array([0.0, 1.0]), nothing, hull.thresholds[:1], nothing[:1], nothing[:1])
-        right, up = np.diff(fpr), np.diff(tpr)
-        edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
-        kept = np.diff(edges) > 0  # a line that is least in one point alone is no piece
-        fpr, fnr = fpr[kept], fnr[kept]
-        starts = np.append(edges[:-1][kept], 1.0)
-        cost = (1 - starts) * np.append(fpr, 1.0) + starts * np.append(fnr, fnr[-1])
-        return cls(starts, cost, hull.thresholds[kept], fpr, fnr)
-
-    @property
-    def area(self) -> float:
-        """Mean least cost over PC(+)."""
-        return math.fsum(np.diff(self.probability_cost) * (self.cost[1:] + self.cost[:-1]) / 2)
-
-    def piece_at(self, probability_cost: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Give the piece at each place; where two meet, that of the higher threshold."""
-        return np.searchsorted(self.probability_cost[1:-1], probability_cost, side="left")
-
-    def at(self, probability_cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Give the least cost at each place, and its threshold."""
-        piece = self.piece_at(probability_cost)
-        cost = (1 - probability_cost) * self.fpr[piece] + probability_cost * self.fnr[piece]
-        return cost, self.thresholds[piece]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CostDifference:
-    """How two cost curves differ: the other's least cost less this one's.
-
-    Attributes
-    ----------
-    probability_cost : ndarray of shape (n_points,)
-        From 0 to 1, ascending.
-    saving : ndarray of shape (n_points,)
-        Straight between points; above zero where the curve that was asked is the cheaper.
-    """
-
-    probability_cost: NDArray[np.float64]
-    saving: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
-        return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give arrays and ranges as lists."""
-        return {
-            "probability_cost": self.probability_cost.tolist(),
-            "saving": self.saving.tolist(),
-            "wins": list(map(list, self.wins)),
-            "losses": list(map(list, self.losses)),
-        }
-
-    @property
-    def mean_saving(self) -> float:
-        """Mean of the saving over PC(+): the difference of the areas."""
-        return math.fsum(np.diff(self.probability_cost) * (self.saving[1:] + self.saving[:-1]) / 2)
-
-    @property
-    def wins(self) -> list[Interval]:
-        """Ranges of PC(+) in which the curve that was asked is cheaper."""
-        return self._ranges(1)
-
-    @property
-    def losses(self) -> list[Interval]:
-        """Ranges of PC(+) in which the other is cheaper."""
-        return self._ranges(-1)
-
-    def _ranges(self, sign: int) -> list[Interval]:
-        ranges: list[Interval] = []
-        x, saving = self.probability_cost, sign * self.saving
-        for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
-            low, high = x[i], x[i + 1]
-            if saving[i] < 0 or saving[i + 1] < 0:
-                zero = low + (high - low) * saving[i] / (saving[i] - saving[i + 1])
-                low, high = (zero, high) if saving[i] < 0 else (low, zero)
-            if ranges and ranges[-1].high == low and saving[i] > 0:
-                low = ranges.pop().low
-            ranges.append(Interval(float(low), float(high)))
-        return ranges
-
-
-def _shown(ranges: list[Interval]) -> str:
-    return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"
+__all__ = ["CostCurve"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -304,10 +182,7 @@ class CostCurve(Curve):
             If the costs are out of range.
         """
         cost_fp, cost_fn, _ = check.check_costs(cost_fp, cost_fn)
-        envelope = self.lower_envelope
-        return CostOverPrior.of_pieces(
-            envelope.probability_cost, envelope.cost, envelope.thresholds, cost_fp, cost_fn, normalize
-        )
+        return CostOverPrior.of_envelope(self.lower_envelope, cost_fp, cost_fn, normalize)
 
     def difference(self, other: CostCurve) -> CostDifference:
         """Compare the least costs of two classifiers over PC(+).

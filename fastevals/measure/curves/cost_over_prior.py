@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals._kernels.areas import excess_of_log
 from fastevals.measure.cells import ratio
+from fastevals.measure.curves.base import Frozen
+from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.results import Interval, OperatingPoint, number_or_array, plain
 
 __all__ = ["CostOverPrior", "probability_cost_of"]
@@ -25,7 +27,7 @@ def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: flo
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CostOverPrior:
+class CostOverPrior(Frozen):
     """The least expected cost at each prior, at fixed costs, in pieces of one threshold each.
 
     Attributes
@@ -40,6 +42,8 @@ class CostOverPrior:
         The costs.
     normalize : bool
         Whether costs are divided by that of predicting everything wrong.
+    envelope : CostEnvelope
+        The same over PC(+).
     area : float
         Mean cost over all priors.
 
@@ -58,27 +62,23 @@ class CostOverPrior:
     cost_fp: float
     cost_fn: float
     normalize: bool
+    envelope: CostEnvelope
 
     @classmethod
-    def of_pieces(
-        cls,
-        probability_cost: NDArray[np.float64],
-        cost: NDArray[np.float64],
-        thresholds: NDArray[Any],
-        cost_fp: float,
-        cost_fn: float,
-        normalize: bool,
-    ) -> CostOverPrior:
+    def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:
         """Map the pieces of an envelope over PC(+) to the prior."""
         if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
-            free = thresholds[-1:] if cost_fn else thresholds[:1]
-            return cls(np.array([0.0, 1.0]), np.zeros(2), free, cost_fp, cost_fn, normalize)
-        prior = probability_cost_of(probability_cost, cost_fn, cost_fp)  # the inverse map has the costs swapped
+            cost, threshold = envelope.at(np.array([1.0 if cost_fn else 0.0]))
+            return cls(np.array([0.0, 1.0]), np.repeat(cost, 2), threshold, cost_fp, cost_fn, normalize, envelope)
+        prior = probability_cost_of(envelope.probability_cost, cost_fn, cost_fp)  # the inverse has the costs swapped
+        prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
         kept = np.append(np.diff(prior) > 0, True)
-        prior, cost, thresholds = prior[kept], cost[kept], thresholds[kept[:-1]]
-        if not normalize:
-            cost = cost * (prior * cost_fn + (1 - prior) * cost_fp)
-        return cls(prior, cost, thresholds, cost_fp, cost_fn, normalize)
+        fpr, fnr = envelope.fpr[kept[:-1]], envelope.fnr[kept[:-1]]
+        prior = prior[kept]
+        cost = prior * cost_fn * np.append(fnr, fnr[-1]) + (1 - prior) * cost_fp * np.append(fpr, fpr[-1])
+        if normalize:
+            cost /= prior * cost_fn + (1 - prior) * cost_fp
+        return cls(prior, cost, envelope.thresholds[kept[:-1]], cost_fp, cost_fn, normalize, envelope)
 
     def __repr__(self) -> str:
         costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
@@ -92,7 +92,7 @@ class CostOverPrior:
     @property
     def area(self) -> float:
         """Mean cost over all priors."""
-        if not self.normalize:
+        if not (self.normalize and self.cost_fp and self.cost_fn):
             return math.fsum(np.diff(self.prior) * (self.cost[1:] + self.cost[:-1]) / 2)
         worst = self._worst(self.prior)
         ends = (self.cost * worst, worst)
@@ -119,11 +119,14 @@ class CostOverPrior:
             If a prior is out of range.
         """
         place = check.as_shares("prior", prior)
-        straight = self.cost * self._worst(self.prior) if self.normalize else self.cost
-        cost = np.interp(place, self.prior, straight)
+        probability_cost = probability_cost_of(place, self.cost_fp, self.cost_fn)
+        piece = self.envelope.piece_at(probability_cost)
+        fpr, fnr = self.envelope.fpr[piece], self.envelope.fnr[piece]
+        cost = place * self.cost_fn * fnr + (1 - place) * self.cost_fp * fpr
         if self.normalize:
             cost = ratio(cost, self._worst(place))
-        return OperatingPoint(number_or_array(cost), number_or_array(self.thresholds[self._piece(place)]))
+        _, threshold = self.envelope.at(probability_cost)
+        return OperatingPoint(number_or_array(cost), number_or_array(threshold))
 
     def holds(self, prior: float) -> Interval:
         """Give the range of priors in which the threshold that is best at one prior stays the best.
@@ -143,11 +146,9 @@ class CostOverPrior:
         ValueError
             If the prior is out of range.
         """
-        piece = int(self._piece(np.asarray(check.check_number("prior", prior, low=0, high=1))))
+        asked = check.check_number("prior", prior, low=0, high=1)
+        piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
         return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
-
-    def _piece(self, prior: NDArray[np.float64]) -> NDArray[np.intp]:
-        return np.searchsorted(self.prior[1:-1], prior, side="left")
 
     def _worst(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Cost of predicting everything wrong."""

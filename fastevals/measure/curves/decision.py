@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.curves.base import Frozen
 from fastevals.measure.forecasts import require_probabilities
 from fastevals.measure.results import Interval, number_or_array
 
@@ -78,7 +79,7 @@ def _benefit(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DecisionCurve:
+class DecisionCurve(Frozen):
     """Net benefit of acting on the predictions against the threshold probability, beside that of treating all.
 
     Treating none has net benefit 0. Unpacks as ``threshold_probability, net_benefit, treat_all``.
@@ -115,10 +116,6 @@ class DecisionCurve:
     counts: ThresholdCounts
     prior: float | None = None
 
-    def __post_init__(self) -> None:
-        for name in ("threshold_probability", "net_benefit", "treat_all"):
-            object.__setattr__(self, name, check.read_only(name, getattr(self, name)))
-
     def __iter__(self) -> Iterator[NDArray[np.float64]]:
         return iter((self.threshold_probability, self.net_benefit, self.treat_all))
 
@@ -130,9 +127,6 @@ class DecisionCurve:
         ranges = ", ".join(f"{low:g} to {high:g}" for low, high in self.useful_ranges[:4])
         more = ", ..." * (len(self.useful_ranges) > 4)
         return f"DecisionCurve({points}, useful: {ranges or 'nowhere'}{more})"
-
-    def __reduce__(self) -> tuple[type[DecisionCurve], tuple[Any, ...]]:
-        return DecisionCurve, (*self, self.counts, self.prior)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the arrays as lists, and the prior."""

@@ -1,0 +1,76 @@
+"""The difference of two cost curves, and where each wins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.measure.curves.base import Frozen
+from fastevals.measure.results import Interval
+
+__all__ = ["CostDifference"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostDifference(Frozen):
+    """How two cost curves differ: the other's least cost less this one's.
+
+    Attributes
+    ----------
+    probability_cost : ndarray of shape (n_points,)
+        From 0 to 1, ascending.
+    saving : ndarray of shape (n_points,)
+        Straight between points; above zero where the curve that was asked is the cheaper.
+    """
+
+    probability_cost: NDArray[np.float64]
+    saving: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
+        return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give arrays and ranges as lists."""
+        return {
+            "probability_cost": self.probability_cost.tolist(),
+            "saving": self.saving.tolist(),
+            "wins": list(map(list, self.wins)),
+            "losses": list(map(list, self.losses)),
+        }
+
+    @property
+    def mean_saving(self) -> float:
+        """Mean of the saving over PC(+): the difference of the areas."""
+        return math.fsum(np.diff(self.probability_cost) * (self.saving[1:] + self.saving[:-1]) / 2)
+
+    @property
+    def wins(self) -> list[Interval]:
+        """Ranges of PC(+) in which the curve that was asked is cheaper."""
+        return self._ranges(1)
+
+    @property
+    def losses(self) -> list[Interval]:
+        """Ranges of PC(+) in which the other is cheaper."""
+        return self._ranges(-1)
+
+    def _ranges(self, sign: int) -> list[Interval]:
+        ranges: list[Interval] = []
+        x, saving = self.probability_cost, sign * self.saving
+        for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
+            low, high = x[i], x[i + 1]
+            if saving[i] < 0 or saving[i + 1] < 0:
+                zero = low + (high - low) * saving[i] / (saving[i] - saving[i + 1])
+                low, high = (zero, high) if saving[i] < 0 else (low, zero)
+            if ranges and ranges[-1].high == low and saving[i] > 0:
+                low = ranges.pop().low
+            ranges.append(Interval(float(low), float(high)))
+        return ranges
+
+
+def _shown(ranges: list[Interval]) -> str:
+    return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"

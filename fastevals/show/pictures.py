@@ -1,0 +1,142 @@
+"""What `fastevals report --out` writes: the report's numbers, its text, and a picture for each kind of curve."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fastevals.measure import curves
+from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.show import plots
+from fastevals.show.plots import style
+from fastevals.show.report import Block, Report
+from fastevals.show.tables import printable, to_json_text, to_text
+
+__all__ = ["MOST_PICTURED", "check_folder", "write_report"]
+
+MOST_PICTURED = 20  # blocks with pictures
+DOTS_PER_INCH = 125  # 800 pixels wide
+LONGEST_VALUE = 40  # characters of a --by value in a folder's name
+
+# Name of the file: what makes the curve of counts, what draws it, and the size in inches.
+_Picture = tuple[Callable[[ThresholdCounts], Any], Callable[..., Any], tuple[float, float]]
+OF_RANKINGS: dict[str, _Picture] = {
+    "roc": (curves.RocCurve, plots.plot_roc, style.SQUARE),
+    "precision_recall": (curves.PrecisionRecallCurve, plots.plot_precision_recall, style.SQUARE),
+    "det": (curves.DetCurve, plots.plot_det, style.SQUARE),
+    "gain": (curves.GainCurve, plots.plot_gain, style.SQUARE),
+    "lift": (curves.LiftCurve, plots.plot_lift, style.WIDE),
+    "cost": (curves.CostCurve, plots.plot_cost, style.WIDE),
+}
+OF_PROBABILITIES: dict[str, _Picture] = {
+    "calibration": (CalibrationCurve.from_counts, plots.plot_calibration, style.TALL),
+    "decision": (DecisionCurve.from_counts, plots.plot_decision, style.WIDE),
+}
+
+
+def check_folder(out: str) -> None:
+    """Make the folder, and its parents, and see to it that a file can be written there.
+
+    Parameters
+    ----------
+    out : str
+        The folder, as given to --out.
+
+    Raises
+    ------
+    ValueError
+        If it is a file or can't be written to.
+    ImportError
+        If matplotlib is missing.
+    """
+    style.require_matplotlib()
+    if not out:
+        raise ValueError("--out must name a folder, got ''")
+    try:
+        os.makedirs(out, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except FileExistsError:
+        raise ValueError(f"--out must be a folder, got the file {out!r}") from None
+    except OSError as error:
+        raise ValueError(f"--out {out!r} can't be written to: {error.strerror or error}") from None
+
+
+def write_report(report: Report, data: str, out: str) -> str:
+    """Write report.json, report.txt and the pictures.
+
+    Parameters
+    ----------
+    report : Report
+        Whose first `MOST_PICTURED` blocks have the counts of their models.
+    data : str
+        Where the columns are from.
+    out : str
+        A folder.
+
+    Returns
+    -------
+    str
+        A line that says what is where.
+
+    Raises
+    ------
+    OSError
+        If a file can't be written.
+    """
+    folder = Path(out)
+    (folder / "report.json").write_text(to_json_text(report, data), encoding="utf-8")
+    (folder / "report.txt").write_text(to_text(report, data), encoding="utf-8", errors="backslashreplace")
+    pictured = report.blocks[:MOST_PICTURED]
+    by = report.roles.by
+    drawn = 0
+    for k, block in enumerate(pictured):
+        inside = folder if by is None else folder / _folder_name(k, by, block.value)
+        inside.mkdir(exist_ok=True)
+        drawn += _draw_block(block, inside, None if by is None else f"{by} = {block.value}")
+    pictures = f"{drawn} pictures"
+    if by is not None:
+        pictures += f" in a folder for each {printable(by)}"
+    if len(pictured) < len(report.blocks):
+        pictures += f" of the first {len(pictured)} of {len(report.blocks)} only"
+    return f"written to {printable(out)}: report.json, report.txt, {pictures}\n"
+
+
+def _folder_name(k: int, by: str, value: Any) -> str:
+    """Name a block's folder: its number, which makes it unique, then what is safe of the --by column and the value."""
+    text = f"{by}-{str(value).lower() if isinstance(value, bool) else value}"
+    return f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
+
+
+def _draw_block(block: Block, folder: Path, title: str | None) -> int:
+    """Draw the pictures of a block; give how many."""
+    models = {model.name: model.counts for model in block.models if model.counts is not None}
+    kinds = dict(OF_RANKINGS)
+    if all(counts.thresholds[1] <= 1 and counts.thresholds[-1] >= 0 for counts in models.values()):
+        kinds |= OF_PROBABILITIES
+    for name, (curve, plot, size) in kinds.items():
+        _draw({model: curve(counts) for model, counts in models.items()}, plot, size, title, folder / f"{name}.png")
+    return len(kinds)
+
+
+def _draw(
+    models: dict[str, Any], plot: Callable[..., Any], size: tuple[float, float], title: str | None, file: Path
+) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=style.size_for(size, len(models)), dpi=DOTS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    ax = plot(models, ax=figure.subplots())
+    if title is not None:
+        ax.set_title(style.named_label(title))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes
+        figure.savefig(file, format="png")

@@ -1,0 +1,224 @@
+"""Pictures of expected costs: against PC(+), against the prior, and what one classifier saves over another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.curves import CostCurve, CostDifference, CostOverPrior
+from fastevals.measure.curves.cost_over_prior import probability_cost_of
+from fastevals.show.plots import style, thinning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_cost", "plot_cost_difference", "plot_cost_over_prior"]
+
+MOST_LINES = 1000
+PROBABILITY_COST = "PC(+), probability cost"
+
+
+def plot_cost(
+    curve: CostCurve | Mapping[str, CostCurve], *, ax: Axes | None = None, lines: int = 0, marks: bool = True
+) -> Axes:
+    """Draw cost curves: the least normalised expected cost at each PC(+), beside the two trivial classifiers.
+
+    Parameters
+    ----------
+    curve : CostCurve or mapping of str to CostCurve
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    lines : int
+        At most so many of each model's thresholds, spread over its ROC curve, are drawn as thin lines.
+    marks : bool
+        Draw the operating range, where a model is cheaper than both trivial classifiers, as a bar at the foot.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives or negatives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind or out of range.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
+    'mine: area 0.125'
+    """
+    models = check.as_named("curve", curve, CostCurve)
+    lines = check.check_integer("lines", lines, low=0, high=MOST_LINES)
+    ax = style.axes_for(ax, style.WIDE, len(models))
+    columns = style.columns_of(ax)
+    for name, each in models:
+        look, envelope = style.style_of_next(ax), each.lower_envelope
+        if math.isnan(envelope.cost[0]):
+            style.undefined(ax, name, look)
+            continue
+        if lines:
+            _threshold_lines(ax, each.counts, lines, look)
+        points = thinning.thinned(envelope.probability_cost, envelope.cost, columns)
+        style.line(ax, *points, style.named_label(name, style.number("area", envelope.area)), look)
+        if marks:
+            low, high = each.operating_range()
+            style.bar_at_foot(ax, low, high, look)
+    style.reference(ax, [0, 1], [1, 0], "always positive")
+    style.reference(ax, [0, 1], [0, 1], "always negative", dotted=True)
+    if marks:
+        style.explain(ax, "operating range", "|")
+    ax.set(xlim=(-0.02, 1.02), ylim=(style.foot(ax), 0.6), yticks=np.arange(7) / 10)
+    style.finish(ax, PROBABILITY_COST, "Normalised expected cost")
+    return ax
+
+
+def _threshold_lines(ax: Axes, counts: ThresholdCounts, n: int, look: style.Style) -> None:
+    """Draw thin lines of n thresholds at equal steps along the ROC curve."""
+    from matplotlib.collections import LineCollection
+
+    def along(rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        return counts.fps[rows] / counts.n_neg + counts.tps[rows] / counts.n_pos
+
+    last = counts.thresholds.size - 1
+    rows = thinning.first_at_least(along, last, np.linspace(0, 2, n + 2)[1:-1])
+    rows = np.unique(rows[(rows > 0) & (rows < last)])
+    fpr, fnr = counts.fps[rows] / counts.n_neg, (counts.n_pos - counts.tps[rows]) / counts.n_pos
+    ends = [[(0.0, left), (1.0, right)] for left, right in zip(fpr.tolist(), fnr.tolist(), strict=True)]
+    ax.add_collection(LineCollection(ends, colors=look[0], linewidths=0.6, alpha=0.35, zorder=1.8))
+
+
+def plot_cost_over_prior(curve: CostOverPrior | Mapping[str, CostOverPrior], *, ax: Axes | None = None) -> Axes:
+    """Draw the least expected cost against the prior, beside the two trivial classifiers at the same costs.
+
+    Parameters
+    ----------
+    curve : CostOverPrior or mapping of str to CostOverPrior
+        Of one model, or of several models or costs by name, all normalised or none.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives or negatives is "undefined" in the legend. The trivial classifiers
+        are drawn where all curves have the same costs.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, or some curves are normalised and some are not.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    >>> over = {f"a miss costs {cost}": curve.over_prior(cost_fn=cost) for cost in (1, 3)}
+    >>> [line.get_label() for line in plot_cost_over_prior(over, ax=Figure().subplots()).lines]
+    ['a miss costs 1: area 0.125', 'a miss costs 3: area 0.108']
+    """
+    models = check.as_named("curve", curve, CostOverPrior)
+    check.check_all_equal("curve", "normalize", [each.normalize for _, each in models])
+    ax = style.axes_for(ax, style.WIDE, len(models))
+    before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
+    columns = style.columns_of(ax)
+    for name, each in models:
+        look = style.style_of_next(ax)
+        if math.isnan(each.cost[0]):
+            style.undefined(ax, name, look)
+            continue
+        style.line(ax, *_over_prior(each, columns), style.named_label(name, style.number("area", each.area)), look)
+    costs = style.common((each.cost_fp, each.cost_fn) for _, each in models)
+    highest = [np.nanmax(each.cost, initial=0.0) for _, each in models]
+    if costs is not None:
+        prior = np.linspace(0, 1, 1001)
+        share = probability_cost_of(prior, *costs)
+        worst = 1.0 if models[0][1].normalize else (1 - prior) * costs[0] + prior * costs[1]
+        style.reference(ax, prior, (1 - share) * worst, "always positive")
+        style.reference(ax, prior, share * worst, "always negative", dotted=True)
+        highest.append(np.nanmax(np.minimum(share, 1 - share) * worst, initial=0.0))
+    top = max(1.2 * max(highest), before) or 1.0
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
+    normalized = models[0][1].normalize
+    style.finish(
+        ax, "Prior of the positive class", "Normalised expected cost" if normalized else "Expected cost of a row"
+    )
+    return ax
+
+
+def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give points that draw the curve: a row's cost is straight between its points, the normalised one isn't."""
+    prior, cost = thinning.thinned(curve.prior, curve.cost, columns)
+    if not curve.normalize:
+        return prior, cost
+
+    def worst(prior: Any) -> Any:
+        return prior * curve.cost_fn + (1 - prior) * curve.cost_fp
+
+    def drawn(prior: Any, cost: Any) -> tuple[Any, Any]:
+        return prior, np.divide(cost, worst(prior), out=np.zeros_like(prior), where=worst(prior) > 0)
+
+    return drawn(*thinning.refined(prior, cost * worst(prior), drawn, (4 / columns, 2 / columns)))
+
+
+def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifference], *, ax: Axes | None = None) -> Axes:
+    """Draw what one classifier saves over another at each PC(+): above zero the first is the cheaper.
+
+    Parameters
+    ----------
+    difference : CostDifference or mapping of str to CostDifference
+        One, as ``curve.difference(other)`` gives it, or several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> one, other = (fastevals.Ranking([0, 1, 0, 1], scores).cost_curve() for scores in ([1, 2, 3, 4], [1, 2, 4, 3]))
+    >>> plot_cost_difference({"one over other": one.difference(other)}, ax=Figure().subplots()).lines[0].get_label()
+    'one over other: mean saving 0.042'
+    """
+    models = check.as_named("difference", difference, CostDifference)
+    ax = style.axes_for(ax, style.WIDE, len(models))
+    columns = style.columns_of(ax)
+    for name, each in models:
+        look = style.style_of_next(ax)
+        x, saving = thinning.thinned(each.probability_cost, each.saving, columns)
+        style.line(ax, x, saving, style.named_label(name, style.number("mean saving", each.mean_saving)), look)
+        if len(models) == 1:
+            ax.fill_between(x, saving, color=look[0], alpha=0.15, linewidth=0)
+    style.reference(ax, [0, 1], [0, 0], "no saving")
+    drawn = np.concatenate([np.asarray(each.get_ydata(), dtype=np.float64) for each in ax.lines])
+    low, high = float(drawn.min()), float(drawn.max())
+    room = (high - low or 1.0) * 0.07 * (len(ax.lines) + 1)  # for the legend
+    ax.set(xlim=(-0.02, 1.02), ylim=(low - 0.05 * (high - low or 1.0), high + room))
+    style.finish(ax, PROBABILITY_COST, "Saving in normalised expected cost", "upper right")
+    return ax

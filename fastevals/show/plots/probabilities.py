@@ -1,0 +1,163 @@
+"""Pictures of predicted probabilities: calibration, and the net benefit of acting on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.show.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_calibration", "plot_decision"]
+
+STRIP = 0.17  # of the height of a calibration picture: the histogram
+STRIP_GID = "fastevals-strip"
+
+
+def plot_calibration(curve: CalibrationCurve | Mapping[str, CalibrationCurve], *, ax: Axes | None = None) -> Axes:
+    """Draw calibration curves (reliability diagrams), with a histogram of the bins below.
+
+    Parameters
+    ----------
+    curve : CalibrationCurve or mapping of str to CalibrationCurve
+        Of one model, or of several by name. Empty bins have no point.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on; the histogram, of a logarithmic height, is its child.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from fastevals.measure.curves.calibration import CalibrationCurve
+    >>> from matplotlib.figure import Figure
+    >>> counts = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.25, 0.3, 0.75, 0.9, 1.0]).counts
+    >>> ax = plot_calibration(CalibrationCurve.from_counts(counts, n_bins=2), ax=Figure().subplots())
+    >>> ax.lines[0].get_label()
+    'ECE 0.167'
+    """
+    models = check.as_named("curve", curve, CalibrationCurve)
+    ax = style.axes_for(ax, style.TALL, len(models))
+    strip = _strip(ax)
+    for name, each in models:
+        look = style.style_of_next(ax)
+        filled = each.counts > 0
+        if not filled.any():
+            style.undefined(ax, name, look)
+            continue
+        label = style.named_label(name, style.number("ECE", each.expected_calibration_error))
+        style.line(ax, each.mean_predicted[filled], each.fraction_of_positives[filled], label, look)
+        ax.lines[-1].set(marker="o", markersize=5)
+        strip.stairs(np.where(filled, each.counts, np.nan), each.edges, baseline=None, color=look[0], linewidth=1.5)
+    _set_decades(strip, [each.counts[each.counts > 0] for _, each in models])
+    style.reference(ax, [0, 1], [0, 1], "perfect")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * STRIP / (1 - STRIP) - 0.04, 1.02), aspect="equal")
+    ax.set_yticks(np.arange(0, 1.1, 0.2))
+    style.finish(ax, "Mean predicted probability", "Share of positives", "upper left")
+    return ax
+
+
+def _strip(ax: Axes) -> Axes:
+    """Give the axes of the histogram, inside the others at their foot."""
+    for child in ax.child_axes:
+        if child.get_gid() == STRIP_GID:
+            return cast("Axes", child)
+    strip = ax.inset_axes((0, 0, 1, STRIP), sharex=ax)
+    strip.set_gid(STRIP_GID)
+    strip.set_yscale("log")
+    strip.tick_params(axis="x", bottom=False, labelbottom=False)
+    strip.grid(True, color="#e6e6e6", linewidth=0.8)
+    strip.set_axisbelow(True)
+    strip.spines["right"].set_visible(False)
+    return strip
+
+
+def _set_decades(strip: Axes, counts: list[NDArray[np.float64]]) -> None:
+    """Let the histogram's height be whole powers of ten, and label these alone."""
+    from matplotlib.ticker import NullFormatter
+
+    low, high = strip.get_ylim() if strip.get_ylabel() else (np.inf, 0.0)
+    for some in counts:
+        if some.size:
+            low, high = min(low, float(some.min())), max(high, float(some.max()))
+    if high:
+        strip.set_ylim(10.0 ** np.floor(np.log10(low)) / 1.5, 10.0 ** np.ceil(np.log10(high)) * 1.5)
+    strip.yaxis.set_minor_formatter(NullFormatter())
+    strip.set_ylabel("Weight" if any(some.dtype.kind == "f" for some in counts) else "Rows")
+
+
+def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axes | None = None) -> Axes:
+    """Draw decision curves: net benefit against threshold probability, beside treating all and treating none.
+
+    Parameters
+    ----------
+    curve : DecisionCurve or mapping of str to DecisionCurve
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on, with the part of the curves below no benefit cut short. A curve that is NaN is "undefined" in
+        the legend. Treating all is drawn where it is the same for all models.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from fastevals.measure.curves.decision import DecisionCurve
+    >>> from matplotlib.figure import Figure
+    >>> counts = fastevals.Ranking([0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8]).counts
+    >>> ax = plot_decision({"mine": DecisionCurve.from_counts(counts)}, ax=Figure().subplots())
+    >>> [line.get_label() for line in ax.lines]
+    ['mine', 'treat all', 'treat none']
+    """
+    models = check.as_named("curve", curve, DecisionCurve)
+    ax = style.axes_for(ax, style.WIDE, len(models))
+    top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
+    for name, each in models:
+        look = style.style_of_next(ax)
+        if np.isnan(each.net_benefit).all():
+            style.undefined(ax, name, look)
+            continue
+        x, benefit = _ascending(each, each.net_benefit)
+        style.line(ax, x, benefit, style.named_label(name) or "model", look)
+        top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))
+    shared = style.common(np.stack(_ascending(each, each.treat_all)) for _, each in models)
+    if shared is not None:
+        style.reference(ax, shared[0], shared[1], "treat all")
+    style.reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
+    top = top or 1.0
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.2 * top, top))
+    style.finish(ax, "Threshold probability", "Net benefit, true positives a row")
+    return ax
+
+
+def _ascending(curve: DecisionCurve, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    order = np.argsort(curve.threshold_probability, kind="stable")
+    return curve.threshold_probability[order], values[order]

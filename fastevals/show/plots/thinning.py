@@ -1,0 +1,126 @@
+"""Fewer points, or more, for the same drawn line: curves of millions of rows, and curved pieces between two rows.
+
+A line is cut into columns narrower than a pixel. In each the first, the lowest, the highest and the last point draw
+what all of them draw (M4: Jugel et al. 2014, doi:10.14778/2732951.2732953): nothing moves by a column's width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, run
+from fastevals.measure.counts import ThresholdCounts
+
+__all__ = ["COLUMNS", "first_at_least", "refined", "rows_to_draw", "thinned"]
+
+COLUMNS = 4096  # of a line, at least
+ROUNDS = 60  # of halving; a float has no more
+
+Values = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def rows_to_draw(
+    counts: ThresholdCounts,
+    x: Callable[[Any], NDArray[Any]],
+    edges: Values,
+    y: Callable[[slice], NDArray[Any]] | None = None,
+) -> Rows:
+    """Choose the rows that draw a curve.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        What the curve is of.
+    x : callable
+        Gives the ascending x of an array of rows.
+    edges : ndarray of shape (n_columns - 1,)
+        Of the columns, ascending, in the unit of x.
+    y : callable, optional
+        Gives y of a slice of rows after the first one. Not needed where y is monotone: the first and the last point
+        of a column are its lowest and highest.
+
+    Returns
+    -------
+    ndarray of shape (n_kept,)
+        All rows where they are few, otherwise at most four a column.
+    """
+    n = counts.thresholds.size
+    if n <= 4 * edges.size:
+        return np.arange(n)
+    starts = np.unique(np.concatenate(([0], first_at_least(x, n, edges), [n])))
+    ends = [starts[:-1], starts[1:] - 1]
+    if y is None:
+        return np.unique(np.concatenate(ends))
+    columns = np.flatnonzero(np.diff(starts) > 2)
+    spans = list(zip(np.maximum(starts[columns], 1).tolist(), starts[columns + 1].tolist(), strict=True))
+
+    def extremes(some: list[tuple[int, int]]) -> list[int]:
+        return [row for start, stop in some for row in _extremes(y, slice(start, stop))]
+
+    found = run(extremes, [spans[k : k + 64] for k in range(0, len(spans), 64)])
+    return np.unique(np.concatenate([*ends, *(np.asarray(rows, dtype=np.intp) for rows in found)]))
+
+
+def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
+    """Give the first row whose x is not below each value, n where there is none; bisects, so no array of x is made."""
+    low, high = np.full(values.shape, -1, dtype=np.intp), np.full(values.shape, n, dtype=np.intp)  # x[low] < value
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        below = x(np.maximum(middle, 0)) < values
+        open_ = high - low > 1
+        low, high = np.where(open_ & below, middle, low), np.where(open_ & ~below, middle, high)
+    return high
+
+
+def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
+    """Give a row of the lowest y and one of the highest."""
+    lowest: list[tuple[float, int]] = []
+    highest: list[tuple[float, int]] = []
+    for block in blocks(rows):
+        values = y(block)
+        low, high = int(np.argmin(values)), int(np.argmax(values))
+        lowest.append((values[low], block.start + low))
+        highest.append((-values[high], block.start + high))
+    return [min(lowest)[1], min(highest)[1]]
+
+
+def thinned(x: Values, y: Values, columns: int) -> tuple[Values, Values]:
+    """Keep the first and last point of each column of a line, x ascending and y without spikes."""
+    if x.size <= 4 * columns:
+        return x, y
+    starts = np.searchsorted(x, np.linspace(x[0], x[-1], columns))
+    kept = np.unique(np.concatenate((starts, np.maximum(starts - 1, 0), [x.size - 1])))
+    return x[kept], y[kept]
+
+
+def refined(
+    u: Values, v: Values, drawn: Callable[[Values, Values], tuple[Values, Values]], longest: tuple[float, float]
+) -> tuple[Values, Values]:
+    """Add points to a polyline in (u, v) until what is drawn of it has no long piece that may be curved.
+
+    Parameters
+    ----------
+    u, v : ndarray of shape (n_points,)
+        Where the line is straight.
+    drawn : callable
+        Gives x and y of points; each monotone between two of them.
+    longest : tuple of float
+        Longest step in x and in y.
+
+    Returns
+    -------
+    tuple of ndarray
+        u and v of all points.
+    """
+    for _ in range(ROUNDS):
+        right, up = (np.abs(np.diff(values)) for values in drawn(u, v))
+        long = np.flatnonzero(((right > longest[0]) | (up > longest[1])) & (right > 0) & (up > 0))
+        if not long.size:
+            break
+        u, v = (np.insert(each, long + 1, each[long] / 2 + each[long + 1] / 2) for each in (u, v))
+    return u, v

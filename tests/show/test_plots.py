@@ -1,0 +1,438 @@
+"""What is drawn: the lines' data, marks, labels and legends; and that thinning moves no line by a pixel."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fastevals import Ranking
+from fastevals.datasets import load_digits_eight
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.show import plots
+from fastevals.show.plots import style, thinning
+
+CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
+
+OF_COUNTS = {  # each function, and what makes its curve of a ranking
+    plots.plot_roc: lambda ranking: ranking.roc_curve(),
+    plots.plot_precision_recall: lambda ranking: ranking.precision_recall_curve(),
+    plots.plot_det: lambda ranking: ranking.det_curve(),
+    plots.plot_gain: lambda ranking: ranking.gain_curve(),
+    plots.plot_lift: lambda ranking: ranking.lift_curve(),
+    plots.plot_cost: lambda ranking: ranking.cost_curve(),
+    plots.plot_cost_over_prior: lambda ranking: ranking.cost_curve().over_prior(cost_fn=5.0),
+    plots.plot_calibration: lambda ranking: CalibrationCurve.from_counts(ranking.counts),
+    plots.plot_decision: lambda ranking: DecisionCurve.from_counts(ranking.counts),
+}
+DIFFERENCE = {plots.plot_cost_difference: lambda ranking: ranking.cost_curve().difference(fawcett().cost_curve())}
+ALL = OF_COUNTS | DIFFERENCE
+
+
+def fawcett():
+    return Ranking(CASE["y_true"], CASE["y_score"])
+
+
+@pytest.fixture(scope="module")
+def digits():
+    columns = load_digits_eight()
+    return {name: Ranking(columns["label"], columns[name]) for name in ("logistic", "naive_bayes", "random_forest")}
+
+
+def axes(**options):
+    figure = Figure(figsize=(8, 8), dpi=100, **options)
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+def curves(ax):
+    return [line for line in ax.lines if line.get_gid() == style.CURVE]
+
+
+def marks(ax):
+    return [tuple(line.get_xydata()[0]) for line in ax.lines if line.get_label() == "_mark"]
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def by_name(make, rankings):
+    return {name: make(ranking) for name, ranking in rankings.items()}
+
+
+# All pictures -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plot", ALL)
+def test_one_curve_and_many(plot, digits):
+    ax = axes(layout="constrained")
+    assert plot(by_name(ALL[plot], digits), ax=ax) is ax
+    assert len(curves(ax)) == 3
+    assert len({(line.get_color(), line.get_linestyle()) for line in curves(ax)}) == 3
+    assert len({line.get_color() for line in curves(ax)}) == 3
+    said = legend(ax)
+    assert [next(one for one in said if one.startswith(name)) for name in digits] == said[:3]
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    ax.figure.canvas.draw()  # warnings are errors
+    alone = plot(ALL[plot](digits["logistic"]), ax=axes())
+    (line,) = curves(alone)
+    if plot is not plots.plot_det:  # whose limits depend on all models
+        assert_array_equal(line.get_xydata(), curves(ax)[0].get_xydata())
+    assert not line.get_label().startswith("logistic")
+    assert line.get_linestyle() == "-"
+
+
+@pytest.mark.parametrize("plot", ALL)
+def test_calls_on_the_same_axes_add_models(plot, digits):
+    together = plot(by_name(ALL[plot], digits), ax=axes())
+    apart = axes()
+    for name, ranking in digits.items():
+        plot({name: ALL[plot](ranking)}, ax=apart)
+    assert [line.get_color() for line in curves(apart)] == [line.get_color() for line in curves(together)]
+    assert sorted(legend(apart)) == sorted(legend(together))
+    assert_allclose(apart.get_xlim(), together.get_xlim())
+    assert_allclose(apart.get_ylim(), together.get_ylim(), rtol=1e-6, atol=0.02)
+
+
+@pytest.mark.parametrize("plot", ALL)
+@pytest.mark.parametrize("value", [None, 3, "roc", [1, 2], fawcett(), {"mine": fawcett()}, {}])
+def test_another_kind_of_object_is_named(plot, value):
+    name = "difference" if plot is plots.plot_cost_difference else "curve"
+    with pytest.raises(ValueError, match=f"^{name}") as raised:
+        plot(value, ax=axes())
+    told = str(raised.value)
+    if value == {}:
+        assert told == f"{name} is an empty mapping: there is nothing to draw"
+    elif isinstance(value, dict):
+        assert told.startswith(f"{name}['mine'] must be a ")
+        assert told.endswith(", got Ranking")
+    else:
+        assert told.endswith(f"or a mapping of names to them, got {type(value).__name__}")
+
+
+@pytest.mark.parametrize("plot", ALL)
+def test_axes_of_another_kind_are_named(plot):
+    with pytest.raises(ValueError, match="ax must be a matplotlib Axes, got Figure"):
+        plot(ALL[plot](fawcett()), ax=Figure())
+
+
+UNDEFINED = {
+    plots.plot_roc: [1, 0], plots.plot_det: [1, 0], plots.plot_cost: [1, 0], plots.plot_cost_over_prior: [1, 0],
+    plots.plot_precision_recall: [0], plots.plot_gain: [0], plots.plot_lift: [0],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+@pytest.mark.parametrize("plot", OF_COUNTS)
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_is_undefined_where_it_is_said_to_be(plot, label):
+    one = OF_COUNTS[plot](Ranking([label, label, label], [0.1, 0.2, 0.2]))
+    ax = plot({"one": one, "both": OF_COUNTS[plot](fawcett())}, ax=axes())
+    ax.figure.canvas.draw()
+    missing = label in UNDEFINED.get(plot, [])
+    assert ("one: undefined" in legend(ax)) == missing
+    assert (curves(ax)[0].get_xdata().size == 0) == missing
+    assert curves(ax)[1].get_xdata().size > 0
+    alone = plot(one, ax=axes())
+    alone.figure.canvas.draw()
+    assert ("undefined" in legend(alone)) == missing
+
+
+def test_decision_curve_that_is_nan_is_undefined():
+    curve = DecisionCurve.from_counts(Ranking([1, 1], [0.1, 0.2]).counts, prior=0.5)
+    ax = plots.plot_decision(curve, ax=axes())
+    ax.figure.canvas.draw()
+    assert legend(ax)[0] == "undefined"
+
+
+def test_names_are_shown_as_they_are():
+    curve = fawcett().gain_curve()
+    names = ["_hidden", "$x$", "two\nlines", "n" * 60, 7]
+    ax = plots.plot_gain(dict.fromkeys(names, curve), ax=axes())
+    ax.figure.canvas.draw()
+    shown = [label.split(": area")[0] for label in legend(ax)]
+    assert shown[:5] == [" _hidden", r"\$x\$", "'two\\nlines'", "n" * 37 + "...", "7"]
+
+
+def test_pyplot_is_for_calls_without_axes_alone():
+    code = (
+        "import sys\nfrom matplotlib.figure import Figure\nfrom fastevals import Ranking\n"
+        "from fastevals.show import plots\n"
+        "curve = Ranking([0, 1], [0.1, 0.2]).roc_curve()\nplots.plot_roc(curve, ax=Figure().subplots())\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+        "import matplotlib\nmatplotlib.use('agg')\nax = plots.plot_roc(curve)\n"
+        "assert sys.modules['matplotlib.pyplot'].gcf() is ax.figure"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'fastevals\[plots\]'"):
+        plots.plot_roc(fawcett().roc_curve())
+
+
+# Each picture -----------------------------------------------------------------------------------------------------
+
+
+def test_roc(digits):
+    ax = plots.plot_roc(fawcett().roc_curve(), ax=axes(), hull=True)
+    curve = fawcett().roc_curve()
+    assert_array_equal(curves(ax)[0].get_xydata(), np.stack([curve.fpr, curve.tpr], axis=1))
+    (hull,) = (line for line in ax.lines if line.get_label() == "_hull")
+    assert_allclose(hull.get_xydata(), CASE["expected"]["roc_hull"])
+    assert marks(ax) == [(0.4, 0.6)]
+    assert legend(ax) == ["AUC 0.680, EER 0.400", "convex hull", "chance", "equal error rates (EER)"]
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_aspect()) == ("False positive rate", "True positive rate", 1.0)
+    ax = plots.plot_roc(by_name(OF_COUNTS[plots.plot_roc], digits), ax=axes())
+    rates = [ranking.equal_error_rate().value for ranking in digits.values()]
+    assert marks(ax) == [(rate, 1 - rate) for rate in rates]
+    plain = plots.plot_roc(fawcett().roc_curve(), ax=axes(), marks=False)
+    assert (marks(plain), legend(plain)) == ([], ["AUC 0.680", "chance"])
+
+
+def test_precision_recall_is_curved_between_points(digits):
+    for ranking in (fawcett(), *digits.values(), Ranking([1, 0, 1] + 5000 * [0], [3, 2, 1] + 5000 * [1])):
+        curve = ranking.precision_recall_curve()
+        ax = plots.plot_precision_recall(curve, ax=axes())
+        recall, precision = curves(ax)[0].get_data()
+        inside = np.flatnonzero((np.diff(recall) > 0)[1:] & (np.diff(recall) > 0)[:-1]) + 1
+        assert_allclose(precision[inside], curve.at(recall=recall[inside]), rtol=1e-9)
+        straight = (np.diff(recall) == 0) | (np.diff(precision) == 0)
+        assert np.abs(np.diff(precision))[~straight].max() < 0.001
+        assert np.abs(np.diff(recall))[~straight].max() < 0.001
+        assert set(np.stack([curve.recall[1:], curve.precision[1:]], axis=1).ravel()) <= {*recall, *precision}
+        break_even = ranking.break_even_point().value
+        assert marks(ax) == [(break_even, break_even)]
+    ax = plots.plot_precision_recall(fawcett().precision_recall_curve(), ax=axes())
+    assert legend(ax) == ["area 0.720, BEP 0.600", "chance", "precision = recall (BEP)"]
+    (chance,) = (line for line in ax.lines if line.get_label() == "chance")
+    assert_array_equal(chance.get_ydata(), [0.5, 0.5])
+
+
+def test_no_break_even_point_is_no_mark():
+    ax = plots.plot_precision_recall(Ranking([0, 1], [0.2, 0.1]).precision_recall_curve(), ax=axes())
+    assert marks(ax) == []
+    assert legend(ax)[0].startswith("area")
+    assert "BEP" not in legend(ax)[0]
+
+
+def test_det_axes_are_normal_deviates(digits):
+    ax = plots.plot_det(by_name(OF_COUNTS[plots.plot_det], digits), ax=axes())
+    assert ax.get_xlim() == ax.get_ylim()
+    rates = [ranking.equal_error_rate().value for ranking in digits.values()]
+    assert marks(ax) == [(rate, rate) for rate in rates]
+    places = ax.transData.transform([(rate, rate) for rate in (0.0227501319, 0.1586552539, 0.5)])  # -2, -1 and 0 sigma
+    assert_allclose(np.diff(places[:, 0])[0], np.diff(places[:, 0])[1], rtol=1e-6)
+    x, y = curves(ax)[2].get_data()
+    inside = (x > 1e-6) & (x < 1 - 1e-6) & (np.gradient(x) > 0)
+    assert_allclose(y[inside], digits["random_forest"].det_curve().at(fpr=x[inside]), rtol=1e-6, atol=1e-12)
+    assert legend(ax)[0] == f"logistic: EER {100 * rates[0]:.2f} %"
+    ax.figure.canvas.draw()
+    assert {"1", "5", "10", "40"} <= {tick.get_text() for tick in ax.get_xticklabels()}
+
+
+def test_det_shows_the_curve_of_a_large_ranking():
+    rng = np.random.default_rng(4)
+    y = rng.random(200_000) < 0.3
+    ax = plots.plot_det(Ranking(y, rng.normal(size=y.size) + 1.5 * y).det_curve(), ax=axes())
+    low, high = ax.get_xlim()
+    x, y = curves(ax)[0].get_data()
+    shown = (x > low) & (x < high) & (y > low) & (y < high)
+    assert x[shown].min() < 3 * low  # not a corner of an empty picture
+
+
+def test_gain_and_lift(digits):
+    for ranking in digits.values():
+        curve = ranking.gain_curve()
+        ax = plots.plot_gain(curve, ax=axes())
+        assert_array_equal(curves(ax)[0].get_xydata(), np.stack([curve.share, curve.gain], axis=1))
+        (perfect,) = (line for line in ax.lines if line.get_label() == "perfect")
+        assert_allclose(perfect.get_xdata(), [0, 174 / 1797, 1])
+        curve = ranking.lift_curve()
+        ax = plots.plot_lift(curve, ax=axes())
+        share, lift = curves(ax)[0].get_data()
+        assert_allclose(lift, curve.at(share=share), rtol=1e-9)
+        assert ax.get_ylim()[1] > lift.max()
+        assert legend(ax) == [f"mean lift {curve.area:.3f}", "chance"]
+
+
+def test_cost():
+    curve = fawcett().cost_curve()
+    ax = plots.plot_cost(curve, ax=axes(), lines=7)
+    envelope = curve.lower_envelope
+    assert_array_equal(curves(ax)[0].get_xydata(), np.stack([envelope.probability_cost, envelope.cost], axis=1))
+    wanted = CASE["expected"]["cost_curve_equal_costs"]
+    assert_allclose(np.interp(wanted["probability_cost"], *curves(ax)[0].get_data()), wanted["lower_envelope"])
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert drawn["always positive"] == [[0, 1], [1, 0]]
+    assert drawn["always negative"] == [[0, 0], [1, 1]]
+    (bar,) = (line for line in ax.lines if line.get_gid() == style.BAR)
+    assert tuple(bar.get_xdata()) == curve.operating_range()
+    (lines,) = ax.collections
+    ends = {tuple(segment[:, 1]) for segment in lines.get_segments()}
+    assert 3 <= len(ends) <= 7
+    assert ends <= set(map(tuple, curve.lines))
+    assert legend(ax) == ["area 0.190", "always positive", "always negative", "operating range"]
+    assert ax.get_xlabel() == "PC(+), probability cost"
+    with pytest.raises(ValueError, match="lines must be an integer from 0 to 1000, got -1"):
+        plots.plot_cost(curve, ax=axes(), lines=-1)
+
+
+def test_cost_of_a_useless_model_has_no_operating_range():
+    ax = plots.plot_cost(Ranking([0, 1], [0.5, 0.5]).cost_curve(), ax=axes())
+    ax.figure.canvas.draw()
+    assert legend(ax)[0] == "area 0.250"
+
+
+def test_cost_over_prior():
+    curve = fawcett().cost_curve()
+    wanted = CASE["expected"]["cost_over_prior"]
+    for normalize, areas in ((True, "normalised_area"), (False, "unnormalised_area")):
+        over = {f"x{cost}": curve.over_prior(cost_fn=cost, normalize=normalize) for cost in wanted["cost_fn"]}
+        ax = plots.plot_cost_over_prior(over, ax=axes())
+        for line, area, each in zip(curves(ax), wanted[areas], over.values(), strict=True):
+            prior, cost = line.get_data()
+            assert_allclose(cost, each.at(prior).value, atol=1e-12)
+            assert np.trapezoid(cost, prior) == pytest.approx(area, abs=1e-4)
+        assert legend(ax) == [f"{name}: area {each.area:.3f}" for name, each in over.items()]
+        ax = plots.plot_cost_over_prior(over["x5"], ax=axes())
+        assert legend(ax)[1:] == ["always positive", "always negative"]
+    with pytest.raises(ValueError, match="curve must all have the same normalize, got True, False"):
+        plots.plot_cost_over_prior({"a": curve.over_prior(), "b": curve.over_prior(normalize=False)}, ax=axes())
+    free = plots.plot_cost_over_prior(curve.over_prior(cost_fn=0.0), ax=axes())
+    free.figure.canvas.draw()
+
+
+def test_cost_difference(digits):
+    difference = digits["random_forest"].cost_curve().difference(digits["logistic"].cost_curve())
+    ax = plots.plot_cost_difference(difference, ax=axes())
+    wanted = np.stack([difference.probability_cost, difference.saving], axis=1)
+    assert_array_equal(curves(ax)[0].get_xydata(), wanted)
+    assert legend(ax) == [f"mean saving {difference.mean_saving:.3f}", "no saving"]
+
+
+def test_calibration(digits):
+    curve = CalibrationCurve.from_counts(digits["random_forest"].counts, n_bins=40)
+    assert not curve.counts.all()
+    ax = plots.plot_calibration(curve, ax=axes(layout="constrained"))
+    filled = curve.counts > 0
+    wanted = np.stack([curve.mean_predicted, curve.fraction_of_positives], axis=1)[filled]
+    assert_array_equal(curves(ax)[0].get_xydata(), wanted)
+    assert legend(ax) == [f"ECE {curve.expected_calibration_error:.3f}", "perfect"]
+    (strip,) = ax.child_axes
+    (steps,) = strip.patches
+    assert_array_equal(np.nan_to_num(steps.get_data().values), curve.counts)
+    assert_array_equal(steps.get_data().edges, curve.edges)
+    assert (strip.get_yscale(), strip.get_ylabel()) == ("log", "Rows")
+    ax.figure.canvas.draw()
+    bottom = ax.transData.transform((0, 0))[1]
+    assert strip.get_window_extent().y1 < bottom  # covers no point
+
+
+def test_decision(digits):
+    points = [0.5, 0.1, 0.3]
+    curve = DecisionCurve.from_counts(digits["logistic"].counts, points)
+    ax = plots.plot_decision({"logistic": curve}, ax=axes())
+    order = np.argsort(points)
+    assert_array_equal(
+        curves(ax)[0].get_xydata(), np.stack([curve.threshold_probability, curve.net_benefit], axis=1)[order]
+    )
+    drawn = {line.get_label(): line.get_xydata() for line in ax.lines}
+    assert_array_equal(drawn["treat all"][:, 1], curve.treat_all[order])
+    assert_array_equal(drawn["treat none"][:, 1], 0)
+    assert legend(ax) == ["logistic", "treat all", "treat none"]
+
+
+# Thinning ---------------------------------------------------------------------------------------------------------
+
+
+def ranking_of(kind):
+    rng = np.random.default_rng(7)
+    n = 250_000
+    y = rng.random(n) < 0.1
+    if kind == "steep":  # nearly all happens where few rows are predicted
+        return Ranking(y, rng.normal(size=n) + 6.0 * y * (rng.random(n) < 0.8))
+    if kind == "rare":  # few positives: a jagged P-R curve
+        y = rng.random(n) < 0.0005
+    if kind == "weighted":
+        return Ranking(y, rng.normal(size=n) + y, sample_weight=rng.exponential(size=n))
+    return Ranking(y, rng.normal(size=n) + 1.5 * y)
+
+
+def ink(plot, curve, monkeypatch):
+    """Draw the curve alone, 800 pixels wide, and give each pixel's darkness."""
+    monkeypatch.setattr(style, "finish", lambda *_: None)
+    monkeypatch.setattr(style, "reference", lambda *_, **__: None)
+    ax = axes()
+    plot(curve, ax=ax, **({"marks": False} if "marks" in plot.__kwdefaults__ else {}))
+    ax.set_axis_off()
+    curves(ax)[0].set(color="black", linewidth=1)
+    ax.figure.canvas.draw()
+    return 255 - np.asarray(ax.figure.canvas.buffer_rgba())[:, :, 0].astype(int), curves(ax)[0].get_xdata().size
+
+
+def near(dark):
+    """Give which pixels are dark or touch a dark one."""
+    padded = np.pad(dark, 1)
+    rows, columns = dark.shape
+    return np.any([padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3)], axis=0)
+
+
+THINNED = [plots.plot_roc, plots.plot_precision_recall, plots.plot_det, plots.plot_gain, plots.plot_lift]
+
+
+@pytest.mark.parametrize("kind", ["usual", "steep", "rare", "weighted"])
+def test_thinning_moves_no_line_by_a_pixel(kind, monkeypatch):
+    ranking = ranking_of(kind)
+    for plot in THINNED:
+        curve = type(OF_COUNTS[plot](ranking))(ranking.counts)
+        few, n_few = ink(plot, curve, monkeypatch)
+        with monkeypatch.context() as patched:
+            patched.setattr(thinning, "rows_to_draw", lambda counts, *_: np.arange(counts.thresholds.size))
+            every, n_every = ink(plot, curve, patched)
+        assert n_few < 20_000 < n_every
+        assert (every > 128).sum() > 300
+        for one, other in ((few, every), (every, few)):  # what is mostly ink in one is ink in the other, or touches it
+            assert not ((one > 128) & ~near(other > 64)).any(), plot.__name__
+        assert np.mean(np.abs(few - every) > 64) < 0.001, plot.__name__
+
+
+def test_larger_axes_keep_more_points():
+    ranking = ranking_of("usual")
+    sizes = [
+        curves(plots.plot_roc(ranking.roc_curve(), ax=Figure(figsize=(side, side), dpi=100).subplots()))[0]
+        for side in (8, 40)
+    ]
+    small, large = (line.get_xdata().size for line in sizes)
+    assert small <= 2 * thinning.COLUMNS
+    assert large > 2 * small
+
+
+def test_thinned_keeps_the_ends_and_the_shape():
+    x = np.sort(np.random.default_rng(1).random(100_000))
+    fewer, y = thinning.thinned(x, np.sqrt(x), 4096)
+    assert fewer.size <= 2 * 4096 + 1
+    assert (fewer[0], fewer[-1]) == (x[0], x[-1])
+    assert_allclose(np.interp(np.sqrt(x), y, fewer), x, atol=1 / 4096)  # nothing moves by a column's width
+
+
+def test_the_legend_of_many_models_is_below_the_axes():
+    curve = fawcett().roc_curve()
+    for n_models, inside in ((5, True), (6, False)):
+        figure = Figure(figsize=style.size_for(style.SQUARE, n_models), layout="constrained")
+        FigureCanvasAgg(figure)
+        ax = plots.plot_roc({f"model {k}": curve for k in range(n_models)}, ax=figure.subplots())
+        figure.canvas.draw()
+        box, frame = ax.get_legend().get_window_extent(), ax.get_window_extent()
+        assert (box.y0 > frame.y0) == inside
+        assert (box.y1 < frame.y0) == (not inside)
+        assert box.y0 >= 0
