@@ -88,7 +88,7 @@ KINDS = {
     ),
 }
 FULL = {Ranking.roc_curve: RocCurve, Ranking.det_curve: DetCurve}
-FEWER = settings(BOUNDED, max_examples=50)  # of tests that run for each kind
+FEWER = settings(BOUNDED, max_examples=30)  # of tests that run for each kind
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 polylines = pytest.mark.parametrize("kind", [KINDS[name] for name in KINDS if name != "cost"], ids=list(KINDS)[:-1])
 PLACES = [Fraction(k, 16) for k in range(17)] + [Fraction(1, 3), Fraction(2, 7), Fraction(10**6 - 1, 10**6)]

@@ -185,7 +185,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
 
 def test_roc(digits):
     ax = plots.plot_roc(fawcett().roc_curve(), ax=axes(), hull=True)
-    curve = fawcett().roc_curve()
+    curve = fawcett().roc_curve(drop_intermediate=False)
     assert_array_equal(curves(ax)[0].get_xydata(), np.stack([curve.fpr, curve.tpr], axis=1))
     (hull,) = (line for line in ax.lines if line.get_label() == "_hull")
     assert_allclose(hull.get_xydata(), CASE["expected"]["roc_hull"])
