@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def _sklearn_four_curves(metrics: Any, data: Data) -> tuple[NDArray[Any], ...]:
         fps / fps[-1],
         tps / tps[-1],
         *_sklearn_precision_recall(metrics, data),
-        1 - tps / tps[-1],
+        (tps[-1] - tps) / tps[-1],
         (tps + fps) / data.rows,
     )
 
@@ -181,6 +182,28 @@ def _regression(data: Data) -> tuple[float, ...]:
 def _subtract_and_dot(data: Data) -> float:
     errors = np.subtract(data.t, data.q)
     return float(np.dot(errors, errors))
+
+
+def _picture(kind: str, plot: str, of_probabilities: bool = False) -> Setup:
+    """Make a curve of a ranking that has been swept, draw and save it."""
+
+    def set_up(data: Data) -> Call:
+        figure_of = import_module("matplotlib.figure").Figure
+        draw = getattr(import_module("fastevals.show.plots"), plot)
+        scores = 1 / (1 + np.exp(-data.s)) if of_probabilities else data.s
+        ranking = fastevals.Ranking(data.y, scores)
+        assert len(ranking.counts.thresholds)
+
+        def call() -> int:
+            figure = figure_of(figsize=(8, 6), dpi=100)
+            draw(getattr(ranking, kind)(), ax=figure.subplots())
+            picture = BytesIO()
+            figure.savefig(picture, format="png")
+            return len(picture.getvalue())
+
+        return call
+
+    return set_up
 
 
 # polars and torch -------------------------------------------------------------------------------------------------
@@ -265,6 +288,14 @@ COMPARISONS = installed(
             "fastevals": lambda data: lambda: _regression(data),
             "scikit-learn": _sklearn(_sklearn_regression),
         },
+        "picture_roc": {"fastevals": _picture("roc_curve", "plot_roc")},
+        "picture_precision_recall": {"fastevals": _picture("precision_recall_curve", "plot_precision_recall")},
+        "picture_det": {"fastevals": _picture("det_curve", "plot_det")},
+        "picture_gain": {"fastevals": _picture("gain_curve", "plot_gain")},
+        "picture_lift": {"fastevals": _picture("lift_curve", "plot_lift")},
+        "picture_cost": {"fastevals": _picture("cost_curve", "plot_cost")},
+        "picture_calibration": {"fastevals": _picture("calibration_curve", "plot_calibration", True)},
+        "picture_decision": {"fastevals": _picture("decision_curve", "plot_decision", True)},
         "confusion_matrix": {
             "fastevals": lambda data: lambda: fastevals.ConfusionMatrix.from_predictions(data.k, data.p).counts,
             "numpy": lambda data: lambda: np.bincount(N_CLASSES * data.k + data.p).reshape(N_CLASSES, N_CLASSES),

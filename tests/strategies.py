@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 # The same examples on every run and machine, and few enough that all property tests take seconds.
-BOUNDED = settings(derandomize=True, deadline=None, max_examples=120)
+EXAMPLES = int(os.environ.get("FASTEVALS_TEST_EXAMPLES", "60"))
+BOUNDED = settings(derandomize=True, deadline=None, max_examples=EXAMPLES)
+FEWER = settings(BOUNDED, max_examples=EXAMPLES // 2)  # of tests that run for each kind of curve or average
 
 LARGEST = float(np.finfo(np.float64).max)
 DENORMAL = 5e-324

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sklearn.calibration
 import sklearn.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastevals
@@ -19,9 +19,8 @@ from fastevals import Ranking, ThresholdCounts
 from fastevals.measure.calibration import brier_decomposition, brier_score, log_loss
 from fastevals.measure.curves.calibration import CalibrationCurve
 from tests import reference_calibration as reference
-from tests.strategies import BOUNDED, DENORMAL, DYADIC_WEIGHTS, FLOAT_WEIGHTS, Case
+from tests.strategies import BOUNDED, DENORMAL, DYADIC_WEIGHTS, FEWER, FLOAT_WEIGHTS, Case
 
-FEWER = settings(BOUNDED, max_examples=60)
 STRATEGIES = ("uniform", "quantile")
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.1 * 3, 0.5, 0.6, 0.1 * 6, 0.7, 0.1 * 7, 1.0)
 EXTREMES = (0.0, DENORMAL, 1e-300, 2**-53, 0.5, 1 - 2**-53, 1.0)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn import metrics as sklearn_metrics
@@ -31,7 +31,7 @@ from fastevals import (
     num_threads,
 )
 from tests import reference, reference_curves
-from tests.strategies import BOUNDED, Case, any_weights, exact_cases, unweighted
+from tests.strategies import BOUNDED, FEWER, Case, any_weights, exact_cases, unweighted
 
 FAWCETT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
 EXPECTED = FAWCETT["expected"]
@@ -88,7 +88,6 @@ KINDS = {
     ),
 }
 FULL = {Ranking.roc_curve: RocCurve, Ranking.det_curve: DetCurve}
-FEWER = settings(BOUNDED, max_examples=30)  # of tests that run for each kind
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 polylines = pytest.mark.parametrize("kind", [KINDS[name] for name in KINDS if name != "cost"], ids=list(KINDS)[:-1])
 PLACES = [Fraction(k, 16) for k in range(17)] + [Fraction(1, 3), Fraction(2, 7), Fraction(10**6 - 1, 10**6)]

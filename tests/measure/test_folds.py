@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, RankingFolds, num_threads
 from tests import reference_curves
-from tests.strategies import BOUNDED, Case, cases, float_weighted, unweighted
+from tests.strategies import BOUNDED, FEWER, Case, cases, float_weighted, unweighted
 
 Y, S, FOLDS = [0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4, 0.8, 0.3], [1, 1, 1, 2, 2, 2]
 AVERAGES = {
@@ -22,7 +22,6 @@ AVERAGES = {
     "cost_curve": ("micro", "macro"),
     "precision_recall_curve": ("micro", "macro"),
 }
-FEWER = settings(BOUNDED, max_examples=30)  # of tests that run for each average
 every_average = pytest.mark.parametrize(
     ("method", "average"), [(method, average) for method, names in AVERAGES.items() for average in names]
 )
