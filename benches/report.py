@@ -80,8 +80,9 @@ def readme_with(text: str, history: Mapping[str, Any]) -> str:
     note = (
         f"fastevals {history['version']} on {machine['cpu']} ({machine['cores']} cores, {machine['threads']} threads"
         f"{', AVX-512' if machine['avx512'] else ''}), Python {machine['python']}, {versions}"
-        f"{'; NumPy without AVX-512, faster here' if machine['numpy_without'] else ''}. Medians of rounds in "
-        "which both sides take turns; results are checked to be equal first. Made by `python -m benches readme`."
+        f"{'; NumPy without AVX-512, faster here' if machine['numpy_without'] else ''}; BLAS with one thread. Medians "
+        "of rounds in which both sides take turns; results are checked to be equal first. "
+        "Made by `python -m benches readme`."
     )
     rows = [
         row[:6] for row in rows_of({name: result for name, result in history["figures"].items() if name in FIGURES})

@@ -6,7 +6,7 @@ ranking cancel exactly and integer weights give what repeated rows give.
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["add", "difference", "product"]
+__all__ = ["accumulate", "add", "difference", "product"]
 
 
 @kernel
@@ -22,6 +22,16 @@ def add(high, low, x):
     """Add x to the pair."""
     total, error = two_sum(high, x)
     return two_sum(total, error + low)
+
+
+@kernel
+def accumulate(pair, x):
+    """Add x to pair[2] in place; past the largest float the pair is (inf, 0)."""
+    high, low = add(pair[0], pair[1], x)
+    if low == low:
+        pair[0], pair[1] = high, low
+    else:
+        pair[0], pair[1] = pair[0] + x, 0.0
 
 
 @kernel

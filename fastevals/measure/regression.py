@@ -1,15 +1,13 @@
 """Errors of predicted numbers: all metrics of one or many models, from one pass over the rows.
 
-Squared, absolute and relative errors are sums (`RegressionSums`). The median is not: a sample brackets it, the pass
-counts the errors outside the bracket and keeps the few inside, among which the median is found exactly.
+Squared, absolute and relative errors are sums (`RegressionSums`). The median is not: see `measure.median`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,27 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
-from fastevals._kernels.regression import (
-    collect_errors,
-    collect_weighted_errors,
-    error_sums,
-    find_half,
-    merge_moments,
-    merge_sums,
-    read_rows,
-    target_moments,
-)
+from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals.measure.codec import plain_block
+from fastevals.measure.median import EVERYTHING, Around, Bracket, bracket_median, exact_median, no_outside
 
 __all__ = ["RegressionMetrics", "RegressionSums", "regression_metrics"]
 
 Floats = NDArray[np.float64]
-Bracket = tuple[float, float]
 
-SAMPLE = 1 << 15  # rows that bracket the median: the pass then keeps 3 % of all rows
-SIGMAS = 5.0  # half the bracket: a random sample misses the median once in two million
-SCRATCH = 4096  # floats: of a kernel's sums or errors
-EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
+TARGETS = 4  # where the sums of the targets begin among those of `read_rows`
+ORIGIN_SAMPLE = 1024  # targets
+FAR = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
 DOUBLE = np.dtype(np.float64)
 SHOWN = 4  # models in a repr
 
@@ -62,6 +50,12 @@ class RegressionSums(NamedTuple):
     over: Floats
     under: Floats
     relative: Floats
+
+    @classmethod
+    def of(cls, totals: Floats) -> RegressionSums:
+        """Take them from the totals of `_read`."""
+        weight, first, second = totals[0, TARGETS:].tolist()
+        return cls(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -186,14 +180,16 @@ def regression_metrics(
             targets, weights = targets[rows], weights[rows]
             kept = {label: values[rows] for label, values in labelled.items()}
     predictions = list(kept.values())
-    brackets = run(lambda values: _bracket(targets, values, weights), predictions)
-    sums, collected = _read(targets, predictions, weights, brackets)
-    if not np.isfinite(sums.over + sums.under).all():
+    brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
+    totals, around = _read(targets, predictions, weights, brackets, origin := _origin(targets))
+    if not np.isfinite(totals[:, 1:3]).all():
         _check_finite(targets, kept)
-    medians = [
-        _median(targets, values, weights, bracket, parts)
-        for values, bracket, parts in zip(predictions, brackets, collected, strict=True)
-    ]
+    weight, first, second = totals[0, TARGETS:].tolist()
+    if first * (first / weight) > FAR * second:
+        totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
+    sums = RegressionSums.of(totals)
+    models = list(zip(predictions, brackets, around, strict=True))
+    medians = run(lambda model: _median(targets, weights, *model), models)
     values = {**_metrics(sums, quantile), "median_absolute_error": np.array(medians), "r2": _r2(sums, targets)}
     if not many:
         values = {name: value.item() for name, value in values.items()}
@@ -234,187 +230,62 @@ def _r2(sums: RegressionSums, targets: NDArray[Any]) -> Floats:
 # The pass ---------------------------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """The errors of a chunk: those within a bracket, and how many are not (or the weights that kernels add up)."""
-
-    outside: NDArray[Any]
-    inside: Floats
-    weights: Floats | None
-
-
 class _Space(NamedTuple):
-    """Working memory of one thread."""
+    """Working memory of one thread: the errors of a stretch, and those kept of a chunk with their weights."""
 
-    scratch: Floats
+    errors: Floats
     inside: Floats
     weights: Floats | None
 
     @classmethod
     def of(cls, rows: int, weighted: bool) -> _Space:
-        return cls(np.empty(SCRATCH), np.empty(rows), np.empty(rows) if weighted else None)
-
-
-class _Collector:
-    """Splits the errors of a chunk at a bracket, block by block."""
-
-    def __init__(self, bracket: Bracket, space: _Space) -> None:
-        self.bracket, self.space, self.found = bracket, space, 0
-        self.outside = np.zeros(3, dtype=np.int64) if space.weights is None else np.zeros((5, 2))
-
-    def add(self, y: Floats, p: Floats, w: Floats | None) -> None:
-        inside, weights = self.space.inside, self.space.weights
-        if w is None:
-            self.found = collect_errors(y, p, *self.bracket, self.outside, self.space.scratch, inside, self.found)
-        else:
-            self.found = collect_weighted_errors(y, p, w, *self.bracket, self.outside, inside, weights, self.found)
-
-    def part(self) -> _Part:
-        _, inside, weights = self.space
-        return _Part(
-            self.outside, inside[: self.found].copy(), None if weights is None else weights[: self.found].copy()
-        )
-
-
-def _blocks(part: slice, y: NDArray[Any], p: NDArray[Any], w: Floats | None) -> Iterator[tuple[Any, Any, Any]]:
-    """Give targets, predictions and weights as kernels take them, a block at a time."""
-    for block in blocks(part):
-        yield plain_block(y[block], DOUBLE), plain_block(p[block], DOUBLE), None if w is None else w[block]
+        return cls(np.empty(STRETCH), np.empty(rows), np.empty(rows) if weighted else None)
 
 
 def _read(
-    targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: Floats | None, brackets: Sequence[Bracket]
-) -> tuple[RegressionSums, list[list[_Part]]]:
-    """Read all rows once; give the sums and, of each model, the parts that `_median` needs."""
+    targets: NDArray[Any],
+    predictions: Sequence[NDArray[Any]],
+    weights: Floats | None,
+    brackets: Sequence[Bracket],
+    origin: float,
+) -> tuple[Floats, list[list[Around]]]:
+    """Read all rows; give each model's sums (the first model's have the targets') and the errors around its median."""
     parts = chunks(targets.size)
-    sample = np.sort(targets[:: max(targets.size >> 10, 1)])
-    origin = float(sample[sample.size // 2])
 
-    def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, Floats, _Part]:
+    def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, Around]:
         model, part = item
-        sums, moments, collector = np.zeros((4, 2)), np.zeros(3), _Collector(brackets[model], space)
-        for y, p, w in _blocks(part, targets, predictions[model], weights):
-            if w is None:
-                collector.found = read_rows(
-                    y,
-                    p,
-                    origin,
-                    model == 0,
-                    sums,
-                    moments,
-                    *brackets[model],
-                    collector.outside,
-                    *space[:2],
-                    collector.found,
-                )
-                continue
-            if model == 0:
-                target_moments(y, w, origin, space.scratch, moments)
-            error_sums(y, p, w, space.scratch, sums)
-            collector.add(y, p, w)
-        return sums, moments, collector.part()
+        bracket, (errors, inside, kept) = brackets[model], space
+        sums, outside, found = np.zeros((SUMS, 2)), no_outside(weights is not None), 0
+        for rows in blocks(part):
+            y, p = plain_block(targets[rows], DOUBLE), plain_block(predictions[model][rows], DOUBLE)
+            w = None if weights is None else weights[rows]
+            found = read_rows(y, p, w, origin, model == 0, sums, errors, *bracket, outside, inside, kept, found)
+        return sums, Around(outside, inside[:found].copy(), None if kept is None else kept[:found].copy())
 
     items = [(model, part) for model in range(len(predictions)) for part in parts]
     results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
-    moments = np.zeros(3)
-    for _, chunk_moments, _ in results[: len(parts)]:
-        merge_moments(moments, *chunk_moments)
     by_model = [results[i : i + len(parts)] for i in range(0, len(results), len(parts))]
-    totals = np.zeros((len(predictions), 4, 2))
+    totals = np.zeros((len(predictions), SUMS, 2))
     for total, group in zip(totals, by_model, strict=True):
-        merge_sums(np.array([sums for sums, _, _ in group]), total)
-    sums = RegressionSums(float(moments[0]), float(moments[2]), *totals[:, :, 0].T)
-    return sums, [[part for _, _, part in group] for group in by_model]
+        merge_sums(np.array([sums for sums, _ in group]), total)
+    return totals[:, :, 0], [[around for _, around in group] for group in by_model]
 
 
-# The median -------------------------------------------------------------------------------------------------------
-
-
-def _bracket(targets: NDArray[Any], values: NDArray[Any], weights: Floats | None) -> Bracket:
-    """Give two absolute errors that have the median between them, most likely."""
-    if targets.size < 2 * SAMPLE:
-        return EVERYTHING
-    rows = slice(None, None, targets.size // SAMPLE)
-    with np.errstate(all="ignore"):  # the rows are not yet known to be finite
-        errors = np.abs(np.subtract(targets[rows], values[rows], dtype=np.float64))
-        if weights is None:
-            errors.sort()
-            below, spread = np.arange(1.0, errors.size + 1), math.sqrt(errors.size)
-        else:
-            order = np.argsort(errors)
-            errors, sampled = errors[order], weights[rows][order]
-            below, spread = np.cumsum(sampled), math.sqrt(np.dot(sampled, sampled))
-    # The share of the rows that a sample's median leaves below has a standard deviation of spread / 2 / below[-1].
-    first, last = np.searchsorted(below, below[-1] / 2 + SIGMAS / 2 * np.array([-spread, spread]))
-    return (
-        float(errors[first - 1]) if first else EVERYTHING[0],
-        float(errors[last]) if last < errors.size else EVERYTHING[1],
-    )
+def _origin(targets: NDArray[Any]) -> float:
+    """Give a target near the middle, to measure deviations from: far from zero a mean is rounded more than they are."""
+    sample = np.sort(targets[:: max(targets.size // ORIGIN_SAMPLE, 1)])
+    return float(sample[sample.size // 2])
 
 
 def _median(
-    targets: NDArray[Any], values: NDArray[Any], weights: Floats | None, bracket: Bracket, parts: Sequence[_Part]
+    targets: NDArray[Any], weights: Floats | None, values: NDArray[Any], bracket: Bracket, parts: Sequence[Around]
 ) -> float:
     """Give the exact median absolute error; read the rows again if it is not within the bracket."""
-    low, high = _middle(bracket, parts, targets.size) if weights is None else _weighted_middle(bracket, parts)
-    if bracket[0] <= low and high <= bracket[1]:
-        total = low + high
-        return total / 2 if total < math.inf else low / 2 + high / 2
-
-    def collect(part: slice, space: _Space) -> _Part:
-        collector = _Collector(EVERYTHING, space)
-        for rows in _blocks(part, targets, values, weights):
-            collector.add(*rows)
-        return collector.part()
-
-    slices = chunks(targets.size)
-    again = run(collect, slices, workspace=lambda: _Space.of(slices[0].stop, weights is not None))
-    return _median(targets, values, weights, EVERYTHING, again)
-
-
-def _middle(bracket: Bracket, parts: Sequence[_Part], n: int) -> Bracket:
-    """Give the middle two of n errors (or one twice), or -inf and inf for one outside the bracket."""
-    below, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
-    if bracket[0] == bracket[1]:
-        at_high = 0  # they are those at low
-    inside = np.concatenate([part.inside for part in parts])
-    first = below + at_low
-    places = [rank - first for rank in ((n - 1) // 2, n // 2)]
-    within = [place for place in places if 0 <= place < inside.size]
-    if within:
-        inside.partition(within)
-
-    def at(place: int) -> float:
-        if place < 0:
-            return bracket[0] if place >= -at_low else -math.inf
-        if place < inside.size:
-            return float(inside[place])
-        return bracket[1] if place < inside.size + at_high else math.inf
-
-    return at(places[0]), at(places[1])
-
-
-def _weighted_middle(bracket: Bracket, parts: Sequence[_Part]) -> Bracket:
-    """`_middle` by weight: the error at which the weight up to there passes half, or the two between which it is half.
-
-    Weights are added without rounding, as long as they span less than 2**53: half is hit exactly or not.
-    """
-    totals = [
-        sum(map(Fraction, values), Fraction(0)) for values in np.stack([p.outside for p in parts], 1).reshape(5, -1)
-    ]
-    inside = np.concatenate([part.inside for part in parts])
-    weights = np.concatenate([part.weights for part in parts if part.weights is not None])
-    order = np.argsort(inside)
-    below, at_low, at_high, above, _ = map(_pair, totals)
-    errors = np.concatenate(([-math.inf] * 2, [bracket[0]] * 2, inside[order], [bracket[1]] * 2, [math.inf] * 2))
-    first, last = find_half(
-        errors, np.concatenate((below, at_low, weights[order], at_high, above)), *_pair(sum(totals))
-    )
-    return float(errors[first]), float(errors[last])
-
-
-def _pair(total: Fraction | int) -> Bracket:
-    """Give a number as a float and the float nearest to the rest."""
-    return float(total), float(total - Fraction(float(total)))
+    median = exact_median(bracket, parts, targets.size)
+    if median is not None:
+        return median
+    _, (parts,) = _read(targets, [values], weights, [EVERYTHING], 0.0)
+    return _median(targets, weights, values, EVERYTHING, parts)
 
 
 # Input ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,92 @@
+"""The absolute errors within a bracket around their median, counts of the others, and where half the weight is."""
+
+import numpy as np
+
+from fastevals._kernels.compensated import accumulate, add
+from fastevals._kernels.jit import kernel
+
+__all__ = ["collect", "collect_weighted", "find_half"]
+
+MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float without its sign
+
+
+@kernel
+def count_outside(keys, first, low, high, counts):
+    """Add to counts[3] the keys before `first`, those at `low` among them, and those at `high`."""
+    before, at_low, at_high = 0, 0, 0
+    for i in range(keys.size):
+        key = keys[i] & MAGNITUDE
+        before += key < first
+        at_low += key == low
+        at_high += key == high
+    counts[0] += before
+    counts[1] += at_low
+    counts[2] += at_high
+
+
+@kernel
+def keep_between(keys, first, span, kept, found):
+    """Append the keys in [first, first + span) to kept[found:]; give the new end."""
+    place = np.uint64(found)
+    for i in range(keys.size):
+        key = keys[i] & MAGNITUDE
+        kept[place] = key  # always written, seldom kept: no branch to mispredict
+        place += np.uint64((key - first) < span)
+    return np.int64(place)
+
+
+@kernel
+def collect(errors, low, high, counts, inside, found):
+    """Append the absolute errors between `low` and `high`, ends excluded, to inside[found:]; give the new end.
+
+    Adds to counts[3] those up to `low`, at it and at `high`. A `low` below zero excludes nothing. `inside` has room
+    for all rows. The bits of floats that are not negative are in their order: compared as integers, one comparison
+    does for both ends, 2x faster.
+    """
+    low_key, high_key = np.float64(low).view(np.uint64), np.float64(high).view(np.uint64)
+    first = low_key + np.uint64(1) if low >= 0.0 else np.uint64(0)
+    span = high_key - first if high > low else np.uint64(0)
+    keys = errors.view(np.uint64)
+    count_outside(keys, first, low_key, high_key, counts)
+    return keep_between(keys, first, span, inside.view(np.uint64), found)
+
+
+@kernel
+def collect_weighted(errors, w, low, high, sums, inside, weights, found):
+    """`collect` with the weight beside each error; give the new end.
+
+    sums[5, 2] are pairs: the weights below `low`, at it, at `high`, above `high` and between.
+    """
+    for i in range(errors.size):
+        error = abs(errors[i])
+        which = 0 if error < low else 1 if error == low else 2 if error == high else 3
+        if error > low and error < high:
+            inside[found] = error
+            weights[found] = w[i]
+            found += 1
+            which = 4
+        accumulate(sums[which], w[i])
+    return found
+
+
+@kernel
+def find_half(errors, weights, whole, whole_low):
+    """First and last of the ascending `errors` that share the weighted median: two where half is hit exactly.
+
+    The pair (whole, whole_low) is the weight of all. A weight may be spread over several rows of equal error, of which
+    the first is not zero unless all are.
+    """
+    total, total_low = 0.0, 0.0
+    i = 0
+    while i < errors.size:
+        group = i
+        while i < errors.size and errors[i] == errors[group]:
+            total, total_low = add(total, total_low, weights[i])
+            i += 1
+        if 2.0 * total > whole or (2.0 * total == whole and 2.0 * total_low > whole_low):
+            return group, group
+        if 2.0 * total == whole and 2.0 * total_low == whole_low:
+            while i < errors.size and weights[i] <= 0.0:
+                i += 1
+            return group, min(i, errors.size - 1)
+    return errors.size - 1, errors.size - 1
