@@ -98,7 +98,10 @@ def davis_goadrich_area(fps, tps):
 
 @kernel
 def upper_hull(x, y, hull):
-    """Write the indices of the vertices of the upper hull of points with ascending x; give their number."""
+    """Write the indices of the vertices of the upper hull of points with ascending y; give their number.
+
+    The first has the least x; after it x may fall, as in an average of P-R curves.
+    """
     size = 0
     for i in range(x.size):
         while size >= 2:

@@ -146,9 +146,9 @@ def test_a_macro_precision_that_rises_with_recall():
     assert (curve.hull().at(recall=x) >= curve.at(recall=x) - 1e-12).all()
 
 
-def test_every_macro_precision_recall_curve_has_an_area_and_a_repr():
+def test_every_macro_precision_recall_curve_has_an_area_a_hull_and_a_repr():
     rng = np.random.default_rng(0)
-    made = 0
+    made = fell = 0
     for _ in range(400):
         n = int(rng.integers(6, 14))
         y, s, part = rng.integers(0, 2, n), rng.integers(0, 6, n), rng.integers(0, 2, n)
@@ -156,8 +156,16 @@ def test_every_macro_precision_recall_curve_has_an_area_and_a_repr():
             curve = RankingFolds.from_scores(y, s, part).precision_recall_curve(average="macro")
             assert 0 <= curve.area <= 1
             assert repr(curve).startswith("PrecisionRecallCurve(")
+            fps, tps = curve.counts.fps, curve.counts.tps
+            hull = curve.hull().counts
+            assert (np.diff(hull.fps) >= 0).all()
+            slopes = np.diff(hull.tps) / np.maximum(np.diff(hull.fps), 1e-300)
+            assert (np.diff(slopes) < 0).all()
+            assert (np.interp(fps, hull.fps, hull.tps) >= tps - 1e-12).all()
             made += 1
+            fell += (np.diff(fps) < 0).any()
     assert made > 100
+    assert fell > 10
 
 
 @BOUNDED
