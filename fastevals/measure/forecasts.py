@@ -24,6 +24,7 @@ from fastevals.measure.counts import ThresholdCounts
 __all__ = [
     "Bins",
     "Groups",
+    "are_probabilities",
     "cut",
     "mean_over_rows",
     "require_probabilities",
@@ -36,9 +37,14 @@ T = TypeVar("T")
 ROUNDING = 2.0**-50  # relative; what sums of weights can be off
 
 
+def are_probabilities(counts: ThresholdCounts) -> bool:
+    """Tell whether all thresholds but the first, +inf, are probabilities."""
+    return bool(counts.thresholds.size == 1 or (counts.thresholds[-1] >= 0 and counts.thresholds[1] <= 1))
+
+
 def require_probabilities(counts: ThresholdCounts) -> None:
-    """Raise unless all thresholds but the first, +inf, are probabilities."""
-    if counts.thresholds.size > 1:
+    """Raise unless they are."""
+    if not are_probabilities(counts):
         check.check_probabilities("y_score", counts.thresholds[-1], counts.thresholds[1])
 
 

@@ -1,7 +1,7 @@
 """One entry a metric. The report, the command line, best_threshold and the tests read this table.
 
-To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `cells.py` for one threshold) and
-its entry here.
+To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `calibration.py` where scores are
+probabilities, `cells.py` for one threshold) and its entry here.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from fastevals._validation import check_choice
-from fastevals.measure import cells, ranking_metrics
+from fastevals.measure import calibration, cells, ranking_metrics
 from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost_envelope import CostEnvelope
+from fastevals.measure.forecasts import are_probabilities
 
 __all__ = ["METRICS", "Metric", "metric_named"]
 
@@ -29,10 +31,11 @@ class Metric:
         As users write it.
     title : str
         Heading of its column in a table.
-    of : "ranking" or "cells"
-        A function of `ThresholdCounts`, or of the `Cells` at one threshold or many.
+    of : "ranking", "probabilities" or "cells"
+        A function of `ThresholdCounts`, the same of scores that are probabilities of the positive class (NaN of other
+        scores), or of the `Cells` at one threshold or many.
     function : callable
-        Gives a number, or an `OperatingPoint` (ranking), or an array of the cells' shape; NaN where undefined.
+        Gives a number or an `OperatingPoint`, or an array of the cells' shape; NaN where undefined.
     greater_is_better : bool
         Direction.
     bounds : tuple of float
@@ -45,7 +48,7 @@ class Metric:
 
     name: str
     title: str
-    of: Literal["ranking", "cells"]
+    of: Literal["ranking", "probabilities", "cells"]
     function: Callable[..., Any]
     greater_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -54,8 +57,10 @@ class Metric:
 
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
         """Compute the metric from counts; of options, those it has no use for are left out."""
+        if self.of == "probabilities" and not are_probabilities(cast("ThresholdCounts", counts)):
+            return math.nan
         value = self.function(counts, **{name: value for name, value in options.items() if name in self.options})
-        return float(value) if self.of == "ranking" else value
+        return value if self.of == "cells" else float(value)
 
 
 COSTS = ("cost_fp", "cost_fn", "prior")
@@ -96,6 +101,24 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, 0.25),
         ),
         Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic),
+        Metric("brier_score", "Brier", "probabilities", calibration.brier_score, greater_is_better=False, needs=()),
+        Metric(
+            "log_loss",
+            "log loss",
+            "probabilities",
+            calibration.log_loss,
+            greater_is_better=False,
+            bounds=(0.0, math.inf),
+            needs=(),
+        ),
+        Metric(
+            "expected_calibration_error",
+            "ECE",
+            "probabilities",
+            lambda counts: CalibrationCurve.from_counts(counts).expected_calibration_error,
+            greater_is_better=False,
+            needs=(),
+        ),
         Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=()),
         Metric("error_rate", "error rate", "cells", cells.error_rate, greater_is_better=False, needs=()),
         Metric(

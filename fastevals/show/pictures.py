@@ -14,6 +14,7 @@ from fastevals.measure import curves
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.measure.forecasts import are_probabilities
 from fastevals.show import plots
 from fastevals.show.plots import style
 from fastevals.show.report import Block, Report
@@ -119,7 +120,7 @@ def _draw_block(block: Block, folder: Path, title: str | None) -> int:
     """Draw the pictures of a block; give how many."""
     models = {model.name: model.counts for model in block.models if model.counts is not None}
     kinds = dict(OF_RANKINGS)
-    if all(counts.thresholds[1] <= 1 and counts.thresholds[-1] >= 0 for counts in models.values()):
+    if all(map(are_probabilities, models.values())):
         kinds |= OF_PROBABILITIES
     for name, (curve, plot, size) in kinds.items():
         _draw({model: curve(counts) for model, counts in models.items()}, plot, size, title, folder / f"{name}.png")

@@ -310,7 +310,7 @@ def _model(name: str, ranking: Ranking, threshold: float | None, best: str | Non
     cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
     metrics = {}
     for metric in METRICS.values():
-        if metric.of == "ranking":
+        if metric.of != "cells":
             metrics[metric.name] = metric(counts)
         elif cells is None:
             metrics[metric.name] = math.nan

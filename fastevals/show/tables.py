@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fastevals import __version__
@@ -16,6 +16,7 @@ __all__ = ["printable", "to_json_text", "to_json_values", "to_text"]
 
 # The metrics a table shows; JSON has all.
 RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
+PROBABILITY_COLUMNS = ("brier_score", "log_loss", "expected_calibration_error")  # where a model's scores are some
 CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
 WIDTH = 100  # of the lines of words
 
@@ -36,15 +37,17 @@ def to_text(report: Report, data: str) -> str:
         Lines of at most 120 characters for ordinary names (a few more with costs), the last with a line end.
     """
     columns = _cells_columns(report)
-    tables = [_rows(block, columns) for block in report.blocks]
-    widths = [max(len(row[k]) for rows in tables for row in rows) for k in range(len(tables[0][0]))]
+    tables = _aligned([_rows(block, columns) for block in report.blocks])
+    of_probabilities = _aligned([_probability_rows(block) for block in report.blocks])
     lines = [f"fastevals report: {printable(data)}", *_header(report)]
-    for block, rows in zip(report.blocks, tables, strict=True):
+    for block, rows, more in zip(report.blocks, tables, of_probabilities, strict=True):
         lines.append("")
         if report.roles.by is not None:
             lines.append(f"{printable(report.roles.by)} = {_label(block.value)}: {_rows_and_classes(block)}")
-        lines += [_aligned(row, widths) for row in rows]
+        lines += rows
         lines += _notes(report, block, columns)
+        if more:
+            lines += ["", *more]
     return "\n".join(lines) + "\n"
 
 
@@ -165,6 +168,15 @@ def _rows(block: Block, columns: Iterable[str]) -> list[list[str]]:
     return [heads, *body]
 
 
+def _probability_rows(block: Block) -> list[list[str]]:
+    """Give the same of what is asked of probabilities: the models whose scores are some."""
+    models = [model for model in block.models if not math.isnan(model.metrics[PROBABILITY_COLUMNS[0]])]
+    if not models:
+        return []
+    body = [[printable(model.name), *(_number(block, model, name) for name in PROBABILITY_COLUMNS)] for model in models]
+    return [["model", *map(_head, PROBABILITY_COLUMNS)], *body]
+
+
 def _title(name: str) -> str:
     return METRICS[name].title
 
@@ -181,10 +193,16 @@ def _number(block: Block, model: Model, name: str) -> str:
     return (f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}") + mark
 
 
-def _aligned(row: list[str], widths: list[int]) -> str:
-    name, *cells = row
-    padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
-    return " ".join(padded).rstrip()
+def _aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
+    """Give the lines of tables whose columns have the same widths."""
+    widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
+
+    def line(row: list[str]) -> str:
+        name, *cells = row
+        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+        return " ".join(padded).rstrip()
+
+    return [list(map(line, rows)) for rows in tables]
 
 
 def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:

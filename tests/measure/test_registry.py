@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,26 @@ from tests import reference
 from tests.strategies import BOUNDED, Case, any_weights, dyadic_weighted, exact_cases, integer_weighted, unweighted
 
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
+OF_ANY_SCORES = [metric for metric in METRICS.values() if metric.of != "probabilities"]
 RANKING_NAMES = [name for name, metric in METRICS.items() if metric.of == "ranking"]
 
 
 def values(metric: Metric, ranking: Ranking) -> NDArray[np.float64]:
     """Give the metric's value, or its value at every threshold."""
-    return np.atleast_1d(metric(ranking.counts if metric.of == "ranking" else ranking.counts.cells()))
+    return np.atleast_1d(metric(ranking.counts.cells() if metric.of == "cells" else ranking.counts))
+
+
+def perfect_scores(metric: Metric, y: NDArray[Any], step: NDArray[Any]) -> NDArray[Any]:
+    """Give scores of a perfect ranking, or perfect probabilities."""
+    return y.astype(float) if metric.of == "probabilities" else y + step
 
 
 def ranking_of(case: Case) -> Ranking:
     return Ranking(case.y_true, case.y_score, **case.options)
 
 
-def assert_same_values(found: Ranking, expected: Ranking) -> None:
-    for metric in METRICS.values():
+def assert_same_values(found: Ranking, expected: Ranking, metrics: Iterable[Metric] = METRICS.values()) -> None:
+    for metric in metrics:
         np.testing.assert_array_equal(values(metric, found), values(metric, expected), err_msg=metric.name)
 
 
@@ -80,7 +87,7 @@ def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
     rng = np.random.default_rng(1)
     for n_neg, n_pos in ((1, 1), (1, 4), (4, 1), (3, 7), (60, 40)):
         y = np.repeat([0, 1], (n_neg, n_pos))
-        scores = y + rng.integers(0, 5, y.size) / 10
+        scores = perfect_scores(metric, y, rng.integers(0, 5, y.size) / 10)
         assert best_value(metric, Ranking(y, scores)) == bound
 
 
@@ -92,7 +99,8 @@ def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
         n = int(rng.integers(2, 40))
         y = np.arange(n) >= rng.integers(1, n)
         for labels in (y, ~y):
-            ranking = Ranking(labels, y + rng.integers(0, 4, n) / 8, sample_weight=rng.uniform(0, 1, n) + 1e-3)
+            scores = perfect_scores(metric, y, rng.integers(0, 4, n) / 8)
+            ranking = Ranking(labels, scores, sample_weight=rng.uniform(0, 1, n) + 1e-3)
             found = values(metric, ranking)
             found = found[~np.isnan(found)]
             assert (found >= metric.bounds[0]).all()
@@ -118,13 +126,20 @@ def test_metrics_of_cells_are_those_of_their_definitions(case):
 @every_metric
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_classes_a_metric_needs_and_those_it_does_not(metric, n):
-    scores = np.arange(n) / 10
+    scores = (np.arange(n) + 1) / 10
     for present, absent in (("positives", "negatives"), ("negatives", "positives")):
         found = values(metric, Ranking(np.full(n, int(present == "positives")), scores))
         if absent in metric.needs:
             assert np.isnan(found).all()
         else:
             assert np.isfinite(found).any()
+
+
+@pytest.mark.parametrize("scores", [[-0.1, 0.5], [0.5, 1.1], [-5e-324, 1.0]])
+def test_metrics_of_probabilities_are_nan_of_other_scores(scores):
+    for metric in (each for each in METRICS.values() if each.of == "probabilities"):
+        assert math.isnan(metric(Ranking([0, 1], scores).counts))
+        assert not math.isnan(metric(Ranking([0, 1], [0.0, 1.0]).counts))
 
 
 # Invariants -------------------------------------------------------------------------------------------------------
@@ -147,14 +162,14 @@ def rank_among_all(scores: NDArray[Any]) -> NDArray[Any]:
 @BOUNDED
 @given(any_weights)
 def test_only_the_order_of_the_scores_matters(increasing, case):
-    assert_same_values(ranking_of(case._replace(y_score=increasing(case.y_score))), ranking_of(case))
+    assert_same_values(ranking_of(case._replace(y_score=increasing(case.y_score))), ranking_of(case), OF_ANY_SCORES)
 
 
 @BOUNDED
 @given(any_weights)
 def test_doubled_scores_rank_the_same(case):
     halves = case._replace(y_score=np.clip(case.y_score, -1, 1) / 4)
-    assert_same_values(ranking_of(halves._replace(y_score=halves.y_score * 2)), ranking_of(halves))
+    assert_same_values(ranking_of(halves._replace(y_score=halves.y_score * 2)), ranking_of(halves), OF_ANY_SCORES)
 
 
 # With classes swapped and scores negated, the metric on the left becomes the one on the right.

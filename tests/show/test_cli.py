@@ -194,7 +194,20 @@ def test_text(capsys):
     assert lines[start + 2].split()[:3] == ["logistic", "0.9837", "0.9006"]
     assert lines[start + 3].split()[:3] == ["random_forest", "0.9985*", "0.9831*"]
     assert max(map(len, lines)) <= 120
-    assert lines.count("") == 5
+    assert lines.count("") == 10
+    start = lines.index("", start)
+    assert lines[start + 1].split() == ["model", "Brier", "log", "loss", "ECE"]
+    assert [line.split()[0] for line in lines[start + 2 : start + 4]] == ["logistic", "random_forest"]
+
+
+def test_text_has_a_table_of_probabilities_for_the_scores_that_are_some(capsys, small):
+    told = report_json(capsys, small, "--label", "y", "--score", "a", "--score", "w")  # weights go up to 3
+    of_a, of_w = (model["metrics"] for model in told["blocks"][0]["models"])
+    assert of_a["brier_score"] == pytest.approx((0.1**2 + 0.1**2 + 0.3**2 + 0.8**2 + 0.2**2) / 5)
+    assert of_w["brier_score"] is of_w["log_loss"] is of_w["expected_calibration_error"] is None
+    text = report(capsys, small, "--label", "y", "--score", "a", "--score", "w")
+    assert [line.split()[0] for line in text.splitlines()[-2:]] == ["model", "a"]
+    assert "Brier" not in report(capsys, small, "--label", "y", "--score", "w")
 
 
 def test_text_with_costs_fits(capsys):

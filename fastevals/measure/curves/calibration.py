@@ -119,4 +119,6 @@ class CalibrationCurve(Frozen):
     def _mean(self, over_bins: NDArray[np.float64]) -> float:
         filled = self.counts > 0
         total = math.fsum(self.counts)
-        return math.fsum(over_bins[filled] * (self.counts[filled] / total)) if total else math.nan
+        if not total:
+            return math.nan
+        return min(math.fsum(over_bins[filled] * (self.counts[filled] / total)), float(over_bins[filled].max()))
