@@ -122,6 +122,8 @@ def _draw_block(block: Block, folder: Path, title: str | None) -> int:
     kinds = dict(OF_RANKINGS)
     if all(map(are_probabilities, models.values())):
         kinds |= OF_PROBABILITIES
+    for name in OF_PROBABILITIES.keys() - kinds.keys():
+        (folder / f"{name}.png").unlink(missing_ok=True)  # of an earlier report, of other scores
     for name, (curve, plot, size) in kinds.items():
         _draw({model: curve(counts) for model, counts in models.items()}, plot, size, title, folder / f"{name}.png")
     return len(kinds)

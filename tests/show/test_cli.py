@@ -505,6 +505,16 @@ def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
     assert report(capsys, "--out", out) == text  # over its own files
 
 
+def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, small):
+    out = tmp_path / "out"
+    report(capsys, small, *MODELS, "--out", out)
+    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES
+    (out / "mine.txt").touch()
+    report(capsys, small, "--label", "y", "--score", "w", "--out", out)
+    assert pictures(out) == OF_RANKINGS
+    assert (out / "mine.txt").exists()
+
+
 def test_out_beside_json_leaves_standard_output_to_it(capsys, tmp_path):
     assert cli.main(["report", "--score", "logistic", "--format", "json", "--out", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
