@@ -7,7 +7,7 @@ enters the difference of two of them twice, comes to an ulp of the total, and no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from fastevals.measure.forecasts import (
     sum_bins,
     sweep_groups,
 )
+from fastevals.measure.results import Frozen
 
 __all__ = ["BrierDecomposition", "brier_decomposition", "brier_score", "log_loss"]
 
@@ -82,7 +83,7 @@ def log_loss(counts: ThresholdCounts) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class BrierDecomposition:
+class BrierDecomposition(Frozen):
     """Parts of a Brier score: reliability - resolution + uncertainty, and what the bins hide.
 
     ``brier_score = reliability - resolution + uncertainty + within_bin_variance - within_bin_covariance``.
@@ -118,10 +119,6 @@ class BrierDecomposition:
     def generalized_resolution(self) -> float:
         """Resolution with what the bins hide: ``brier_score = reliability - generalized_resolution + uncertainty``."""
         return self.resolution - self.within_bin_variance + self.within_bin_covariance
-
-    def to_dict(self) -> dict[str, float]:
-        """Give the fields as a dict."""
-        return asdict(self)
 
 
 def brier_decomposition(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.results import plain
+from fastevals.measure.results import Frozen
 
-__all__ = ["Cells", "ThresholdCounts"]
+__all__ = ["Cells", "ThresholdCounts", "last_row"]
 
 
 class Cells(NamedTuple):
@@ -24,7 +25,7 @@ class Cells(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThresholdCounts:
+class ThresholdCounts(Frozen):
     """Counts of the rows at or above each distinct score.
 
     Row 0 is the threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which
@@ -53,13 +54,7 @@ class ThresholdCounts:
     def __post_init__(self) -> None:
         for name in ("thresholds", "tps", "fps"):
             object.__setattr__(self, name, check.read_only(name, getattr(self, name)))
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """Give the arrays as lists."""
-        return {"thresholds": list(map(plain, self.thresholds)), "tps": self.tps.tolist(), "fps": self.fps.tolist()}
-
-    def __reduce__(self) -> tuple[type[ThresholdCounts], tuple[NDArray[Any], ...]]:
-        return ThresholdCounts, (self.thresholds, self.tps, self.fps)  # the arrays of a copy are read-only too
+        check.check_same_length(thresholds=self.thresholds, tps=self.tps, fps=self.fps)
 
     def __repr__(self) -> str:
         shown = {
@@ -95,11 +90,17 @@ class ThresholdCounts:
             and max(abs(int(thresholds.min())), int(thresholds.max())) > 2**53
         ):
             thresholds = thresholds.astype(np.longdouble)  # float64 would round them to other scores
-        # Bisection of all at once: searchsorted needs ascending thresholds, which a copy of them would be.
-        low = np.zeros(thresholds.shape, dtype=np.intp)
-        high = np.full(thresholds.shape, self.thresholds.size, dtype=np.intp)
-        for _ in range(self.thresholds.size.bit_length()):  # thresholds[low] >= asked > thresholds[high]
-            middle = (low + high) // 2
-            above = self.thresholds[middle] >= thresholds
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        return low
+        return last_row(self.thresholds.size, thresholds.shape, lambda rows: self.thresholds[rows] >= thresholds)
+
+
+def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]], Any]) -> NDArray[np.intp]:
+    """Give the last of n rows where a condition holds that holds at row 0 and, once it fails, fails from there on.
+
+    Bisects for all of an array of conditions at once: searchsorted would need a whole array of ascending values.
+    """
+    low, high = np.zeros(shape, dtype=np.intp), np.full(shape, n, dtype=np.intp)
+    for _ in range(n.bit_length()):
+        middle = (low + high) // 2
+        yes = holds(middle)
+        low, high = np.where(yes, middle, low), np.where(yes, high, middle)
+    return low

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals.measure.cells import ratio
-from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.counts import ThresholdCounts, last_row
 
 __all__ = [
     "Bins",
@@ -143,13 +143,8 @@ def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64]
     """
     # By a few ulps more than enough, so that equal weights of 0.1 are cut as whole ones are.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + ROUNDING)
-    low = np.zeros(enough.size, dtype=np.intp)
-    high = np.full(enough.size, counts.thresholds.size, dtype=np.intp)
-    for _ in range(counts.thresholds.size.bit_length()):
-        middle = (low + high) // 2
-        fits = counts.tps[middle] + counts.fps[middle] <= enough
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    inner = np.unique(low)
+    fits = last_row(counts.thresholds.size, enough.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= enough)
+    inner = np.unique(fits)
     inner = inner[counts.tps[inner] + counts.fps[inner] > 0]  # a bin above the last row would be empty
     edges = np.concatenate(([0.0], counts.thresholds[inner[::-1] + 1].astype(np.float64), [1.0]))
     return edges, np.concatenate(([0], inner, [counts.thresholds.size - 1]))

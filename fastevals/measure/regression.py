@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals.measure.codec import plain_block
 from fastevals.measure.median import EVERYTHING, Around, Bracket, bracket_median, exact_median, no_outside
+from fastevals.measure.results import Frozen
 
 __all__ = ["RegressionMetrics", "RegressionSums", "regression_metrics"]
 
@@ -59,7 +60,7 @@ class RegressionSums(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RegressionMetrics:
+class RegressionMetrics(Frozen):
     """Errors of predictions: floats for one model, arrays of shape (n_models,) for many.
 
     Attributes
@@ -99,15 +100,6 @@ class RegressionMetrics:
         shown = {"rmse": self.root_mean_squared_error, "mae": self.mean_absolute_error, "r2": self.r2}
         values = ", ".join(f"{name}={_short(value)}" for name, value in shown.items())
         return f"RegressionMetrics({values}, n_samples={self.n_samples})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as numbers and lists; `names` only where there are any."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.names is None:
-            del values["names"]
-        else:
-            values["names"] = list(self.names)
-        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
 def regression_metrics(
@@ -181,7 +173,8 @@ def regression_metrics(
             kept = {label: values[rows] for label, values in labelled.items()}
     predictions = list(kept.values())
     brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
-    totals, around = _read(targets, predictions, weights, brackets, origin := _origin(targets))
+    origin = _origin(targets)
+    totals, around = _read(targets, predictions, weights, brackets, origin)
     if not np.isfinite(totals[:, 1:3]).all():
         _check_finite(targets, kept)
     weight, first, second = totals[0, TARGETS:].tolist()

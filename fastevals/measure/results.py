@@ -1,19 +1,41 @@
-"""What metrics with a threshold return."""
+"""What results share, and what metrics with a threshold return."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["UNDEFINED", "Interval", "OperatingPoint", "number_or_array", "plain"]
+__all__ = ["UNDEFINED", "Frozen", "Interval", "OperatingPoint", "number_or_array", "plain"]
+
+
+class Frozen:
+    """A dataclass whose arrays are read-only, also in a copy, and lists in a dict."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if isinstance(value, np.ndarray):
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, each.name, view)
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[Any, ...]]:
+        return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, arrays as lists; what the result was made of, another result, is left out."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {name: as_list(value) for name, value in values.items() if not isinstance(value, Frozen)}
 
 
 @dataclass(frozen=True, slots=True)
-class OperatingPoint:
+class OperatingPoint(Frozen):
     """A value and the threshold that attains it; unpacks as ``value, threshold`` and converts with ``float()``.
 
     Attributes
@@ -42,10 +64,6 @@ class OperatingPoint:
     def __float__(self) -> float:
         return float(self.value)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as a dict."""
-        return asdict(self)
-
 
 class Interval(NamedTuple):
     """From `low` to `high`; NaN where there is none."""
@@ -63,6 +81,13 @@ def plain(value: Any) -> Any:
     if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
         return float(value)
     return int(value) if value == np.trunc(value) else value
+
+
+def as_list(values: Any) -> Any:
+    """Give an array as a list of Python's numbers, anything else as it is."""
+    if not isinstance(values, np.ndarray):
+        return values
+    return list(map(plain, values)) if values.dtype == np.longdouble else values.tolist()
 
 
 def number_or_array(values: Any) -> Any:

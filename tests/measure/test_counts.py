@@ -246,3 +246,8 @@ def test_sum_steps_adds_exactly() -> None:
     with fastevals.num_threads(1):
         seen = sum_steps(lambda fp, tp: next(pairs, (0.0, 0.0)), long())
     assert seen == Fraction(1.5) + Fraction(1e-300)
+
+
+def test_arrays_of_different_lengths():
+    with pytest.raises(ValueError, match="fps has 1 rows, but thresholds has 2"):
+        ThresholdCounts([math.inf, 0.5], [0, 1], [0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,32 +13,97 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure import ranking_metrics
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.geometry import Polyline, crossings, dominates
-from fastevals.measure.results import number_or_array, plain
+from fastevals.measure.curves.geometry import Polyline, best_at, crossings, dominates
+from fastevals.measure.results import Frozen, as_list, number_or_array
 from fastevals.measure.sweeps import fill_rows
 
-__all__ = ["Comparable", "Curve", "Frozen"]
+__all__ = ["Curve"]
+
+T = TypeVar("T")
 
 
-class Frozen:
-    """A dataclass whose arrays are read-only, also in a copy."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Curve(Frozen, ABC):
+    """A curve over thresholds. Its arrays are made from the counts when first asked for, and are read-only."""
 
-    __slots__ = ()
+    counts: ThresholdCounts
+    _made: dict[Any, Any] = field(default_factory=dict, init=False)
 
-    def __post_init__(self) -> None:
-        for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, each.name, check.read_only(each.name, value))
+    ARRAYS: ClassVar[tuple[str, ...]]  # what the curve unpacks into
+    NEEDS_NEGATIVES: ClassVar[bool] = True  # all need positives
 
-    def __reduce__(self) -> tuple[type[Frozen], tuple[Any, ...]]:
-        return type(self), tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (getattr(self, name) for name in self.ARRAYS)
 
+    def __len__(self) -> int:
+        return self._points.thresholds.size
 
-class Comparable(ABC):
-    """What can be laid over another of its kind."""
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} points, area={self.area:.6g})"
 
-    __slots__ = ()
+    def to_dict(self) -> dict[str, Any]:
+        """Give the arrays as lists."""
+        return {name: as_list(getattr(self, name)) for name in self.ARRAYS}
+
+    @property
+    def defined(self) -> bool:
+        """Whether there are rows of the classes it needs: where not, its area and rates are NaN."""
+        return bool(self.counts.n_pos and (self.counts.n_neg or not self.NEEDS_NEGATIVES))
+
+    @property
+    def thresholds(self) -> NDArray[Any]:
+        """Thresholds of the points, descending from +inf."""
+        return self._points.thresholds
+
+    @property
+    def _points(self) -> ThresholdCounts:
+        """The counts that are points of the curve."""
+        return self.counts
+
+    @property
+    @abstractmethod
+    def area(self) -> float:
+        """Area under the curve."""
+
+    def hull(self) -> Self:
+        """Keep the points on the convex hull of the ROC curve, as a curve of this kind.
+
+        It is what can be attained by mixing thresholds at random (Provost and Fawcett 2001,
+        doi:10.1023/A:1007601015854); for precision and recall the achievable curve of Davis and Goadrich (2006).
+        """
+        return type(self)(ranking_metrics.hull(self.counts))
+
+    def _once(self, make: Callable[[ThresholdCounts], T]) -> T:
+        """Make something of the counts when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self.counts)
+        return self._made[make]  # type: ignore[no-any-return]
+
+    def _array(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
+        """Give a rate at each threshold."""
+        if rate not in self._made:
+            self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
+            array.flags.writeable = False
+        return self._made[rate]  # type: ignore[no-any-return]
+
+    def _at(self, **places: ArrayLike | None) -> Any:
+        """Read the curve at the one place that is asked for: values of one of its arrays, or thresholds."""
+        name, asked = check.check_exactly_one(places)
+        if name == "threshold":
+            return self._at_threshold(asked)
+        return number_or_array(self._beside(name, check.as_shares(name, asked)))
+
+    def _beside(self, name: str, place: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the other coordinate where the one named, the x of the straight curve, has some values."""
+        return self._drawn(Polyline(place, best_at(self._straight(), place)))[1 - self.ARRAYS.index(name)]
+
+    def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
+        """Give the curve's point at a threshold, or arrays of points."""
+        check.check_has_thresholds(self.thresholds)
+        asked = check.as_thresholds("threshold", threshold)
+        rows, last = self.counts.rows_at_least(asked), self.counts.thresholds.size - 1
+        there = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
+        return tuple(number_or_array(getattr(there, name)[2:-1].reshape(asked.shape)) for name in self.ARRAYS[:2])
 
     @abstractmethod
     def _straight(self) -> Polyline:
@@ -95,67 +160,3 @@ class Comparable(ABC):
         for name, line in zip(("this curve", "other"), lines, strict=True):
             check.check_defined(name, np.isnan(line.x[-1]) or np.isnan(line.y[-1]))
         return lines
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Curve(Comparable):
-    """A curve over thresholds. Its arrays are made from the counts when first asked for, and are read-only."""
-
-    counts: ThresholdCounts
-    _made: dict[Any, Any] = field(default_factory=dict, init=False)
-
-    ARRAYS: ClassVar[tuple[str, ...]]  # what the curve unpacks into
-
-    def __iter__(self) -> Iterator[NDArray[Any]]:
-        return (getattr(self, name) for name in self.ARRAYS)
-
-    def __len__(self) -> int:
-        return self._points.thresholds.size
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self)} points, area={self.area:.6g})"
-
-    def __reduce__(self) -> tuple[type[Curve], tuple[ThresholdCounts]]:
-        return type(self), (self.counts,)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the arrays as lists."""
-        return {name: list(map(plain, getattr(self, name))) for name in self.ARRAYS}
-
-    @property
-    def thresholds(self) -> NDArray[Any]:
-        """Thresholds of the points, descending from +inf."""
-        return self._points.thresholds
-
-    @property
-    def _points(self) -> ThresholdCounts:
-        """The counts that are points of the curve."""
-        return self.counts
-
-    @property
-    @abstractmethod
-    def area(self) -> float:
-        """Area under the curve."""
-
-    def hull(self) -> Self:
-        """Keep the points on the convex hull of the ROC curve, as a curve of this kind.
-
-        It is what can be attained by mixing thresholds at random (Provost and Fawcett 2001,
-        doi:10.1023/A:1007601015854); for precision and recall the achievable curve of Davis and Goadrich (2006).
-        """
-        return type(self)(ranking_metrics.hull(self.counts))
-
-    def _array(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
-        """Give a rate at each threshold."""
-        if rate not in self._made:
-            self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
-            array.flags.writeable = False
-        return self._made[rate]  # type: ignore[no-any-return]
-
-    def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
-        """Give the curve's point at a threshold, or arrays of points."""
-        check.check_has_thresholds(self.thresholds)
-        asked = check.as_thresholds("threshold", threshold)
-        rows, last = self.counts.rows_at_least(asked), self.counts.thresholds.size - 1
-        there = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
-        return tuple(number_or_array(getattr(there, name)[2:-1].reshape(asked.shape)) for name in self.ARRAYS[:2])

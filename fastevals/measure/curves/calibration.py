@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.base import Frozen
 from fastevals.measure.forecasts import cut
-from fastevals.measure.results import plain
+from fastevals.measure.results import Frozen
 
 __all__ = ["CalibrationCurve"]
 
@@ -65,9 +64,10 @@ class CalibrationCurve(Frozen):
         bins = f"{len(self)} bin{'s' * (len(self) != 1)}"
         return f"CalibrationCurve({bins}, expected_calibration_error={self.expected_calibration_error:.6g})"
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Give the arrays as lists."""
-        return {field.name: list(map(plain, getattr(self, field.name))) for field in fields(self)}
+    @property
+    def defined(self) -> bool:
+        """Whether it has a value anywhere."""
+        return bool((self.counts > 0).any())
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:

@@ -16,7 +16,7 @@ from fastevals.measure.curves.cost_difference import CostDifference
 from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.curves.cost_over_prior import CostOverPrior, probability_cost_of
 from fastevals.measure.curves.geometry import ROUNDING, Polyline, limits
-from fastevals.measure.results import Interval, OperatingPoint, number_or_array
+from fastevals.measure.results import Interval, OperatingPoint
 
 __all__ = ["CostCurve"]
 
@@ -83,9 +83,7 @@ class CostCurve(Curve):
     @property
     def lower_envelope(self) -> CostEnvelope:
         """The least cost, and where each threshold attains it."""
-        if CostEnvelope not in self._made:
-            self._made[CostEnvelope] = CostEnvelope.from_counts(self.counts)
-        return self._made[CostEnvelope]  # type: ignore[no-any-return]
+        return self._once(CostEnvelope.from_counts)
 
     @property
     def area(self) -> float:
@@ -129,8 +127,7 @@ class CostCurve(Curve):
             place = probability_cost_of(place, cost_fp, cost_fn)
         else:
             check.check_default_costs(name, cost_fp, cost_fn)
-        cost, threshold = self.lower_envelope.at(place)
-        return OperatingPoint(number_or_array(cost), number_or_array(threshold))
+        return self.lower_envelope.least_at(place)
 
     def operating_range(self, threshold: float | None = None) -> Interval:
         """Give the range of PC(+) in which the classifier is cheaper than predicting all or none.

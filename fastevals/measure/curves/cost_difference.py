@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.curves.base import Frozen
-from fastevals.measure.results import Interval
+from fastevals.measure.curves.geometry import area_under
+from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["CostDifference"]
 
@@ -30,23 +29,20 @@ class CostDifference(Frozen):
     probability_cost: NDArray[np.float64]
     saving: NDArray[np.float64]
 
+    defined: ClassVar[bool] = True  # curves that are not can't be compared
+
     def __repr__(self) -> str:
         ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
         return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
 
     def to_dict(self) -> dict[str, Any]:
         """Give arrays and ranges as lists."""
-        return {
-            "probability_cost": self.probability_cost.tolist(),
-            "saving": self.saving.tolist(),
-            "wins": list(map(list, self.wins)),
-            "losses": list(map(list, self.losses)),
-        }
+        return Frozen.to_dict(self) | {"wins": list(map(list, self.wins)), "losses": list(map(list, self.losses))}
 
     @property
     def mean_saving(self) -> float:
         """Mean of the saving over PC(+): the difference of the areas."""
-        return math.fsum(np.diff(self.probability_cost) * (self.saving[1:] + self.saving[:-1]) / 2)
+        return area_under(self.probability_cost, self.saving)
 
     @property
     def wins(self) -> list[Interval]:

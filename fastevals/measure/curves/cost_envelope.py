@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fastevals import _validation as check
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.base import Frozen
-from fastevals.measure.results import plain
+from fastevals.measure.curves.geometry import area_under
+from fastevals.measure.results import Frozen, OperatingPoint, number_or_array
 
 __all__ = ["CostEnvelope"]
 
@@ -42,10 +43,6 @@ class CostEnvelope(Frozen):
     def __repr__(self) -> str:
         return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Give the arrays as lists."""
-        return {name: list(map(plain, getattr(self, name))) for name in self.__slots__}
-
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
         """Take the lines of the ROC hull's vertices; neighbours meet where the hull's slope is the ratio of costs."""
@@ -66,14 +63,35 @@ class CostEnvelope(Frozen):
     @property
     def area(self) -> float:
         """Mean least cost over PC(+)."""
-        return math.fsum(np.diff(self.probability_cost) * (self.cost[1:] + self.cost[:-1]) / 2)
+        return area_under(self.probability_cost, self.cost)
 
-    def piece_at(self, probability_cost: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Give the piece at each place; where two meet, that of the higher threshold."""
-        return np.searchsorted(self.probability_cost[1:-1], probability_cost, side="left")
+    def at(self, probability_cost: ArrayLike) -> OperatingPoint:
+        """Give the least cost at PC(+), and the highest threshold that attains it.
 
-    def at(self, probability_cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Give the least cost at each place, and its threshold."""
-        piece = self.piece_at(probability_cost)
-        cost = (1 - probability_cost) * self.fpr[piece] + probability_cost * self.fnr[piece]
-        return cost, np.where(probability_cost == 0, np.inf, self.thresholds[piece])  # at 0 "predict none" is free
+        Parameters
+        ----------
+        probability_cost : float or array-like in [0, 1]
+            PC(+).
+
+        Returns
+        -------
+        OperatingPoint
+            Arrays of the places' shape where an array is given.
+
+        Raises
+        ------
+        ValueError
+            If a place is out of range.
+        """
+        return self.least_at(check.as_shares("probability_cost", probability_cost))
+
+    def least_at(self, place: NDArray[np.float64]) -> OperatingPoint:
+        """`at` of places that are checked, or NaN."""
+        fpr, fnr, threshold = self.lines_at(place)
+        return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
+
+    def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+        """Give FPR, FNR and threshold of the line that is least at each place; where two are, the higher threshold."""
+        piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
+        threshold = np.where(place == 0, np.inf, self.thresholds[piece])  # at 0 "predict none" is free
+        return self.fpr[piece], self.fnr[piece], threshold

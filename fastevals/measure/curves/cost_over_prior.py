@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals._kernels.areas import excess_of_log
 from fastevals.measure.cells import ratio
-from fastevals.measure.curves.base import Frozen
 from fastevals.measure.curves.cost_envelope import CostEnvelope
-from fastevals.measure.results import Interval, OperatingPoint, number_or_array, plain
+from fastevals.measure.curves.geometry import area_under
+from fastevals.measure.results import Frozen, Interval, OperatingPoint, number_or_array
 
-__all__ = ["CostOverPrior", "probability_cost_of"]
+__all__ = ["CostOverPrior", "cost_of_all_wrong", "probability_cost_of"]
 
 
 def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
@@ -24,6 +24,11 @@ def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: flo
     largest = max(cost_fp, cost_fn)
     positive = prior * (cost_fn / largest)
     return ratio(positive, positive + (1 - prior) * (cost_fp / largest))
+
+
+def cost_of_all_wrong(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+    """Give a row's expected cost if everything is predicted wrong, to normalise costs by."""
+    return prior * cost_fn + (1 - prior) * cost_fp
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,12 +69,18 @@ class CostOverPrior(Frozen):
     normalize: bool
     envelope: CostEnvelope
 
+    @property
+    def defined(self) -> bool:
+        """Whether it has a value anywhere."""
+        return not math.isnan(self.cost[0])
+
     @classmethod
     def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:
         """Map the pieces of an envelope over PC(+) to the prior."""
         if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
-            cost, threshold = envelope.at(np.array([1.0 if cost_fn else 0.0]))
-            return cls(np.array([0.0, 1.0]), np.repeat(cost, 2), threshold, cost_fp, cost_fn, normalize, envelope)
+            only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
+            cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
+            return cls(np.array([0.0, 1.0]), cost, threshold, cost_fp, cost_fn, normalize, envelope)
         prior = probability_cost_of(envelope.probability_cost, cost_fn, cost_fp)  # the inverse has the costs swapped
         prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
         kept = np.append(np.diff(prior) > 0, True)
@@ -77,24 +88,19 @@ class CostOverPrior(Frozen):
         prior = prior[kept]
         cost = prior * cost_fn * np.append(fnr, fnr[-1]) + (1 - prior) * cost_fp * np.append(fpr, fpr[-1])
         if normalize:
-            cost /= prior * cost_fn + (1 - prior) * cost_fp
+            cost /= cost_of_all_wrong(prior, cost_fp, cost_fn)
         return cls(prior, cost, envelope.thresholds[kept[:-1]], cost_fp, cost_fn, normalize, envelope)
 
     def __repr__(self) -> str:
         costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
         return f"CostOverPrior({self.thresholds.size} pieces, {costs}, area={self.area:.6g})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
-        arrays = {name: list(map(plain, getattr(self, name))) for name in ("prior", "cost", "thresholds")}
-        return {**arrays, "cost_fp": self.cost_fp, "cost_fn": self.cost_fn, "normalize": self.normalize}
-
     @property
     def area(self) -> float:
         """Mean cost over all priors."""
         if not (self.normalize and self.cost_fp and self.cost_fn):
-            return math.fsum(np.diff(self.prior) * (self.cost[1:] + self.cost[:-1]) / 2)
-        worst = self._worst(self.prior)
+            return area_under(self.prior, self.cost)
+        worst = cost_of_all_wrong(self.prior, self.cost_fp, self.cost_fn)
         ends = (self.cost * worst, worst)
         sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
         return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
@@ -119,13 +125,10 @@ class CostOverPrior(Frozen):
             If a prior is out of range.
         """
         place = check.as_shares("prior", prior)
-        probability_cost = probability_cost_of(place, self.cost_fp, self.cost_fn)
-        piece = self.envelope.piece_at(probability_cost)
-        fpr, fnr = self.envelope.fpr[piece], self.envelope.fnr[piece]
+        fpr, fnr, threshold = self.envelope.lines_at(probability_cost_of(place, self.cost_fp, self.cost_fn))
         cost = place * self.cost_fn * fnr + (1 - place) * self.cost_fp * fpr
         if self.normalize:
-            cost = ratio(cost, self._worst(place))
-        _, threshold = self.envelope.at(probability_cost)
+            cost = ratio(cost, cost_of_all_wrong(place, self.cost_fp, self.cost_fn))
         return OperatingPoint(number_or_array(cost), number_or_array(threshold))
 
     def holds(self, prior: float) -> Interval:
@@ -149,10 +152,6 @@ class CostOverPrior(Frozen):
         asked = check.check_number("prior", prior, low=0, high=1)
         piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
         return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
-
-    def _worst(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Cost of predicting everything wrong."""
-        return prior * self.cost_fn + (1 - prior) * self.cost_fp
 
 
 def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:

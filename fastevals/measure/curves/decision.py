@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.base import Frozen
 from fastevals.measure.forecasts import require_probabilities
-from fastevals.measure.results import Interval, number_or_array
+from fastevals.measure.results import Frozen, Interval, number_or_array
 
 __all__ = ["DecisionCurve", "net_benefit"]
 
@@ -128,10 +127,10 @@ class DecisionCurve(Frozen):
         more = ", ..." * (len(self.useful_ranges) > 4)
         return f"DecisionCurve({points}, useful: {ranges or 'nowhere'}{more})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the arrays as lists, and the prior."""
-        names = ("threshold_probability", "net_benefit", "treat_all")
-        return {name: getattr(self, name).tolist() for name in names} | {"prior": self.prior}
+    @property
+    def defined(self) -> bool:
+        """Whether it has a value anywhere."""
+        return not bool(np.isnan(self.net_benefit).all())
 
     @classmethod
     def from_counts(

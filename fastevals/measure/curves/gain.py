@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.geometry import Polyline, best_at
-from fastevals.measure.results import number_or_array
+from fastevals.measure.curves.geometry import Polyline
 
 __all__ = ["GainCurve", "LiftCurve"]
 
@@ -22,6 +20,8 @@ class _ShareCurve(Curve):
     """What is found when the rows of highest score are taken; mixing two thresholds gives the points between theirs."""
 
     __slots__ = ()
+
+    NEEDS_NEGATIVES: ClassVar[bool] = False
 
     @property
     def share(self) -> NDArray[np.float64]:
@@ -56,11 +56,7 @@ class _ShareCurve(Curve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        name, asked = check.check_exactly_one({"share": share, "threshold": threshold})
-        if name == "threshold":
-            return self._at_threshold(asked)
-        x = check.as_shares("share", asked)
-        return number_or_array(self._drawn(Polyline(x, best_at(self._straight(), x)))[1])
+        return self._at(share=share, threshold=threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROUNDING", "Polyline", "best_at", "crossings", "dominates", "limits"]
+__all__ = ["ROUNDING", "Polyline", "area_under", "best_at", "crossings", "dominates", "first_at", "limits"]
 
 Values = NDArray[np.float64]
 
@@ -41,6 +42,16 @@ def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
 def best_at(line: Polyline, at: Values) -> Values:
     """Give the value at each place, the greater one where the line jumps."""
     return np.maximum(*limits(line, at))
+
+
+def area_under(x: Values, y: Values) -> float:
+    """Give the area under the straight pieces between points."""
+    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+
+
+def first_at(line: Polyline, y: Values) -> Values:
+    """Give the least x at which each y is reached, of a line that never falls."""
+    return -best_at(Polyline(line.y, -line.x), y)
 
 
 class _Comparison(NamedTuple):

@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.geometry import Polyline, best_at
-from fastevals.measure.results import number_or_array
+from fastevals.measure.curves.geometry import Polyline
 
 __all__ = ["PrecisionRecallCurve"]
 
@@ -54,6 +52,7 @@ class PrecisionRecallCurve(Curve):
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("precision", "recall", "thresholds")
+    NEEDS_NEGATIVES: ClassVar[bool] = False
 
     @property
     def precision(self) -> NDArray[np.float64]:
@@ -90,12 +89,7 @@ class PrecisionRecallCurve(Curve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        name, asked = check.check_exactly_one({"recall": recall, "threshold": threshold})
-        if name == "threshold":
-            return self._at_threshold(asked)
-        x = check.as_shares("recall", asked)
-        line = self._straight()
-        return number_or_array(self._drawn(Polyline(x, best_at(line, x)))[0])
+        return self._at(recall=recall, threshold=threshold)
 
     def _straight(self) -> Polyline:
         """Give recall, and the false positives for each positive row, below zero."""

@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.geometry import Polyline, best_at
-from fastevals.measure.results import number_or_array
+from fastevals.measure.curves.geometry import Polyline, first_at
 from fastevals.measure.sweeps import select_rows
 
 __all__ = ["DetCurve", "RocCurve", "corners"]
@@ -25,16 +23,9 @@ class _RateCurve(Curve):
 
     drop_intermediate: bool = False
 
-    def __reduce__(self) -> tuple[type[_RateCurve], tuple[Any, ...]]:
-        return type(self), (self.counts, self.drop_intermediate)
-
     @property
     def _points(self) -> ThresholdCounts:
-        if not self.drop_intermediate:
-            return self.counts
-        if corners not in self._made:
-            self._made[corners] = corners(self.counts)
-        return self._made[corners]  # type: ignore[no-any-return]
+        return self._once(corners) if self.drop_intermediate else self.counts
 
     @property
     def fpr(self) -> NDArray[np.float64]:
@@ -50,6 +41,12 @@ class _RateCurve(Curve):
     def fnr(self) -> NDArray[np.float64]:
         """False negative rate, descending."""
         return self._array(rates.false_negative_rate)
+
+    def _beside(self, name: str, place: NDArray[np.float64]) -> NDArray[np.float64]:
+        if name == "fpr":
+            return Curve._beside(self, name, place)
+        _, y = self._drawn(Polyline(place, place))  # FNR is minus the straight curve's y
+        return first_at(self._straight(), y)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -120,12 +117,7 @@ class RocCurve(_RateCurve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        name, asked = check.check_exactly_one({"fpr": fpr, "tpr": tpr, "threshold": threshold})
-        if name == "threshold":
-            return self._at_threshold(asked)
-        line = self._straight() if name == "fpr" else Polyline(self.tpr, -self.fpr)
-        found = best_at(line, check.as_shares(name, asked))
-        return number_or_array(found if name == "fpr" else -found)
+        return self._at(fpr=fpr, tpr=tpr, threshold=threshold)
 
     def _straight(self) -> Polyline:
         return Polyline(self.fpr, self.tpr)
@@ -203,13 +195,7 @@ class DetCurve(_RateCurve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        name, asked = check.check_exactly_one({"fpr": fpr, "fnr": fnr, "threshold": threshold})
-        if name == "threshold":
-            return self._at_threshold(asked)
-        place = check.as_shares(name, asked)
-        if name == "fpr":
-            return number_or_array(-best_at(self._straight(), place))
-        return number_or_array(-best_at(Polyline(-self.fnr, -self.fpr), -place))
+        return self._at(fpr=fpr, fnr=fnr, threshold=threshold)
 
     def _straight(self) -> Polyline:
         return Polyline(self.fpr, -self.fnr)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from numpy.typing import ArrayLike
 
-from fastevals.measure import ranking_metrics
 from fastevals.measure.curves import (
     CalibrationCurve,
     CostCurve,
@@ -15,9 +16,12 @@ from fastevals.measure.curves import (
     PrecisionRecallCurve,
     RocCurve,
 )
+from fastevals.measure.curves.base import Curve
 from fastevals.measure.ranking.base import Counted
 
 __all__ = ["Curves"]
+
+C = TypeVar("C", bound=Curve | DecisionCurve)
 
 
 class Curves(Counted):
@@ -45,8 +49,7 @@ class Curves(Counted):
         >>> ranking.roc_curve()
         RocCurve(5 points, area=0.75)
         """
-        self._warn_if(ranking_metrics.one_class(self.counts), "roc_curve")
-        return RocCurve(self.counts, drop_intermediate)
+        return self._warned("roc_curve", RocCurve(self.counts, drop_intermediate))
 
     def det_curve(self, *, drop_intermediate: bool = True) -> DetCurve:
         """False negative rate against false positive rate.
@@ -68,8 +71,7 @@ class Curves(Counted):
         >>> ranking.det_curve()
         DetCurve(5 points, area=0.25)
         """
-        self._warn_if(ranking_metrics.one_class(self.counts), "det_curve")
-        return DetCurve(self.counts, drop_intermediate)
+        return self._warned("det_curve", DetCurve(self.counts, drop_intermediate))
 
     def precision_recall_curve(self) -> PrecisionRecallCurve:
         """Precision against recall.
@@ -87,8 +89,7 @@ class Curves(Counted):
         >>> float(precision.min())
         0.5
         """
-        self._warn_if(not self.n_positives, "precision_recall_curve")
-        return PrecisionRecallCurve(self.counts)
+        return self._warned("precision_recall_curve", PrecisionRecallCurve(self.counts))
 
     def gain_curve(self) -> GainCurve:
         """Share of all positives found against the share of rows predicted positive.
@@ -105,8 +106,7 @@ class Curves(Counted):
         >>> ranking.gain_curve().at(share=0.5)
         0.5
         """
-        self._warn_if(not self.n_positives, "gain_curve")
-        return GainCurve(self.counts)
+        return self._warned("gain_curve", GainCurve(self.counts))
 
     def lift_curve(self) -> LiftCurve:
         """How many times as many positives are found as among as many rows taken by chance.
@@ -123,8 +123,7 @@ class Curves(Counted):
         >>> ranking.lift_curve().at(share=0.25)
         2.0
         """
-        self._warn_if(not self.n_positives, "lift_curve")
-        return LiftCurve(self.counts)
+        return self._warned("lift_curve", LiftCurve(self.counts))
 
     def cost_curve(self) -> CostCurve:
         """Expected cost against prior and costs in one, with the threshold that attains the least.
@@ -141,8 +140,7 @@ class Curves(Counted):
         >>> ranking.cost_curve().at(prior=0.2, cost_fp=1, cost_fn=8)
         OperatingPoint(value=0.16666666666666669, threshold=0.3)
         """
-        self._warn_if(ranking_metrics.one_class(self.counts), "cost_curve")
-        return CostCurve(self.counts)
+        return self._warned("cost_curve", CostCurve(self.counts))
 
     def calibration_curve(self, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:
         """Share of positives against mean predicted probability, in bins.
@@ -202,5 +200,11 @@ class Curves(Counted):
         >>> ranking.decision_curve().at(0.3)
         0.3142857142857143
         """
-        self._warn_if(prior is not None and ranking_metrics.one_class(self.counts), "decision_curve")
-        return DecisionCurve.from_counts(self.counts, threshold_probability, prior=prior)
+        return self._warned(
+            "decision_curve", DecisionCurve.from_counts(self.counts, threshold_probability, prior=prior)
+        )
+
+    def _warned(self, name: str, curve: C) -> C:
+        """Give a curve, with a warning where it is undefined."""
+        self._warn_if(not curve.defined, name)
+        return curve

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import CostCurve, CostDifference, CostOverPrior
-from fastevals.measure.curves.cost_over_prior import probability_cost_of
+from fastevals.measure.curves.cost_over_prior import cost_of_all_wrong, probability_cost_of
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
@@ -64,11 +63,8 @@ def plot_cost(
     lines = check.check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
-    for name, each in models:
-        look, envelope = style.style_of_next(ax), each.lower_envelope
-        if math.isnan(envelope.cost[0]):
-            style.undefined(ax, name, look)
-            continue
+    for name, each, look in style.styled(ax, models):
+        envelope = each.lower_envelope
         if lines:
             _threshold_lines(ax, each.counts, lines, look)
         points = thinning.thinned(envelope.probability_cost, envelope.cost, columns)
@@ -137,18 +133,14 @@ def plot_cost_over_prior(curve: CostOverPrior | Mapping[str, CostOverPrior], *, 
     ax = style.axes_for(ax, style.WIDE, len(models))
     before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
     columns = style.columns_of(ax)
-    for name, each in models:
-        look = style.style_of_next(ax)
-        if math.isnan(each.cost[0]):
-            style.undefined(ax, name, look)
-            continue
+    for name, each, look in style.styled(ax, models):
         style.line(ax, *_over_prior(each, columns), style.named_label(name, style.number("area", each.area)), look)
     costs = style.common((each.cost_fp, each.cost_fn) for _, each in models)
     highest = [np.nanmax(each.cost, initial=0.0) for _, each in models]
     if costs is not None:
         prior = np.linspace(0, 1, 1001)
         share = probability_cost_of(prior, *costs)
-        worst = 1.0 if models[0][1].normalize else (1 - prior) * costs[0] + prior * costs[1]
+        worst = 1.0 if models[0][1].normalize else cost_of_all_wrong(prior, *costs)
         style.reference(ax, prior, (1 - share) * worst, "always positive")
         style.reference(ax, prior, share * worst, "always negative", dotted=True)
         highest.append(np.nanmax(np.minimum(share, 1 - share) * worst, initial=0.0))
@@ -167,13 +159,12 @@ def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64]
     if not curve.normalize:
         return prior, cost
 
-    def worst(prior: Any) -> Any:
-        return prior * curve.cost_fn + (1 - prior) * curve.cost_fp
-
     def drawn(prior: Any, cost: Any) -> tuple[Any, Any]:
-        return prior, np.divide(cost, worst(prior), out=np.zeros_like(prior), where=worst(prior) > 0)
+        worst = cost_of_all_wrong(prior, curve.cost_fp, curve.cost_fn)
+        return prior, np.divide(cost, worst, out=np.zeros_like(prior), where=worst > 0)
 
-    return drawn(*thinning.refined(prior, cost * worst(prior), drawn, (4 / columns, 2 / columns)))
+    row_cost = cost * cost_of_all_wrong(prior, curve.cost_fp, curve.cost_fn)
+    return drawn(*thinning.refined(prior, row_cost, drawn, (4 / columns, 2 / columns)))
 
 
 def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifference], *, ax: Axes | None = None) -> Axes:
@@ -209,8 +200,7 @@ def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifferenc
     models = check.as_named("difference", difference, CostDifference)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
-    for name, each in models:
-        look = style.style_of_next(ax)
+    for name, each, look in style.styled(ax, models):
         x, saving = thinning.thinned(each.probability_cost, each.saving, columns)
         style.line(ax, x, saving, style.named_label(name, style.number("mean saving", each.mean_saving)), look)
         if len(models) == 1:

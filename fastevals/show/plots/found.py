@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure import ranking_metrics
+from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import GainCurve, LiftCurve, PrecisionRecallCurve
 from fastevals.show.plots import style, thinning
@@ -62,18 +64,14 @@ def plot_precision_recall(
     models = check.as_named("curve", curve, PrecisionRecallCurve)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
-    for name, each in models:
-        look, counts = style.style_of_next(ax), each.counts
-        if not counts.n_pos:
-            style.undefined(ax, name, look)
-            continue
-        break_even = ranking_metrics.break_even_point(counts).value
+    for name, each, look in style.styled(ax, models):
+        break_even = ranking_metrics.break_even_point(each.counts).value
         said = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
-        points = _hyperbolas(counts, columns, lambda tp, fp: tp, counts.n_pos, 1.0)
+        points = _hyperbolas(each.counts, columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
         style.line(ax, *points, style.named_label(name, *said), look)
         if marks:
             style.mark(ax, break_even, break_even, look)
-    share = style.common(_share_of_positives(each.counts) for _, each in models)
+    share = _common_share(models)
     if share is not None:
         style.reference(ax, [0, 1], [share, share], "chance")
     if marks:
@@ -116,16 +114,13 @@ def plot_gain(curve: GainCurve | Mapping[str, GainCurve], *, ax: Axes | None = N
     models = check.as_named("curve", curve, GainCurve)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
-    for name, each in models:
-        look, counts = style.style_of_next(ax), each.counts
-        if not counts.n_pos:
-            style.undefined(ax, name, look)
-            continue
+    for name, each, look in style.styled(ax, models):
+        counts = each.counts
         total = counts.n_pos + counts.n_neg
         rows = _rows(counts, columns, lambda tp, fp: tp + fp, total)
         x, y = (counts.tps[rows] + counts.fps[rows]) / total, counts.tps[rows] / counts.n_pos
         style.line(ax, x, y, style.named_label(name, style.number("area", each.area)), look)
-    share = style.common(_share_of_positives(each.counts) for _, each in models)
+    share = _common_share(models)
     if share:
         style.reference(ax, [0, share, 1], [0, 1, 1], "perfect", dotted=True)
     style.reference(ax, [0, 1], [0, 1], "chance")
@@ -170,11 +165,8 @@ def plot_lift(curve: LiftCurve | Mapping[str, LiftCurve], *, ax: Axes | None = N
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
     top = ax.get_ylim()[1] if style.has_curves(ax) else 1.1
-    for name, each in models:
-        look, counts = style.style_of_next(ax), each.counts
-        if not counts.n_pos:
-            style.undefined(ax, name, look)
-            continue
+    for name, each, look in style.styled(ax, models):
+        counts = each.counts
         total, share = counts.n_pos + counts.n_neg, _share_of_positives(counts)
         x, y = _hyperbolas(counts, columns, lambda tp, fp: tp + fp, total, 1 / share)
         style.line(ax, x, y, style.named_label(name, style.number("mean lift", each.area)), look)
@@ -185,8 +177,14 @@ def plot_lift(curve: LiftCurve | Mapping[str, LiftCurve], *, ax: Axes | None = N
     return ax
 
 
+def _common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
+    """Give the share of positives that all models' rows have; None where they differ, or there are no rows."""
+    share = style.common(_share_of_positives(each.counts) for _, each in models)
+    return None if share is None or math.isnan(share) else float(share)
+
+
 def _share_of_positives(counts: ThresholdCounts) -> float:
-    return counts.n_pos / (counts.n_pos + counts.n_neg)
+    return float(ratio(counts.n_pos, counts.n_pos + counts.n_neg))
 
 
 def _rows(

@@ -57,12 +57,8 @@ def plot_calibration(curve: CalibrationCurve | Mapping[str, CalibrationCurve], *
     models = check.as_named("curve", curve, CalibrationCurve)
     ax = style.axes_for(ax, style.TALL, len(models))
     strip = _strip(ax)
-    for name, each in models:
-        look = style.style_of_next(ax)
+    for name, each, look in style.styled(ax, models):
         filled = each.counts > 0
-        if not filled.any():
-            style.undefined(ax, name, look)
-            continue
         label = style.named_label(name, style.number("ECE", each.expected_calibration_error))
         style.line(ax, each.mean_predicted[filled], each.fraction_of_positives[filled], label, look)
         ax.lines[-1].set(marker="o", markersize=5)
@@ -140,11 +136,7 @@ def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axe
     models = check.as_named("curve", curve, DecisionCurve)
     ax = style.axes_for(ax, style.WIDE, len(models))
     top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
-    for name, each in models:
-        look = style.style_of_next(ax)
-        if np.isnan(each.net_benefit).all():
-            style.undefined(ax, name, look)
-            continue
+    for name, each, look in style.styled(ax, models):
         x, benefit = _ascending(each, each.net_benefit)
         style.line(ax, x, benefit, style.named_label(name) or "model", look)
         top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))

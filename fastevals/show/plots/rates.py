@@ -65,14 +65,10 @@ def plot_roc(
     models = check.as_named("curve", curve, RocCurve)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
-    for name, each in models:
-        look, counts = style.style_of_next(ax), each.counts
-        if ranking_metrics.one_class(counts):
-            style.undefined(ax, name, look)
-            continue
-        error = ranking_metrics.equal_error_rate(counts).value
+    for name, each, look in style.styled(ax, models):
+        error = ranking_metrics.equal_error_rate(each.counts).value
         said = style.number("AUC", each.area), style.number("EER", error) if marks else ""
-        style.line(ax, *_rates(counts, columns), style.named_label(name, *said), look)
+        style.line(ax, *_rates(each.counts, columns), style.named_label(name, *said), look)
         if hull:
             ax.plot(*_rates(each.hull().counts, columns), color=look[0], linewidth=0.9, label="_hull", zorder=2.2)
         if marks:
@@ -133,13 +129,11 @@ def plot_det(curve: DetCurve | Mapping[str, DetCurve], *, ax: Axes | None = None
     low, high = _det_limits(ax, [each.counts for _, each in models])
     _normal_deviate_axes(ax, low, high)
     columns = style.columns_of(ax)
-    for name, each in models:
-        look, counts = style.style_of_next(ax), each.counts
-        if ranking_metrics.one_class(counts):
-            style.undefined(ax, name, look)
-            continue
-        error = ranking_metrics.equal_error_rate(counts).value
-        style.line(ax, *_errors(counts, low, high, columns), style.named_label(name, f"EER {100 * error:.2f} %"), look)
+    for name, each, look in style.styled(ax, models):
+        error = ranking_metrics.equal_error_rate(each.counts).value
+        style.line(
+            ax, *_errors(each.counts, low, high, columns), style.named_label(name, f"EER {100 * error:.2f} %"), look
+        )
         if marks:
             style.mark(ax, error, error, look)
     if marks:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -36,8 +36,7 @@ __all__ = [
     "reference",
     "require_matplotlib",
     "size_for",
-    "style_of_next",
-    "undefined",
+    "styled",
 ]
 
 SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 7.6)  # inches; 800 pixels wide at 125 a inch
@@ -88,10 +87,15 @@ def columns_of(ax: Axes) -> int:
     return max(COLUMNS, 4 * math.ceil(ax.get_window_extent().width))
 
 
-def style_of_next(ax: Axes) -> Style:
-    """Give the colour and kind of line of the next model."""
-    k = sum(line.get_gid() == CURVE for line in ax.lines)
-    return COLORS[k % len(COLORS)], LINES[k % len(LINES)]
+def styled(ax: Axes, models: Iterable[tuple[str | None, Any]]) -> Iterator[tuple[str | None, Any, Style]]:
+    """Give each model with the next colour and kind of line; one without a curve is said to be undefined."""
+    for name, each in models:
+        k = sum(line.get_gid() == CURVE for line in ax.lines)
+        look = COLORS[k % len(COLORS)], LINES[k % len(LINES)]
+        if each.defined:
+            yield name, each, look
+        else:
+            line(ax, [], [], named_label(name, "undefined"), look)
 
 
 def named_label(name: str | None, *said: str) -> str:
@@ -106,19 +110,14 @@ def named_label(name: str | None, *said: str) -> str:
     return f" {label}" if label.startswith("_") else label  # which matplotlib would hide
 
 
-def number(what: str, value: float, unit: str = "") -> str:
+def number(what: str, value: float) -> str:
     """Say a value, or nothing where it is undefined."""
-    return "" if math.isnan(value) else f"{what} {value:.3f}{unit}"
+    return "" if math.isnan(value) else f"{what} {value:.3f}"
 
 
 def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None:
     """Draw a model's curve."""
     ax.plot(x, y, color=style[0], linestyle=style[1], linewidth=1.8, label=label, gid=CURVE, zorder=2.5)
-
-
-def undefined(ax: Axes, name: str | None, style: Style) -> None:
-    """Say in the legend that a model has no curve."""
-    line(ax, [], [], named_label(name, "undefined"), style)
 
 
 def reference(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, *, dotted: bool = False) -> None:
@@ -144,7 +143,7 @@ def mark(ax: Axes, x: float, y: float, style: Style) -> None:
         )  # fmt: skip
 
 
-def finish(ax: Axes, x_label: str, y_label: str, legend: str | None = "best") -> None:
+def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best") -> None:
     """Add labels, a light grid and the legend."""
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
@@ -152,7 +151,7 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str | None = "best") ->
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    if legend is not None and any(ax.get_legend_handles_labels()[1]):
+    if any(ax.get_legend_handles_labels()[1]):
         where: dict[str, Any] = {"loc": legend}
         if sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE:
             from matplotlib.transforms import ScaledTranslation

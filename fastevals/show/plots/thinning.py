@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, run
-from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.counts import ThresholdCounts, last_row
 
 __all__ = ["COLUMNS", "first_at_least", "refined", "rows_to_draw", "thinned"]
 
@@ -67,14 +67,8 @@ def rows_to_draw(
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
-    """Give the first row whose x is not below each value, n where there is none; bisects, so no array of x is made."""
-    low, high = np.full(values.shape, -1, dtype=np.intp), np.full(values.shape, n, dtype=np.intp)  # x[low] < value
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        below = x(np.maximum(middle, 0)) < values
-        open_ = high - low > 1
-        low, high = np.where(open_ & below, middle, low), np.where(open_ & ~below, middle, high)
-    return high
+    """Give the first row whose x is not below each value, n where there is none; x is 0 at row 0, values are above."""
+    return last_row(n, values.shape, lambda rows: x(rows) < values) + 1
 
 
 def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
