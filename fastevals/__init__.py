@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fastevals._execution import get_num_threads, num_threads, set_num_threads
     from fastevals._validation import UndefinedMetricWarning
-    from fastevals.measure.calibration import BrierDecomposition
     from fastevals.measure.confusion import ConfusionMatrix
+    from fastevals.measure.cost_sensitive import cost_threshold, minimum_cost_predictions
     from fastevals.measure.counts import ThresholdCounts
     from fastevals.measure.curves import (
         CalibrationCurve,
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         PrecisionRecallCurve,
         RocCurve,
     )
-    from fastevals.measure.decisions import cost_threshold, minimum_cost_predictions
     from fastevals.measure.folds import RankingFolds
+    from fastevals.measure.probability_metrics import BrierDecomposition
     from fastevals.measure.ranking import Ranking
     from fastevals.measure.regression import RegressionMetrics, regression_metrics
     from fastevals.measure.results import Interval, OperatingPoint
@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {
-    "BrierDecomposition": "measure.calibration",
+    "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
     "ConfusionMatrix": "measure.confusion",
     "CostCurve": "measure.curves",
@@ -54,9 +54,9 @@ _HOMES = {
     "RocCurve": "measure.curves",
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
-    "cost_threshold": "measure.decisions",
+    "cost_threshold": "measure.cost_sensitive",
     "get_num_threads": "_execution",
-    "minimum_cost_predictions": "measure.decisions",
+    "minimum_cost_predictions": "measure.cost_sensitive",
     "num_threads": "_execution",
     "regression_metrics": "measure.regression",
     "set_num_threads": "_execution",

@@ -40,6 +40,10 @@ class ThresholdCounts(Frozen):
     n_pos, n_neg : int or float
         Positive and negative rows in all.
 
+    Notes
+    -----
+    Averages over folds bend this: a vertical one has NaN thresholds, and in that of P-R curves `fps` may fall.
+
     Examples
     --------
     >>> import fastevals

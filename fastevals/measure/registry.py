@@ -1,6 +1,6 @@
 """One entry a metric. The report, the command line, best_threshold and the tests read this table.
 
-To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `calibration.py` where scores are
+To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` where scores are
 probabilities, `cells.py` for one threshold) and its entry here.
 """
 
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from fastevals._validation import check_choice
-from fastevals.measure import calibration, cells, ranking_metrics
+from fastevals.measure import cells, probability_metrics, ranking_metrics
 from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost_envelope import CostEnvelope
-from fastevals.measure.forecasts import are_probabilities
+from fastevals.measure.probability_bins import are_probabilities
 
 __all__ = ["METRICS", "Metric", "metric_named"]
 
@@ -101,12 +101,14 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, 0.25),
         ),
         Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic),
-        Metric("brier_score", "Brier", "probabilities", calibration.brier_score, greater_is_better=False, needs=()),
+        Metric(
+            "brier_score", "Brier", "probabilities", probability_metrics.brier_score, greater_is_better=False, needs=()
+        ),
         Metric(
             "log_loss",
             "log loss",
             "probabilities",
-            calibration.log_loss,
+            probability_metrics.log_loss,
             greater_is_better=False,
             bounds=(0.0, math.inf),
             needs=(),

@@ -14,7 +14,7 @@ from fastevals.measure import curves
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
-from fastevals.measure.forecasts import are_probabilities
+from fastevals.measure.probability_bins import are_probabilities
 from fastevals.show import plots
 from fastevals.show.plots import style
 from fastevals.show.report import Block, Report

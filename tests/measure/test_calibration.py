@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts
-from fastevals.measure.calibration import brier_decomposition, brier_score, log_loss
 from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.probability_metrics import brier_decomposition, brier_score, log_loss
 from tests import reference_calibration as reference
 from tests.strategies import BOUNDED, DENORMAL, DYADIC_WEIGHTS, FEWER, FLOAT_WEIGHTS, Case
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.forecasts import cut
+from fastevals.measure.probability_bins import cut
 from fastevals.measure.results import Frozen
 
 __all__ = ["CalibrationCurve"]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.forecasts import require_probabilities
+from fastevals.measure.probability_bins import require_probabilities
 from fastevals.measure.results import Frozen, Interval, number_or_array
 
 __all__ = ["DecisionCurve", "net_benefit"]

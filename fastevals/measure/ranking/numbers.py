@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fastevals import _validation as check
-from fastevals.measure import calibration, ranking_metrics
-from fastevals.measure.calibration import BrierDecomposition
+from fastevals.measure import probability_metrics, ranking_metrics
+from fastevals.measure.probability_metrics import BrierDecomposition
 from fastevals.measure.ranking.base import Counted
 from fastevals.measure.results import OperatingPoint
 
@@ -223,7 +223,7 @@ class Numbers(Counted):
         >>> fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).brier_score()
         0.175
         """
-        return calibration.brier_score(self.counts)
+        return probability_metrics.brier_score(self.counts)
 
     def brier_decomposition(self, *, n_bins: int | None = None, strategy: str = "uniform") -> BrierDecomposition:
         """Take the Brier score apart: reliability - resolution + uncertainty.
@@ -251,7 +251,7 @@ class Numbers(Counted):
         >>> fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.25, 1.0]).brier_decomposition().uncertainty
         0.25
         """
-        return calibration.brier_decomposition(self.counts, n_bins=n_bins, strategy=strategy)
+        return probability_metrics.brier_decomposition(self.counts, n_bins=n_bins, strategy=strategy)
 
     def log_loss(self) -> float:
         """Mean of minus the natural logarithm of the probability given to what happened; less is better.
@@ -272,4 +272,4 @@ class Numbers(Counted):
         >>> fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.5, 0.75]).log_loss()
         0.389048349478822
         """
-        return calibration.log_loss(self.counts)
+        return probability_metrics.log_loss(self.counts)

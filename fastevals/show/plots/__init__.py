@@ -8,10 +8,12 @@ A curve of millions of points is thinned to a few thousand that draw the same li
 as they are when it is drawn.
 """
 
-from fastevals.show.plots.costs import plot_cost, plot_cost_difference, plot_cost_over_prior
-from fastevals.show.plots.found import plot_gain, plot_lift, plot_precision_recall
-from fastevals.show.plots.probabilities import plot_calibration, plot_decision
-from fastevals.show.plots.rates import plot_det, plot_roc
+from fastevals.show.plots.calibration import plot_calibration
+from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
+from fastevals.show.plots.decision import plot_decision
+from fastevals.show.plots.gain import plot_gain, plot_lift
+from fastevals.show.plots.precision_recall import plot_precision_recall
+from fastevals.show.plots.roc import plot_det, plot_roc
 
 __all__ = [
     "plot_calibration",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.forecasts import (
+from fastevals.measure.probability_bins import (
     Bins,
     Groups,
     cut,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import BLOCK, run
-from fastevals._kernels.decisions import cheapest_actions
+from fastevals._kernels.cost_sensitive import cheapest_actions
 
 __all__ = ["cost_threshold", "minimum_cost_predictions"]
 

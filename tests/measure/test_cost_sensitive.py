@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, UndefinedMetricWarning, cost_threshold, minimum_cost_predictions
-from fastevals.measure import decisions
 from tests import reference_confusion as twin
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
@@ -100,8 +99,8 @@ def test_decisions_are_those_of_float_sums_bit_for_bit(problem: Any) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 11, 40])
 def test_many_rows_and_blocks(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "BLOCK", 64)
-    monkeypatch.setattr(decisions, "FEWEST_ROWS", 7)
+    monkeypatch.setattr(cost_sensitive, "BLOCK", 64)
+    monkeypatch.setattr(cost_sensitive, "FEWEST_ROWS", 7)
     rng = np.random.default_rng(k)
     y_prob, costs = rng.dirichlet(np.ones(k), 700), rng.integers(5, 9, (k, k)) * (1.0 - np.eye(k))
     expected = [in_floats(row, costs) for row in y_prob]

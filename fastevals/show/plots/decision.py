@@ -1,0 +1,73 @@
+"""The picture of net benefit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.show.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_decision"]
+
+
+def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axes | None = None) -> Axes:
+    """Draw decision curves: net benefit against threshold probability, beside treating all and treating none.
+
+    Parameters
+    ----------
+    curve : DecisionCurve or mapping of str to DecisionCurve
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on, with the part of the curves below no benefit cut short. A curve that is NaN is "undefined" in
+        the legend. Treating all is drawn where it is the same for all models.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from fastevals.measure.curves.decision import DecisionCurve
+    >>> from matplotlib.figure import Figure
+    >>> counts = fastevals.Ranking([0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8]).counts
+    >>> ax = plot_decision({"mine": DecisionCurve.from_counts(counts)}, ax=Figure().subplots())
+    >>> [line.get_label() for line in ax.lines]
+    ['mine', 'treat all', 'treat none']
+    """
+    models = check.as_named("curve", curve, DecisionCurve)
+    ax = style.axes_for(ax, style.WIDE, len(models))
+    top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
+    for name, each, look in style.styled(ax, models):
+        x, benefit = _ascending(each, each.net_benefit)
+        style.line(ax, x, benefit, style.named_label(name) or "model", look)
+        top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))
+    shared = style.common(np.stack(_ascending(each, each.treat_all)) for _, each in models)
+    if shared is not None:
+        style.reference(ax, shared[0], shared[1], "treat all")
+    style.reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
+    top = top or 1.0
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.2 * top, top))
+    style.finish(ax, "Threshold probability", "Net benefit, true positives a row")
+    return ax
+
+
+def _ascending(curve: DecisionCurve, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    order = np.argsort(curve.threshold_probability, kind="stable")
+    return curve.threshold_probability[order], values[order]

@@ -1,0 +1,112 @@
+"""Pictures of cumulative gain and lift."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fastevals import _validation as check
+from fastevals.measure.curves import GainCurve, LiftCurve
+from fastevals.show.plots import style
+from fastevals.show.plots.points import common_share, hyperbolas, rows_along, share_of_positives
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_gain", "plot_lift"]
+
+
+def plot_gain(curve: GainCurve | Mapping[str, GainCurve], *, ax: Axes | None = None) -> Axes:
+    """Draw cumulative gain: the share of positives found against the share of rows taken, best scores first.
+
+    Parameters
+    ----------
+    curve : GainCurve or mapping of str to GainCurve
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
+    ['area 0.625', 'perfect', 'chance']
+    """
+    models = check.as_named("curve", curve, GainCurve)
+    ax = style.axes_for(ax, style.SQUARE, len(models))
+    columns = style.columns_of(ax)
+    for name, each, look in style.styled(ax, models):
+        counts = each.counts
+        total = counts.n_pos + counts.n_neg
+        rows = rows_along(counts, columns, lambda tp, fp: tp + fp, total)
+        x, y = (counts.tps[rows] + counts.fps[rows]) / total, counts.tps[rows] / counts.n_pos
+        style.line(ax, x, y, style.named_label(name, style.number("area", each.area)), look)
+    share = common_share(models)
+    if share:
+        style.reference(ax, [0, share, 1], [0, 1, 1], "perfect", dotted=True)
+    style.reference(ax, [0, 1], [0, 1], "chance")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    style.finish(ax, "Share of rows predicted positive", "Gain, share of positives found", "lower right")
+    return ax
+
+
+def plot_lift(curve: LiftCurve | Mapping[str, LiftCurve], *, ax: Axes | None = None) -> Axes:
+    """Draw lift: how many times as many positives are found as by chance, against the share of rows taken.
+
+    Between two thresholds the counts are straight and lift is drawn as it is, a hyperbola.
+
+    Parameters
+    ----------
+    curve : LiftCurve or mapping of str to LiftCurve
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
+    'Lift'
+    """
+    models = check.as_named("curve", curve, LiftCurve)
+    ax = style.axes_for(ax, style.WIDE, len(models))
+    columns = style.columns_of(ax)
+    top = ax.get_ylim()[1] if style.has_curves(ax) else 1.1
+    for name, each, look in style.styled(ax, models):
+        counts = each.counts
+        total, share = counts.n_pos + counts.n_neg, share_of_positives(counts)
+        x, y = hyperbolas(counts, columns, lambda tp, fp: tp + fp, total, 1 / share)
+        style.line(ax, x, y, style.named_label(name, style.number("mean lift", each.area)), look)
+        top = max(top, 1.05 * float(y.max()))
+    style.reference(ax, [0, 1], [1, 1], "chance")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
+    style.finish(ax, "Share of rows predicted positive", "Lift")
+    return ax

@@ -1,0 +1,74 @@
+"""The picture of precision and recall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fastevals import _validation as check
+from fastevals.measure import ranking_metrics
+from fastevals.measure.curves import PrecisionRecallCurve
+from fastevals.show.plots import style
+from fastevals.show.plots.points import common_share, hyperbolas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_precision_recall"]
+
+
+def plot_precision_recall(
+    curve: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve], *, ax: Axes | None = None, marks: bool = True
+) -> Axes:
+    """Draw precision-recall curves, with the area and the break-even point.
+
+    Between two thresholds the counts are straight and precision is drawn as it is, a hyperbola.
+
+    Parameters
+    ----------
+    curve : PrecisionRecallCurve or mapping of str to PrecisionRecallCurve
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    marks : bool
+        Mark the break-even point, where precision and recall are equal.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> ax = plot_precision_recall(ranking.precision_recall_curve(), ax=Figure().subplots())
+    >>> ax.lines[0].get_label()
+    'area 0.797, BEP 0.500'
+    """
+    models = check.as_named("curve", curve, PrecisionRecallCurve)
+    ax = style.axes_for(ax, style.SQUARE, len(models))
+    columns = style.columns_of(ax)
+    for name, each, look in style.styled(ax, models):
+        break_even = ranking_metrics.break_even_point(each.counts).value
+        said = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
+        points = hyperbolas(each.counts, columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
+        style.line(ax, *points, style.named_label(name, *said), look)
+        if marks:
+            style.mark(ax, break_even, break_even, look)
+    share = common_share(models)
+    if share is not None:
+        style.reference(ax, [0, 1], [share, share], "chance")
+    if marks:
+        style.reference(ax, [0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    style.finish(ax, "Recall", "Precision")
+    return ax
