@@ -5,7 +5,9 @@ import numpy as np
 from fastevals._kernels.compensated import add, difference, product, two_sum
 from fastevals._kernels.jit import kernel
 
-__all__ = ["average_precision", "davis_goadrich_area", "linear_pr_area", "roc_area", "upper_hull"]
+__all__ = ["average_precision", "davis_goadrich_area", "lift_area", "linear_pr_area", "roc_area", "upper_hull"]
+
+LARGEST = np.finfo(np.float64).max
 
 
 @kernel
@@ -70,6 +72,14 @@ def excess_of_log(u):
 
 
 @kernel
+def excess_share(u):
+    """(u - log(1 + u)) / u for u > -1, without cancellation; 0 at 0."""
+    if u == 0.0:
+        return 0.0
+    return excess_of_log(u) / u if u < 1.0 else 1.0 - np.log1p(u) / u
+
+
+@kernel
 def davis_goadrich_area(fps, tps):
     """Area under the P-R curve with counts linear between points, in true positives, as a pair.
 
@@ -90,9 +100,30 @@ def davis_goadrich_area(fps, tps):
             elif slope == 0.0:
                 high, low = add(high, low, gain * (tps[i - 1] + gain / 2) / start)
             else:
-                u = slope * gain / start
+                u = min(slope * gain / start, LARGEST)
                 high, low = add(high, low, tps[i - 1] / slope * np.log1p(u))
-                high, low = add(high, low, start / (slope * slope) * excess_of_log(u))
+                high, low = add(high, low, gain / slope * excess_share(u))
+    return high, low
+
+
+@kernel
+def lift_area(fps, tps):
+    """Area under precision over the rows predicted positive, counts linear between points, as a pair.
+
+    From (tp, fp), with m the share of positives among the next n rows, the area of a step is the integral of
+    (tp + m t) / (tp + fp + t) over t in [0, n], in closed form and free of cancellation.
+    """
+    high, low = 0.0, 0.0
+    for i in range(1, fps.size):
+        gain = float(tps[i]) - float(tps[i - 1])
+        rows = gain + (float(fps[i]) - float(fps[i - 1]))
+        start = float(tps[i - 1]) + float(fps[i - 1])
+        if start == 0.0:
+            high, low = add(high, low, gain)
+        elif rows > 0.0:
+            u = min(rows / start, LARGEST)
+            high, low = add(high, low, tps[i - 1] * np.log1p(u))
+            high, low = add(high, low, gain * excess_share(u))
     return high, low
 
 

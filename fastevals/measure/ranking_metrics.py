@@ -115,16 +115,10 @@ def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> fl
 
 
 def mean_lift(counts: ThresholdCounts) -> float:
-    """Give precision over the share of positives, on average over the share of rows predicted positive.
-
-    The area under tp / (tp + fp) over tp + fp is that over tp (the P-R area) and over fp, of which the P-R area of the
-    swapped classes leaves out the other part.
-    """
+    """Give precision over the share of positives, on average over the share of rows predicted positive."""
     if not counts.n_pos:
         return math.nan
-    swapped = ThresholdCounts(counts.thresholds, counts.fps, counts.tps)
-    found, missed = (sum_steps(areas.davis_goadrich_area, each) for each in (counts, swapped))
-    return float((found + Fraction(counts.n_neg) - missed) / Fraction(counts.n_pos))
+    return float(sum_steps(areas.lift_area, counts) / Fraction(counts.n_pos))
 
 
 def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:

@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 from collections.abc import Callable
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -284,6 +285,31 @@ def lift_area(points: list[Point]) -> float:
 @given(any_weights)
 def test_lift_area_is_the_integral_of_gain_over_share(case):
     assert ranking_of(case).lift_curve().area == pytest.approx(lift_area(reference_curves.gain(*case)), rel=1e-11)
+
+
+@pytest.mark.parametrize("ratio", [1e-300, 1e-16, 1e-6, 1e6, 1e10, 1e16, 1e100, 1e300])
+def test_lift_area_of_classes_of_unlike_weight(ratio):
+    y, s = np.array([0, 1, 0, 1, 1, 0, 1, 0]), np.array([0.1, 0.9, 0.5, 0.5, 0.3, 0.7, 0.2, 0.95])
+    weights = np.where(y == 0, ratio, 1.0)
+    with localcontext(prec=700):
+        area = tp = fp = Decimal(0)
+        for score in sorted(set(s), reverse=True):
+            up, right = (sum(map(Decimal, weights[(s == score) & (y == c)]), Decimal(0)) for c in (1, 0))
+            slope, start = up / (up + right), tp + fp
+            area += up + (((start + up + right) / start).ln() * (tp - slope * start) if start else 0)
+            tp, fp = tp + up, fp + right
+        expected = float(area / tp)
+    assert Ranking(y, s, sample_weight=weights).lift_curve().area == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("weights", [(1e-300, 1e300), (1e300, 1e-300)])
+def test_areas_of_classes_whose_weights_no_float_compares(weights):
+    y = np.array([0, 1, 0, 1, 1, 0, 1, 0])
+    far, farther = (
+        Ranking(y, [1, 2, 3, 3, 5, 6, 7, 8], sample_weight=np.take(each, y)) for each in (np.cbrt(weights), weights)
+    )
+    assert farther.precision_recall_curve().area == pytest.approx(float(weights[0] < weights[1]), abs=1e-12)
+    assert farther.lift_curve().area == pytest.approx(far.lift_curve().area, rel=1e-12)
 
 
 def test_lift_area_against_quadrature(fawcett):
