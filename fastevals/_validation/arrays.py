@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fastevals._validation.options import show
 
 __all__ = [
-    "as_cost_matrix",
     "as_predictions",
     "as_scores",
     "as_square_counts",
@@ -159,18 +158,6 @@ def as_square_counts(name: str, values: Any) -> NDArray[Any]:
     counts = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
     counts.flags.writeable = False
     return counts
-
-
-def as_cost_matrix(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
-    """Give a cost matrix as finite float64 of shape (K, K)."""
-    array = as_array(name, values)
-    if array.dtype.kind not in "fiub" or array.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"{name} must hold numbers of shape {(n_classes, n_classes)}, got {array.dtype} of shape {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, but has a NaN or infinite value")
-    return array.astype(np.float64)
 
 
 def as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:

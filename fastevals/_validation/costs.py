@@ -8,12 +8,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_array, as_cost_matrix, check_finite
+from fastevals._validation.arrays import as_array, check_finite
 from fastevals._validation.options import check_costs, check_number, show
 
 __all__ = [
     "as_action_costs",
     "as_class_shares",
+    "as_cost_matrix",
     "as_prior_ratios",
     "as_probabilities",
     "as_shares_of_positives",
@@ -35,6 +36,16 @@ def sum_tolerance(dtype: np.dtype[Any]) -> float:
 # Costs ------------------------------------------------------------------------------------------------------------
 
 
+def as_cost_matrix(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
+    """Give a cost matrix as finite float64 of shape (K, K)."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiub" or array.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"{name} must hold numbers of shape {(n_classes, n_classes)}, got {array.dtype} of shape {array.shape}"
+        )
+    return _as_finite(name, array)
+
+
 def as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
     """Give the costs of at least one action for each class as finite float64 of shape (K, A)."""
     array = as_array(name, values)
@@ -42,6 +53,10 @@ def as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float6
         raise ValueError(
             f"{name} must hold numbers of shape ({n_classes}, actions), got {array.dtype} of shape {array.shape}"
         )
+    return _as_finite(name, array)
+
+
+def _as_finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # a longer float's
         costs = array.astype(np.float64)
     if not np.isfinite(costs).all():

@@ -342,8 +342,10 @@ class ConfusionMatrix:
             shares = check.as_class_shares("prior", prior, self.counts.shape[-1])[:, None]
             rates = cells.ratio(self.counts, self.counts.sum(axis=-1, keepdims=True))
             return self._result("cost", np.where(shares > 0, shares * rates * costs, 0.0).sum(axis=(-2, -1)))
-        total = (self.counts * costs).sum(axis=(-2, -1))
-        return self._result("cost", cells.ratio(total, self._total()) if normalize else total)
+        unit = np.ldexp(1.0, np.frexp(np.abs(costs).max())[1] - 1) or 1.0  # exact, and no sum overflows
+        total = (self.counts * (costs / unit)).sum(axis=(-2, -1))
+        with np.errstate(over="ignore"):
+            return self._result("cost", (cells.ratio(total, self._total()) if normalize else total) * unit)
 
     # Metrics of a class against the rest --------------------------------------------------------------------------
 

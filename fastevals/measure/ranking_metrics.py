@@ -27,6 +27,7 @@ __all__ = [
     "ks_statistic",
     "mean_lift",
     "partial_roc_auc",
+    "power_of_two",
     "pr_auc",
     "rank_loss",
     "roc_auc",
@@ -40,13 +41,13 @@ def one_class(counts: ThresholdCounts) -> bool:
     return not (counts.n_pos and counts.n_neg)
 
 
-def _power_of_two(total: float) -> float:
+def power_of_two(total: float) -> float:
     """Give the scale that brings a total near 1, so that products of weights neither overflow nor vanish."""
     return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))
 
 
 def _auc(counts: ThresholdCounts) -> Fraction:
-    fp_scale, tp_scale = _power_of_two(counts.n_neg), _power_of_two(counts.n_pos)
+    fp_scale, tp_scale = power_of_two(counts.n_neg), power_of_two(counts.n_pos)
     doubled = sum_steps(areas.roc_area, counts, fp_scale, tp_scale)
     return min(doubled / (2 * Fraction(counts.n_neg * fp_scale) * Fraction(counts.n_pos * tp_scale)), Fraction(1))
 
@@ -86,7 +87,7 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
         points = [left, right]
         if first <= last:
             rows = slice(first, last + 1)
-            fp_scale, tp_scale = _power_of_two(n_neg), _power_of_two(n_pos)
+            fp_scale, tp_scale = power_of_two(n_neg), power_of_two(n_pos)
             doubled = sum(areas.roc_area(counts.fps[rows], counts.tps[rows], fp_scale, tp_scale))
             ends = [(counts.fps[row] / n_neg, counts.tps[row] / n_pos) for row in (first, last)]
             area = doubled / 2 / (n_neg * fp_scale) / (n_pos * tp_scale) - min_tpr * (ends[1][0] - ends[0][0])
@@ -129,7 +130,7 @@ def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
     # Cross products are exact for whole counts and tell true ties; floats are scaled so as not to overflow.
     x, y = n_pos, n_neg
     if isinstance(n_pos, float) or n_pos * n_neg >= 2**63:
-        x, y = n_pos * _power_of_two(n_pos), n_neg * _power_of_two(n_pos)
+        x, y = n_pos * power_of_two(n_pos), n_neg * power_of_two(n_pos)
     row = best_row(counts, lambda cells: np.abs(cells.tp * y - cells.fp * x))
     assert row is not None
     tpr, fpr = Fraction(counts.tps[row].item()) / Fraction(n_pos), Fraction(counts.fps[row].item()) / Fraction(n_neg)
@@ -178,6 +179,6 @@ def hull(counts: ThresholdCounts) -> ThresholdCounts:
     rows: NDArray[np.intp] = np.empty(counts.thresholds.size, dtype=np.intp)
     x, y = counts.fps, counts.tps
     if y.dtype == np.float64:
-        x, y = x * _power_of_two(counts.n_neg), y * _power_of_two(counts.n_pos)
+        x, y = x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)
     size = areas.upper_hull(x, y, rows)
     return counts.take(rows[:size].copy())

@@ -18,6 +18,7 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals.measure.codec import plain_block
 from fastevals.measure.median import EVERYTHING, Around, Bracket, bracket_median, exact_median, no_outside
+from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.results import Frozen
 
 __all__ = ["RegressionMetrics", "RegressionSums", "regression_metrics"]
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 TARGETS = 4  # where the sums of the targets begin among those of `read_rows`
 ORIGIN_SAMPLE = 1024  # targets
 FAR = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
+USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 DOUBLE = np.dtype(np.float64)
 SHOWN = 4  # models in a repr
 
@@ -171,6 +173,8 @@ def regression_metrics(
             rows = weights != 0
             targets, weights = targets[rows], weights[rows]
             kept = {label: values[rows] for label, values in labelled.items()}
+    if weights is not None and not 1 / USUAL < weights.max() < USUAL:
+        weights = weights * power_of_two(weights.max())  # else products with errors over- or underflow before errors do
     predictions = list(kept.values())
     brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
     origin = _origin(targets)

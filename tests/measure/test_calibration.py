@@ -533,3 +533,9 @@ def test_fractions_of_the_twin_by_hand():
     assert reference.brier_parts([0, 0.5, 1], y, p) == tuple(
         Fraction(numerator, 96) for numerator in (1, 48 * Fraction(1, 9), 192 * Fraction(1, 9), 1, 8)
     )
+
+
+def test_a_bin_of_no_weight_beside_the_rest_counts_for_nothing():
+    y, p = np.array([0, 1, 1, 0]), np.array([0.15, 0.25, 0.95, 0.45])
+    curve = Ranking(y, p, sample_weight=np.where(y == 1, 1e200, 1e-200)).calibration_curve()
+    assert curve.expected_calibration_error == pytest.approx((0.75 + 0.05) / 2)

@@ -924,3 +924,17 @@ def test_transposing_swaps_precision_and_recall() -> None:
         assert np.array_equal(matrix.precision(average=None), swapped.recall(average=None))
         assert matrix.matthews() == swapped.matthews()
         assert matrix.cohen_kappa() == swapped.cohen_kappa()
+
+
+def test_mean_cost_of_huge_costs_does_not_overflow():
+    matrix = ConfusionMatrix([[90, 5], [1, 4]])
+    assert matrix.cost([[0, 1e308], [1e308, 0]]) == pytest.approx(6e306, rel=1e-15)
+    assert matrix.cost([[0, 1e308], [1e308, 0]], normalize=False) == math.inf
+    assert matrix.cost([[0, 5e-324], [1e-320, 0]], normalize=False) == 5 * 5e-324 + 1e-320
+    assert matrix.cost([[0, 0], [0, 0]]) == 0.0
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="long doubles are doubles here")
+def test_costs_past_the_largest_float():
+    with pytest.raises(ValueError, match="cost_matrix must be finite"):
+        ConfusionMatrix([[90, 5], [1, 4]]).cost(np.array([[0, np.longdouble("1e4000")], [1, 0]]))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from fastevals import CostCurve, Ranking, ThresholdCounts, UndefinedMetricWarning, num_threads
+from fastevals import CostCurve, OperatingPoint, Ranking, ThresholdCounts, UndefinedMetricWarning, num_threads
 from fastevals.measure.registry import METRICS
 from tests import reference_curves
 from tests.strategies import BOUNDED, Case, any_weights, exact_cases
@@ -548,3 +548,45 @@ def test_one_class_is_undefined_where_an_error_is_free_too(label, costs):
 def test_the_highest_threshold_is_named_where_nothing_costs():
     # At PC(+) = 0 a false negative is free: predicting none (+inf) attains the least cost, as 0.8 does.
     assert tuple(Ranking(Y, S).cost_curve().at(probability_cost=0)) == (0.0, INF)
+
+
+def test_of_thresholds_that_cost_the_same_it_is_the_highest():
+    assert Ranking([1, 0, 0, 1, 1, 0], [6, 6, 3, 7, 6, 6]).cost_curve().at(probability_cost=0.5).threshold == 7
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        n = int(rng.integers(3, 20))
+        y, s = np.append(rng.integers(0, 2, n), [0, 1]), np.append(rng.integers(0, 8, n), [1, 6])
+        ranking = Ranking(y, s)
+        best = ranking.best_threshold("expected_cost", prior=0.5)
+        assert ranking.cost_curve().at(prior=0.5).threshold == best.threshold, (y, s)
+
+
+def test_where_nothing_costs_predicting_none_is_the_highest_threshold():
+    curve = Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    assert curve.over_prior(cost_fp=0, normalize=False).at(0.0) == OperatingPoint(0.0, math.inf)
+    found = curve.at(prior=0.0, cost_fp=0.0)
+    assert math.isnan(found.value)
+    assert found.threshold == math.inf
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-320, 1e-300, 1e300, 1e308])
+def test_the_unit_of_the_costs_does_not_matter(unit):
+    curve = Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    over = curve.over_prior(cost_fp=unit, cost_fn=unit)
+    assert over.area == pytest.approx(0.125, rel=1e-15)
+    assert over.at(0.3) == curve.at(probability_cost=0.3)
+
+
+def test_one_class_alone_however_unlike_the_costs():
+    curve = Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    for costs in ({"cost_fp": 1e-300, "cost_fn": 1e300}, {"cost_fp": 1e300, "cost_fn": 1e-300}):
+        assert curve.at(prior=0.0, **costs) == curve.over_prior(**costs).at(0.0) == OperatingPoint(0.0, math.inf)
+        assert curve.at(prior=1.0, **costs) == curve.over_prior(**costs).at(1.0) == OperatingPoint(0.0, 0.3)
+
+
+def test_the_envelope_checks_places():
+    envelope = Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve().lower_envelope
+    assert envelope.at(0.25) == OperatingPoint(0.125, 0.8)
+    assert envelope.at([0.25, 1.0]).value.tolist() == [0.125, 0.0]
+    with pytest.raises(ValueError, match=r"probability_cost must be in \[0, 1\], got 1.5"):
+        envelope.at(1.5)

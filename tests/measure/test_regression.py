@@ -215,6 +215,15 @@ def test_weights_of_any_size_are_added_exactly():
         assert result.median_absolute_error == 2.5
 
 
+@pytest.mark.parametrize("unit", [5e-324, 1e-318, 1e-300, 1e-30, 1e30, 1e300, 1e305])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    y, p = [1.0, 2.0, 3.0, 1e-8], [1e5, 2.001, 3.0, 2e-8]
+    expected = regression_metrics(y, p, sample_weight=[1, 1, 2, 1])
+    scaled = regression_metrics(y, p, sample_weight=np.array([1, 1, 2, 1]) * unit)
+    for name in NAMES:
+        assert getattr(scaled, name) == pytest.approx(getattr(expected, name), rel=1e-14), name
+
+
 # Inputs -----------------------------------------------------------------------------------------------------------
 
 FORMS = {

@@ -117,7 +117,7 @@ class CalibrationCurve(Frozen):
         return np.abs(self.fraction_of_positives - self.mean_predicted)
 
     def _mean(self, over_bins: NDArray[np.float64]) -> float:
-        filled = self.counts > 0
+        filled = ~np.isnan(over_bins)  # not empty, nor of a weight that is none beside the rest
         total = math.fsum(self.counts)
         if not total:
             return math.nan

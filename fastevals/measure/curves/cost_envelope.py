@@ -52,7 +52,10 @@ class CostEnvelope(Frozen):
         if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
             nothing = np.full(2, np.nan)
             return cls(np.array([0.0, 1.0]), nothing, hull.thresholds[:1], nothing[:1], nothing[:1])
-        right, up = np.diff(fpr), np.diff(tpr)
+        # In counts, not rates: then places where lines of whole counts meet are the floats nearest to them.
+        n_pos, n_neg = (total * ranking_metrics.power_of_two(total) for total in (hull.n_pos, hull.n_neg))
+        right = np.diff(hull.fps) * ranking_metrics.power_of_two(hull.n_neg) * n_pos
+        up = np.diff(hull.tps) * ranking_metrics.power_of_two(hull.n_pos) * n_neg
         edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
         kept = np.diff(edges) > 0  # a line that is least in one point alone is no piece
         fpr, fnr = fpr[kept], fnr[kept]
@@ -93,5 +96,5 @@ class CostEnvelope(Frozen):
     def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
         """Give FPR, FNR and threshold of the line that is least at each place; where two are, the higher threshold."""
         piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
-        threshold = np.where(place == 0, np.inf, self.thresholds[piece])  # at 0 "predict none" is free
+        threshold = np.where(place > 0, self.thresholds[piece], np.inf)  # at 0, or if nothing costs, "none" is free
         return self.fpr[piece], self.fnr[piece], threshold

@@ -23,7 +23,9 @@ def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: flo
     """Give PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
     largest = max(cost_fp, cost_fn)
     positive = prior * (cost_fn / largest)
-    return ratio(positive, positive + (1 - prior) * (cost_fp / largest))
+    place = ratio(positive, positive + (1 - prior) * (cost_fp / largest))
+    # One class alone, whatever a mistake on the other costs: that ratio may have vanished.
+    return np.where((prior == 0) & (cost_fp > 0), 0.0, np.where((prior == 1) & (cost_fn > 0), 1.0, place))
 
 
 def cost_of_all_wrong(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
@@ -77,10 +79,13 @@ class CostOverPrior(Frozen):
     @classmethod
     def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:
         """Map the pieces of an envelope over PC(+) to the prior."""
+        made_of = cost_fp, cost_fn, normalize, envelope
+        if normalize:
+            cost_fp, cost_fn = _in_unit(cost_fp, cost_fn)
         if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
             only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
             cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
-            return cls(np.array([0.0, 1.0]), cost, threshold, cost_fp, cost_fn, normalize, envelope)
+            return cls(np.array([0.0, 1.0]), cost, threshold, *made_of)
         prior = probability_cost_of(envelope.probability_cost, cost_fn, cost_fp)  # the inverse has the costs swapped
         prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
         kept = np.append(np.diff(prior) > 0, True)
@@ -89,7 +94,7 @@ class CostOverPrior(Frozen):
         cost = prior * cost_fn * np.append(fnr, fnr[-1]) + (1 - prior) * cost_fp * np.append(fpr, fpr[-1])
         if normalize:
             cost /= cost_of_all_wrong(prior, cost_fp, cost_fn)
-        return cls(prior, cost, envelope.thresholds[kept[:-1]], cost_fp, cost_fn, normalize, envelope)
+        return cls(prior, cost, envelope.thresholds[kept[:-1]], *made_of)
 
     def __repr__(self) -> str:
         costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
@@ -98,9 +103,10 @@ class CostOverPrior(Frozen):
     @property
     def area(self) -> float:
         """Mean cost over all priors."""
-        if not (self.normalize and self.cost_fp and self.cost_fn):
+        costs = _in_unit(self.cost_fp, self.cost_fn)
+        if not (self.normalize and all(costs)):
             return area_under(self.prior, self.cost)
-        worst = cost_of_all_wrong(self.prior, self.cost_fp, self.cost_fn)
+        worst = cost_of_all_wrong(self.prior, *costs)
         ends = (self.cost * worst, worst)
         sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
         return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
@@ -125,10 +131,15 @@ class CostOverPrior(Frozen):
             If a prior is out of range.
         """
         place = check.as_shares("prior", prior)
-        fpr, fnr, threshold = self.envelope.lines_at(probability_cost_of(place, self.cost_fp, self.cost_fn))
-        cost = place * self.cost_fn * fnr + (1 - place) * self.cost_fp * fpr
+        probability_cost = probability_cost_of(place, self.cost_fp, self.cost_fn)
+        fpr, fnr, threshold = self.envelope.lines_at(probability_cost)
+        cost_fp, cost_fn = _in_unit(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
+        cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr
         if self.normalize:
-            cost = ratio(cost, cost_of_all_wrong(place, self.cost_fp, self.cost_fn))
+            worst = cost_of_all_wrong(
+                place, cost_fp, cost_fn
+            )  # vanishes at a prior of 0 or 1 if that class's cost does
+            cost = np.where(worst > 0, ratio(cost, worst), self.envelope.least_at(probability_cost).value)
         return OperatingPoint(number_or_array(cost), number_or_array(threshold))
 
     def holds(self, prior: float) -> Interval:
@@ -152,6 +163,12 @@ class CostOverPrior(Frozen):
         asked = check.check_number("prior", prior, low=0, high=1)
         piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
         return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
+
+
+def _in_unit(cost_fp: float, cost_fn: float) -> tuple[float, float]:
+    """Give costs in a unit in which the larger is 1, so that no product of them vanishes."""
+    largest = max(cost_fp, cost_fn)
+    return cost_fp / largest, cost_fn / largest
 
 
 def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:
