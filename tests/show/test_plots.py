@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fastevals import Ranking
+from fastevals import Ranking, UndefinedMetricWarning
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
@@ -371,7 +371,8 @@ def ranking_of(kind):
 def ink(plot, curve, monkeypatch):
     """Draw the curve alone, 800 pixels wide, and give each pixel's darkness."""
     monkeypatch.setattr(style, "finish", lambda *_: None)
-    monkeypatch.setattr(style, "reference", lambda *_, **__: None)
+    for name in ("reference", "shared_reference"):
+        monkeypatch.setattr(style, name, lambda *_, **__: None)
     ax = axes()
     plot(curve, ax=ax, **({"marks": False} if "marks" in plot.__kwdefaults__ else {}))
     ax.set_axis_off()
@@ -427,7 +428,7 @@ def test_thinned_keeps_the_ends_and_the_shape():
 
 def test_the_legend_of_many_models_is_below_the_axes():
     curve = fawcett().roc_curve()
-    for n_models, inside in ((5, True), (6, False)):
+    for n_models, inside in ((3, True), (4, False)):
         figure = Figure(figsize=style.size_for(style.SQUARE, n_models), layout="constrained")
         FigureCanvasAgg(figure)
         ax = plots.plot_roc({f"model {k}": curve for k in range(n_models)}, ax=figure.subplots())
@@ -436,3 +437,65 @@ def test_the_legend_of_many_models_is_below_the_axes():
         assert (box.y0 > frame.y0) == inside
         assert (box.y1 < frame.y0) == (not inside)
         assert box.y0 >= 0
+
+
+# More models on the same axes -----------------------------------------------------------------------------------
+
+
+def of_share(share: float) -> Ranking:
+    rng = np.random.default_rng(int(100 * share))
+    y = np.arange(100) < 100 * share
+    return Ranking(y, np.round((0.3 * y + rng.random(100)) / 2, 2))
+
+
+SHARED = {
+    "chance": (plots.plot_precision_recall, lambda share: of_share(share).precision_recall_curve()),
+    "perfect": (plots.plot_gain, lambda share: of_share(share).gain_curve()),
+    "treat all": (plots.plot_decision, lambda share: of_share(share).decision_curve([0.1, 0.2, 0.3])),
+    "always positive": (plots.plot_cost_over_prior, lambda cost: of_share(0.5).cost_curve().over_prior(cost_fn=cost)),
+}
+
+
+@pytest.mark.parametrize("label", SHARED)
+def test_a_reference_is_drawn_where_all_models_share_it_in_one_call_or_many(label):
+    plot, make = SHARED[label]
+    one, same, other = make(0.1), make(0.1), make(0.6)
+    for calls, shown in (
+        ([{"a": one}], True),
+        ([{"a": one}, {"b": same}], True),
+        ([{"a": one, "b": same}], True),
+        ([{"a": one}, {"b": other}], False),
+        ([{"a": one}, {"b": other}, {"c": one}], False),
+        ([{"a": one, "b": other}], False),
+        ([{"a": one, "b": other}, {"c": one}], False),
+    ):
+        ax = Figure().subplots()
+        for models in calls:
+            plot(models, ax=ax)
+        assert (label in legend(ax)) == shown, calls
+        if shown:
+            (line,) = (each for each in ax.lines if each.get_label() == label)
+            assert len(line.get_xdata()) > 0
+
+
+def test_a_model_without_a_curve_leaves_the_others_their_reference():
+    with pytest.warns(UndefinedMetricWarning):
+        nothing = Ranking([0, 0], [0.1, 0.2]).precision_recall_curve()
+    ax = plots.plot_precision_recall(
+        {"a": of_share(0.1).precision_recall_curve(), "none": nothing}, ax=Figure().subplots()
+    )
+    assert "chance" in legend(ax)
+    assert "none: undefined" in legend(ax)
+
+
+def test_normalized_costs_are_not_drawn_over_others():
+    curve = of_share(0.5).cost_curve()
+    ax = plots.plot_cost_over_prior(curve.over_prior(), ax=Figure().subplots())
+    with pytest.raises(ValueError, match="curve must all have the same normalize"):
+        plots.plot_cost_over_prior(curve.over_prior(normalize=False), ax=ax)
+
+
+def test_labels_of_no_name_and_of_huge_numbers():
+    curve = of_share(0.5).cost_curve().over_prior(cost_fp=1e300, cost_fn=1e300, normalize=False)
+    (label, *_) = legend(plots.plot_cost_over_prior({"": curve}, ax=Figure().subplots()))
+    assert label == f"area {curve.area:.3g}"

@@ -136,9 +136,8 @@ class CostOverPrior(Frozen):
         cost_fp, cost_fn = _in_unit(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
         cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr
         if self.normalize:
-            worst = cost_of_all_wrong(
-                place, cost_fp, cost_fn
-            )  # vanishes at a prior of 0 or 1 if that class's cost does
+            # It may vanish at a prior of 0 or 1 beside the other class's.
+            worst = cost_of_all_wrong(place, cost_fp, cost_fn)
             cost = np.where(worst > 0, ratio(cost, worst), self.envelope.least_at(probability_cost).value)
         return OperatingPoint(number_or_array(cost), number_or_array(threshold))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_cost", "plot_cost_difference", "plot_cost_over_prior"]
 
 MOST_LINES = 1000
-PROBABILITY_COST = "PC(+), probability cost"
+PROBABILITY_COST, NORMALIZED = "PC(+), probability cost", "Normalised expected cost"
 
 
 def plot_cost(
@@ -77,7 +77,7 @@ def plot_cost(
     if marks:
         style.explain(ax, "operating range", "|")
     ax.set(xlim=(-0.02, 1.02), ylim=(style.foot(ax), 0.6), yticks=np.arange(7) / 10)
-    style.finish(ax, PROBABILITY_COST, "Normalised expected cost")
+    style.finish(ax, PROBABILITY_COST, NORMALIZED)
     return ax
 
 
@@ -125,31 +125,32 @@ def plot_cost_over_prior(curve: CostOverPrior | Mapping[str, CostOverPrior], *, 
     >>> from matplotlib.figure import Figure
     >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
     >>> over = {f"a miss costs {cost}": curve.over_prior(cost_fn=cost) for cost in (1, 3)}
-    >>> [line.get_label() for line in plot_cost_over_prior(over, ax=Figure().subplots()).lines]
+    >>> plot_cost_over_prior(over, ax=Figure().subplots()).get_legend_handles_labels()[1]
     ['a miss costs 1: area 0.125', 'a miss costs 3: area 0.108']
     """
     models = check.as_named("curve", curve, CostOverPrior)
-    check.check_all_equal("curve", "normalize", [each.normalize for _, each in models])
     ax = style.axes_for(ax, style.WIDE, len(models))
+    drawn = [ax.get_ylabel() == NORMALIZED] if style.has_curves(ax) else []
+    check.check_all_equal("curve", "normalize", [*drawn, *(each.normalize for _, each in models)])
     before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models):
         style.line(ax, *_over_prior(each, columns), style.named_label(name, style.number("area", each.area)), look)
-    costs = style.common((each.cost_fp, each.cost_fn) for _, each in models)
+    costs = style.common((each.cost_fp, each.cost_fn) for _, each in models if each.defined)
+    always: tuple[Any, Any] = None, None
     highest = [np.nanmax(each.cost, initial=0.0) for _, each in models]
     if costs is not None:
         prior = np.linspace(0, 1, 1001)
         share = probability_cost_of(prior, *costs)
         worst = 1.0 if models[0][1].normalize else cost_of_all_wrong(prior, *costs)
-        style.reference(ax, prior, (1 - share) * worst, "always positive")
-        style.reference(ax, prior, share * worst, "always negative", dotted=True)
+        always = (prior, (1 - share) * worst), (prior, share * worst)
         highest.append(np.nanmax(np.minimum(share, 1 - share) * worst, initial=0.0))
+    style.shared_reference(ax, always[0], "always positive")
+    style.shared_reference(ax, always[1], "always negative", dotted=True)
     top = max(1.2 * max(highest), before) or 1.0
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
-    normalized = models[0][1].normalize
-    style.finish(
-        ax, "Prior of the positive class", "Normalised expected cost" if normalized else "Expected cost of a row"
-    )
+    y_label = NORMALIZED if models[0][1].normalize else "Expected cost of a row"
+    style.finish(ax, "Prior of the positive class", y_label)
     return ax
 
 

@@ -58,9 +58,8 @@ def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axe
         x, benefit = _ascending(each, each.net_benefit)
         style.line(ax, x, benefit, style.named_label(name) or "model", look)
         top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))
-    shared = style.common(np.stack(_ascending(each, each.treat_all)) for _, each in models)
-    if shared is not None:
-        style.reference(ax, shared[0], shared[1], "treat all")
+    treat_all = style.common(_ascending(each, each.treat_all) for _, each in models if each.defined)
+    style.shared_reference(ax, treat_all, "treat all")
     style.reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
     top = top or 1.0
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.2 * top, top))

@@ -56,8 +56,7 @@ def plot_gain(curve: GainCurve | Mapping[str, GainCurve], *, ax: Axes | None = N
         x, y = (counts.tps[rows] + counts.fps[rows]) / total, counts.tps[rows] / counts.n_pos
         style.line(ax, x, y, style.named_label(name, style.number("area", each.area)), look)
     share = common_share(models)
-    if share:
-        style.reference(ax, [0, share, 1], [0, 1, 1], "perfect", dotted=True)
+    style.shared_reference(ax, None if share is None else ([0, share, 1], [0, 1, 1]), "perfect", dotted=True)
     style.reference(ax, [0, 1], [0, 1], "chance")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     style.finish(ax, "Share of rows predicted positive", "Gain, share of positives found", "lower right")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.show.plots import style, thinning
 
@@ -19,14 +17,14 @@ Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
-    """Give the share of positives that all models' rows have; None where they differ, or there are no rows."""
-    share = style.common(share_of_positives(each.counts) for _, each in models)
-    return None if share is None or math.isnan(share) else float(share)
+    """Give the share of positives that all models' rows have; None where they differ, or none is defined."""
+    shares = (share_of_positives(each.counts) for _, each in models if each.defined)
+    return cast("float | None", style.common(shares))
 
 
 def share_of_positives(counts: ThresholdCounts) -> float:
-    """Give it, NaN where there are no rows."""
-    return float(ratio(counts.n_pos, counts.n_pos + counts.n_neg))
+    """Give it, of counts that have rows."""
+    return counts.n_pos / (counts.n_pos + counts.n_neg)
 
 
 def rows_along(

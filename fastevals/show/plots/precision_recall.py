@@ -65,8 +65,7 @@ def plot_precision_recall(
         if marks:
             style.mark(ax, break_even, break_even, look)
     share = common_share(models)
-    if share is not None:
-        style.reference(ax, [0, 1], [share, share], "chance")
+    style.shared_reference(ax, None if share is None else ([0, 1], [share, share]), "chance")
     if marks:
         style.reference(ax, [0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")

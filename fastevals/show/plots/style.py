@@ -35,6 +35,7 @@ __all__ = [
     "number",
     "reference",
     "require_matplotlib",
+    "shared_reference",
     "size_for",
     "styled",
 ]
@@ -46,9 +47,9 @@ SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 7.6)  # inches; 800 pixels wi
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (1.5, 1.2)), (0, (3, 1, 1, 1, 1, 1)))
 GREY = "#767676"
-CURVE, BAR = "fastevals-curve", "fastevals-bar"  # the gids of a model's lines
+CURVE, BAR, SHARED = "fastevals-curve", "fastevals-bar", "fastevals-shared"  # gids of lines
 BAR_STEP = 0.015  # between bars, on the y axis
-MOST_INSIDE = 5  # models; the legend of more is below the axes
+MOST_INSIDE = 3  # models; the legend of more is below the axes
 LEGEND_ROW, BELOW = 0.22, 0.45  # inches: of an entry, and from the axes to the legend
 LONGEST_NAME = 40  # characters of a name in a legend
 
@@ -101,7 +102,7 @@ def styled(ax: Axes, models: Iterable[tuple[str | None, Any]]) -> Iterator[tuple
 def named_label(name: str | None, *said: str) -> str:
     """Give a legend's entry: the name, and what is said of it."""
     words = ", ".join(word for word in said if word)
-    if name is None:
+    if not name:
         return words
     short = printable(name)
     short = short if len(short) <= LONGEST_NAME else f"{short[: LONGEST_NAME - 3]}..."
@@ -112,7 +113,7 @@ def named_label(name: str | None, *said: str) -> str:
 
 def number(what: str, value: float) -> str:
     """Say a value, or nothing where it is undefined."""
-    return "" if math.isnan(value) else f"{what} {value:.3f}"
+    return "" if math.isnan(value) else f"{what} {value:.3f}" if abs(value) < 1e6 else f"{what} {value:.3g}"
 
 
 def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None:
@@ -122,10 +123,25 @@ def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None
 
 def reference(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, *, dotted: bool = False) -> None:
     """Draw a grey line to compare with, once on the same axes."""
-    if label in (each.get_label() for each in ax.lines):
-        return
+    if label not in (each.get_label() for each in ax.lines):
+        _grey(ax, x, y, label, dotted)
+
+
+def _grey(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, dotted: bool, gid: str | None = None) -> None:
     kind: Any = (0, (1, 2)) if dotted else (0, (4, 3))
-    ax.plot(x, y, color=GREY, linestyle=kind, linewidth=1.1, label=label, zorder=2)
+    ax.plot(x, y, color=GREY, linestyle=kind, linewidth=1.1, label=label, zorder=2, gid=gid)
+
+
+def shared_reference(ax: Axes, points: tuple[Any, Any] | None, label: str, *, dotted: bool = False) -> None:
+    """Draw a reference that the models decide on; none if they differ, or one drawn before differs."""
+    gid = f"{SHARED}-{label}"
+    for each in ax.lines:
+        if each.get_gid() == gid:
+            if points is None or not np.array_equal(each.get_xydata(), np.stack(points, axis=1), equal_nan=True):
+                each.set(data=([], []), label="_differs")
+            return
+    x, y = points or ([], [])
+    _grey(ax, x, y, "_differs" if points is None else label, dotted, gid=gid)
 
 
 def explain(ax: Axes, label: str, marker: str = "") -> None:
@@ -163,8 +179,8 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best") -> None:
 
 
 def common(values: Iterable[Any]) -> Any:
-    """Give the value that all share, None where they differ."""
-    first, *others = values
+    """Give the value that all share, None where they differ or there are none."""
+    first, *others = list(values) or [None]
     return first if all(np.array_equal(first, other) for other in others) else None
 
 
