@@ -19,6 +19,7 @@ __all__ = [
     "check_default_costs",
     "check_defined",
     "check_has_thresholds",
+    "check_kind",
     "check_same_kind",
 ]
 
@@ -33,6 +34,12 @@ def as_shares(name: str, values: Any) -> NDArray[np.float64]:
     if outside.any():
         raise ValueError(f"{name} must be in [0, 1], got {show(array[outside][0])}")
     return array
+
+
+def check_kind(name: str, value: Any, kind: type) -> None:
+    """Raise unless an argument is one of our own results."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be {kind.__name__}, got {type(value).__name__}")
 
 
 def check_same_kind(name: str, value: Any, kind: type) -> None:

@@ -29,7 +29,8 @@ class ThresholdCounts(Frozen):
     """Counts of the rows at or above each distinct score.
 
     Row 0 is the threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which
-    everything is. Counts are int64, or float64 sums of weights. The arrays are read-only views, not copies.
+    everything is. Counts are int64, or float64 sums of weights. The arrays are read-only views, not copies;
+    of what they hold nothing is checked but their lengths.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +95,10 @@ def write_report(report: Report, data: str, out: str) -> str:
     folder = Path(out)
     (folder / "report.json").write_text(to_json_text(report, data), encoding="utf-8")
     (folder / "report.txt").write_text(to_text(report, data), encoding="utf-8", errors="backslashreplace")
-    pictured = report.blocks[:MOST_PICTURED]
     by = report.roles.by
+    if by is not None:
+        _remove(folder, OF_RANKINGS | OF_PROBABILITIES)
+    pictured = report.blocks[:MOST_PICTURED]
     drawn = 0
     for k, block in enumerate(pictured):
         inside = folder if by is None else folder / _folder_name(k, by, block.value)
@@ -116,14 +118,19 @@ def _folder_name(k: int, by: str, value: Any) -> str:
     return f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
 
 
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    """Remove an earlier report's pictures that this one doesn't draw."""
+    for name in names:
+        (folder / f"{name}.png").unlink(missing_ok=True)
+
+
 def _draw_block(block: Block, folder: Path, title: str | None) -> int:
     """Draw the pictures of a block; give how many."""
     models = {model.name: model.counts for model in block.models if model.counts is not None}
     kinds = dict(OF_RANKINGS)
     if all(map(are_probabilities, models.values())):
         kinds |= OF_PROBABILITIES
-    for name in OF_PROBABILITIES.keys() - kinds.keys():
-        (folder / f"{name}.png").unlink(missing_ok=True)  # of an earlier report, of other scores
+    _remove(folder, OF_PROBABILITIES.keys() - kinds.keys())
     for name, (curve, plot, size) in kinds.items():
         _draw({model: curve(counts) for model, counts in models.items()}, plot, size, title, folder / f"{name}.png")
     return len(kinds)

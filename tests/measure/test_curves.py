@@ -194,3 +194,9 @@ def test_precision_recall_of_one_class():
         precision, recall, _ = Ranking([0, 0], [0.2, 0.1]).precision_recall_curve()
     assert precision.tolist() == [1, 0, 0]
     assert np.isnan(recall).all()
+
+
+@pytest.mark.parametrize("value", [None, [1, 2], Ranking(Y, S), Ranking(Y, S).roc_curve()])
+def test_a_curve_is_of_counts(value):
+    with pytest.raises(ValueError, match=f"counts must be ThresholdCounts, got {type(value).__name__}"):
+        RocCurve(value)

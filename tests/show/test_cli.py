@@ -512,6 +512,8 @@ def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, 
     (out / "mine.txt").touch()
     report(capsys, small, "--label", "y", "--score", "w", "--out", out)
     assert pictures(out) == OF_RANKINGS
+    report(capsys, small, *MODELS, "--by", "part", "--out", out)
+    assert pictures(out) == set()
     assert (out / "mine.txt").exists()
 
 

@@ -32,6 +32,9 @@ class Curve(Frozen, ABC):
     ARRAYS: ClassVar[tuple[str, ...]]  # what the curve unpacks into
     NEEDS_NEGATIVES: ClassVar[bool] = True  # all need positives
 
+    def __post_init__(self) -> None:
+        check.check_kind("counts", self.counts, ThresholdCounts)
+
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return (getattr(self, name) for name in self.ARRAYS)
 
