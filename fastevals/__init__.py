@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         PrecisionRecallCurve,
         RocCurve,
     )
-    from fastevals.measure.folds import RankingFolds
+    from fastevals.measure.folds import PooledRanking, RankingFolds
     from fastevals.measure.probability_metrics import BrierDecomposition
     from fastevals.measure.ranking import Ranking
     from fastevals.measure.regression import RegressionMetrics, regression_metrics
@@ -47,6 +47,7 @@ _HOMES = {
     "Interval": "measure.results",
     "LiftCurve": "measure.curves",
     "OperatingPoint": "measure.results",
+    "PooledRanking": "measure.folds",
     "PrecisionRecallCurve": "measure.curves",
     "Ranking": "measure.ranking",
     "RankingFolds": "measure.folds",
@@ -76,6 +77,7 @@ __all__ = [
     "Interval",
     "LiftCurve",
     "OperatingPoint",
+    "PooledRanking",
     "PrecisionRecallCurve",
     "Ranking",
     "RankingFolds",
