@@ -66,7 +66,7 @@ def plot_calibration(curve: CalibrationCurve | Mapping[str, CalibrationCurve], *
     style.reference(ax, [0, 1], [0, 1], "perfect")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * STRIP / (1 - STRIP) - 0.04, 1.02), aspect="equal")
     ax.set_yticks(np.arange(0, 1.1, 0.2))
-    style.finish(ax, "Mean predicted probability", "Share of positives", "upper left")
+    style.finish(ax, "Mean predicted probability", "Share of positives", style.UNDER)  # no corner is free of all
     return ax
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SQUARE",
     "TALL",
+    "UNDER",
     "WIDE",
     "Style",
     "axes_for",
@@ -40,13 +41,14 @@ __all__ = [
     "styled",
 ]
 
-SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 7.6)  # inches; 800 pixels wide at 125 a inch
+SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.6)  # inches; 800 pixels wide at 125 a inch
 
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without the yellow, which is pale on white. 7 colours and 5
 # kinds of line: 35 models before two look alike.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (1.5, 1.2)), (0, (3, 1, 1, 1, 1, 1)))
 GREY = "#767676"
+UNDER = "under"  # the axes: a place for a legend
 CURVE, BAR, SHARED = "fastevals-curve", "fastevals-bar", "fastevals-shared"  # gids of lines
 BAR_STEP = 0.015  # between bars, on the y axis
 MOST_INSIDE = 3  # models; the legend of more is below the axes
@@ -169,7 +171,7 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best") -> None:
         ax.spines[side].set_visible(False)
     if any(ax.get_legend_handles_labels()[1]):
         where: dict[str, Any] = {"loc": legend}
-        if sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE:
+        if legend == UNDER or sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE:
             from matplotlib.transforms import ScaledTranslation
 
             below = ax.transAxes + ScaledTranslation(0, -BELOW, ax.figure.dpi_scale_trans)
