@@ -1,0 +1,180 @@
+"""Confusion matrices: one, or a stack of them over folds, models or thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.confusion.per_class import PerClass
+from fastevals.measure.confusion.whole import WholeMatrix
+from fastevals.measure.pairs import count_label_pairs
+
+__all__ = ["ConfusionMatrix"]
+
+
+class ConfusionMatrix(WholeMatrix, PerClass):
+    """Counts of true against predicted classes, one matrix or a stack of them.
+
+    Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero
+    denominator gives NaN with `UndefinedMetricWarning`, never a silent 0.
+
+    Parameters
+    ----------
+    counts : array-like of shape (..., K, K)
+        Rows are true classes, columns predicted ones. Integers, or sums of weights; not negative.
+    labels : sequence of K labels, optional
+        Names of the classes; 0 to K - 1 if not given. With two classes the second is the positive one.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (..., K, K)
+        int64 or float64, read-only.
+    labels : ndarray of shape (K,)
+        Names of the classes.
+
+    Raises
+    ------
+    ValueError
+        If the counts are not square, negative or not finite, or the number of labels is not K.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> matrix = fastevals.ConfusionMatrix.from_predictions(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+    >>> matrix.counts
+    array([[1, 0],
+           [1, 2]])
+    >>> matrix.precision(), matrix.f_score(average="macro")
+    (1.0, 0.7333333333333334)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None) -> None:
+        self.counts = check.as_square_counts("counts", counts)
+        self.labels = check.as_class_names("labels", labels, self.counts.shape[-1])
+        self._mean_axes = ()
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> ConfusionMatrix:
+        """Count true against predicted labels.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Labels: integers, booleans, strings, or floats without a fraction.
+        labels : sequence, optional
+            The classes and their order; by default all that occur, sorted. A row with another label is an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights, not negative.
+
+        Returns
+        -------
+        ConfusionMatrix
+            Of shape (K, K).
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ConfusionMatrix.from_predictions([0, 1, 1], [0, 1, 0], labels=[1, 0]).counts
+        array([[1, 1],
+               [0, 1]])
+        """
+        true = check.as_labels("y_true", y_true)
+        predicted = check.as_labels("y_pred", y_pred)
+        check.check_same_length(y_true=true, y_pred=predicted)
+        weights = None
+        if sample_weight is not None:
+            weights = check.as_weights("sample_weight", sample_weight)
+            check.check_same_length(y_true=true, sample_weight=weights)
+            if not weights.all():
+                kept = weights != 0
+                true, predicted, weights = true[kept], predicted[kept], weights[kept]
+        return cls(*count_label_pairs(true, predicted, check.as_class_names("labels", labels, None), weights))
+
+    def __repr__(self) -> str:
+        k = self.counts.shape[-1]
+        lead = "x".join(map(str, self.counts.shape[:-2]))
+        averaged = f", macro over axes {self._mean_axes}" if self._mean_axes else ""
+        total = self.counts.sum().item()
+        shown = total if isinstance(total, int) else f"{total:g}"
+        return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{averaged})"
+
+    def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
+        return _rebuilt, (self.counts, self.labels, self._mean_axes)  # the arrays of a copy are read-only too
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give counts and labels as lists."""
+        return {"counts": self.counts.tolist(), "labels": self.labels.tolist()}
+
+    def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
+        """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            Axes of the stack, without the two of the matrix.
+
+        Returns
+        -------
+        ConfusionMatrix
+            With fewer leading axes.
+
+        Raises
+        ------
+        ValueError
+            If there is no such axis.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> folds = fastevals.ConfusionMatrix([[[5, 1], [2, 2]], [[4, 0], [1, 5]]])
+        >>> folds.pool().accuracy(), folds.macro().recall()
+        (0.8, 0.6666666666666667)
+        """
+        axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
+        kept = [one for one in range(self.counts.ndim - 2) if one not in axes]
+        mean_axes = tuple(kept.index(one) for one in self._mean_axes if one in kept)
+        return _rebuilt(self.counts.sum(axis=axes), self.labels, mean_axes)
+
+    def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
+        """Average every metric along leading axes (all by default): macro-averaging over folds or models.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            Axes of the stack, without the two of the matrix.
+
+        Returns
+        -------
+        ConfusionMatrix
+            The same counts; its metrics give the mean of the members' values.
+
+        Raises
+        ------
+        ValueError
+            If there is no such axis.
+        """
+        axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
+        return _rebuilt(self.counts, self.labels, tuple(sorted({*self._mean_axes, *axes})))
+
+
+def _rebuilt(counts: NDArray[Any], labels: NDArray[Any], mean_axes: tuple[int, ...]) -> ConfusionMatrix:
+    matrix = ConfusionMatrix(counts, labels)
+    matrix._mean_axes = mean_axes
+    return matrix
