@@ -276,6 +276,7 @@ ODD_SCALARS: dict[str, Any] = {
 }
 
 MATRIX = ConfusionMatrix([[3, 1], [2, 4]])
+CURVES = Ranking(Y, S)
 STACK = ConfusionMatrix([[[3, 1], [2, 4]], [[1, 1], [1, 1]]])
 count = ConfusionMatrix.from_predictions
 
@@ -294,6 +295,35 @@ TAKE_ARRAYS: dict[str, Callable[[Any], Any]] = {
     "ConfusionMatrix(labels)": lambda v: ConfusionMatrix([[3, 1], [2, 4]], v),
     "cost(cost_matrix)": MATRIX.cost,
     "confusion_at(thresholds)": lambda v: Ranking(Y, S).confusion_at(v),
+    "cost(prior)": lambda v: MATRIX.cost([[0, 1], [1, 0]], prior=v),
+    "minimum_cost_predictions(y_prob)": lambda v: fastevals.minimum_cost_predictions(v, [[0, 1], [1, 0]]),
+    "minimum_cost_predictions(cost_matrix)": lambda v: fastevals.minimum_cost_predictions([[0.5, 0.5]], v),
+    "cost_threshold(cost_matrix)": lambda v: fastevals.cost_threshold(cost_matrix=v),
+    "RocCurve(counts)": fastevals.RocCurve,
+    "RocCurve.at(fpr)": lambda v: CURVES.roc_curve().at(fpr=v),
+    "RocCurve.at(threshold)": lambda v: CURVES.roc_curve().at(threshold=v),
+    "RocCurve.dominates(other)": lambda v: CURVES.roc_curve().dominates(v),
+    "DetCurve.at(fnr)": lambda v: CURVES.det_curve().at(fnr=v),
+    "DetCurve.crossings(other)": lambda v: CURVES.det_curve().crossings(v),
+    "PrecisionRecallCurve.at(recall)": lambda v: CURVES.precision_recall_curve().at(recall=v),
+    "GainCurve.at(share)": lambda v: CURVES.gain_curve().at(share=v),
+    "CostCurve.at(probability_cost)": lambda v: CURVES.cost_curve().at(probability_cost=v),
+    "CostCurve.at(prior)": lambda v: CURVES.cost_curve().at(prior=v, cost_fn=3),
+    "CostCurve.difference(other)": lambda v: CURVES.cost_curve().difference(v),
+    "CostEnvelope.at(probability_cost)": lambda v: CURVES.cost_curve().lower_envelope.at(v),
+    "CostOverPrior.at(prior)": lambda v: CURVES.cost_curve().over_prior().at(v),
+    "calibration_curve of y_score": lambda v: Ranking(Y, v).calibration_curve(),
+    "decision_curve(threshold_probability)": lambda v: CURVES.decision_curve(v),
+    "net_benefit(threshold_probability)": lambda v: CURVES.net_benefit(v),
+    "DecisionCurve.at(threshold_probability)": lambda v: CURVES.decision_curve().at(v),
+    "RankingFolds(rankings)": fastevals.RankingFolds,
+    "from_scores(y_true)": lambda v: fastevals.RankingFolds.from_scores(v, S, [1] * len(S)),
+    "from_scores(y_score)": lambda v: fastevals.RankingFolds.from_scores(Y, v, [1] * len(S)),
+    "from_scores(folds)": lambda v: fastevals.RankingFolds.from_scores(Y, S, v),
+    "from_scores(sample_weight)": lambda v: fastevals.RankingFolds.from_scores(Y, S, [1] * len(S), sample_weight=v),
+    "regression_metrics(y_true)": lambda v: fastevals.regression_metrics(v, S),
+    "regression_metrics(y_pred)": lambda v: fastevals.regression_metrics(S, v),
+    "regression_metrics(sample_weight)": lambda v: fastevals.regression_metrics(S, S[::-1], sample_weight=v),
 }
 
 
@@ -326,6 +356,22 @@ TAKE_SCALARS: dict[str, Callable[[Any], Any]] = {
     "expected_cost(cost_fn)": lambda v: Ranking(Y, S).expected_cost(0.3, cost_fn=v),
     "expected_cost(prior)": lambda v: Ranking(Y, S).expected_cost(0.3, prior=v),
     "num_threads(n)": use_threads,
+    "over_prior(cost_fp)": lambda v: CURVES.cost_curve().over_prior(cost_fp=v),
+    "CostCurve.at(cost_fn)": lambda v: CURVES.cost_curve().at(prior=0.3, cost_fn=v),
+    "operating_range(threshold)": lambda v: CURVES.cost_curve().operating_range(v),
+    "holds(prior)": lambda v: CURVES.cost_curve().over_prior().holds(v),
+    "CostCurve.at(prior)": lambda v: CURVES.cost_curve().at(prior=v),
+    "LiftCurve.at(share)": lambda v: CURVES.lift_curve().at(share=v),
+    "RocCurve.at(threshold)": lambda v: CURVES.roc_curve().at(threshold=v),
+    "calibration_curve(n_bins)": lambda v: CURVES.calibration_curve(n_bins=v),
+    "calibration_curve(strategy)": lambda v: CURVES.calibration_curve(strategy=v),
+    "brier_decomposition(n_bins)": lambda v: CURVES.brier_decomposition(n_bins=v),
+    "decision_curve(prior)": lambda v: CURVES.decision_curve(prior=v),
+    "net_benefit(prior)": lambda v: CURVES.net_benefit(0.3, prior=v),
+    "regression_metrics(quantile)": lambda v: fastevals.regression_metrics(S, S, quantile=v),
+    "cost_threshold(cost_fp)": lambda v: fastevals.cost_threshold(cost_fp=v),
+    "cost_threshold(prior)": lambda v: fastevals.cost_threshold(prior=v, fitted_prior=0.5),
+    "roc_curve(average)": lambda v: fastevals.RankingFolds([CURVES]).roc_curve(average=v),
 }
 
 
