@@ -197,4 +197,6 @@ RATES: dict[str, Callable[..., Fraction | None]] = {
     "fnr": lambda tp, fp, p, n: (p - tp) / p,
     "recall": lambda tp, fp, p, n: tp / p,
     "precision": lambda tp, fp, p, n: tp / (tp + fp) if tp + fp else None,
+    "share": lambda tp, fp, p, n: (tp + fp) / (p + n),
+    "gain": lambda tp, fp, p, n: tp / p,
 }

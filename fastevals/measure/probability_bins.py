@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+MOST_BINS = 1_000_000
 ROUNDING = 2.0**-50  # relative; what sums of weights can be off
 
 
@@ -113,7 +114,7 @@ class Bins(NamedTuple):
 def cut(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
     """Cut the probabilities into bins of equal width ("uniform") or of equal mass ("quantile")."""
     require_probabilities(counts)
-    n_bins = check.check_integer("n_bins", n_bins, low=1)
+    n_bins = check.check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
     check.check_choice("strategy", strategy, STRATEGIES)
     edges, starts = STRATEGIES[strategy](counts, n_bins)
     positives, negatives = np.diff(counts.tps[starts]), np.diff(counts.fps[starts])

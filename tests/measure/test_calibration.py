@@ -489,7 +489,8 @@ def test_scores_outside_0_to_1_are_an_error(function, scores, seen):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_bins": 0}, "n_bins must be an integer at least 1, got 0"),
+        ({"n_bins": 0}, "n_bins must be an integer from 1 to 1000000, got 0"),
+        ({"n_bins": 10**9}, "n_bins must be an integer from 1 to 1000000, got 1000000000"),
         ({"n_bins": 2.5}, "n_bins must be an integer, got 2.5"),
         ({"n_bins": 3, "strategy": "kmeans"}, "strategy must be one of 'uniform', 'quantile'; got 'kmeans'"),
     ],

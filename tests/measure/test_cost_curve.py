@@ -590,3 +590,51 @@ def test_the_envelope_checks_places():
     assert envelope.at([0.25, 1.0]).value.tolist() == [0.125, 0.0]
     with pytest.raises(ValueError, match=r"probability_cost must be in \[0, 1\], got 1.5"):
         envelope.at(1.5)
+
+
+def test_an_undefined_curve_holds_nowhere():
+    with pytest.warns(UndefinedMetricWarning):
+        curve = Ranking([1, 1], [0.1, 0.2]).cost_curve()
+    over = curve.over_prior(cost_fn=5)
+    assert all(map(math.isnan, [*over.holds(0.3), *over.operating_range(), *over.at(0.3), *over.at(0.0)]))
+    assert all(map(math.isnan, [*curve.at(prior=0.3), *curve.at(probability_cost=0.0)]))
+
+
+@pytest.mark.parametrize(("fpr", "fnr"), [(0.2, 0.2), (0.1, 0.4), (0.0, 0.5), (0.5, 0.0)])
+def test_a_single_line_has_half_the_sum_of_its_ends_as_area(fpr, fnr):
+    y = np.repeat([0, 1], 10)
+    s = np.concatenate((np.arange(10) < 10 * fpr, np.arange(10) >= 10 * fnr)).astype(float)
+    curve = Ranking(y, s).cost_curve()
+    x = np.linspace(0, 1, 101)
+    line = curve.at(probability_cost=x, threshold=1.0)
+    np.testing.assert_allclose(line.value, (1 - x) * fpr + x * fnr, rtol=1e-14, atol=1e-16)
+    assert line.threshold == 1.0
+    assert np.trapezoid(line.value, x) == pytest.approx((fpr + fnr) / 2, rel=1e-14)
+    assert curve.at(probability_cost=0.5, threshold=1.0).value == pytest.approx((fpr + fnr) / 2, rel=1e-14)
+
+
+@pytest.mark.parametrize("costs", [(1, 1), (1, 3), (5, 1), (1e-300, 1e300)])
+def test_ranges_of_the_prior(costs):
+    rng = np.random.default_rng(0)
+    one, other = (Ranking(np.arange(60) % 3 == 0, rng.integers(0, 30, 60)).cost_curve() for _ in range(2))
+    fp, fn = costs
+    prior = np.linspace(0, 1, 2001)
+    overs = [curve.over_prior(cost_fp=fp, cost_fn=fn) for curve in (one, other)]
+    mine, others = (over.at(prior).value for over in overs)
+    for ranges, sign in zip(one.difference(other).over_prior(cost_fp=fp, cost_fn=fn), (1, -1), strict=True):
+        inside = np.any([(low < prior) & (prior < high) for low, high in ranges] or [np.zeros(2001, bool)], axis=0)
+        away = np.abs(others - mine) > 1e-9
+        assert ((sign * (others - mine) > 0) == inside)[away].all()
+    low, high = overs[0].operating_range()
+    thresholds = overs[0].at(prior).threshold
+    trivial = (thresholds == math.inf) | (thresholds == one.thresholds[-1])
+    assert not trivial[(prior > low) & (prior < high)].any()
+    assert trivial[(prior < low) | (prior > high)].all()
+
+
+def test_where_an_error_is_free_no_prior_has_a_winner():
+    one, other = (Ranking([0, 1, 0, 1], s).cost_curve() for s in ([1, 2, 3, 4], [1, 2, 4, 3]))
+    assert one.difference(other).over_prior(cost_fp=0) == ([], [])
+    assert all(map(math.isnan, one.over_prior(cost_fn=0).operating_range()))
+    with pytest.raises(ValueError, match="must not both be zero"):
+        one.difference(other).over_prior(cost_fp=0, cost_fn=0)

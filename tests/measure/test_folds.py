@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, RankingFolds, num_threads
+from fastevals.datasets import load_digits_eight
 from tests import reference_curves
 from tests.strategies import BOUNDED, FEWER, Case, cases, float_weighted, unweighted
 
@@ -21,6 +22,8 @@ AVERAGES = {
     "det_curve": ("micro", "macro", "vertical"),
     "cost_curve": ("micro", "macro"),
     "precision_recall_curve": ("micro", "macro"),
+    "gain_curve": ("micro", "macro"),
+    "lift_curve": ("micro", "macro"),
 }
 every_average = pytest.mark.parametrize(
     ("method", "average"), [(method, average) for method, names in AVERAGES.items() for average in names]
@@ -100,11 +103,20 @@ def test_macro_rates_are_the_means_over_the_folds(method, cases):
     curve = getattr(folds_of(cases), method)(average="macro")
     thresholds = reference_curves.fold_thresholds(cases)
     assert curve.thresholds.tolist() == thresholds
-    for name in (name for name in curve.ARRAYS if name != "thresholds"):
+    for name in (name for name in curve.ARRAYS if name not in ("thresholds", "lift")):
         expected = [reference_curves.fold_mean(cases, t, reference_curves.RATES[name]) for t in thresholds]
         if name == "precision":
             expected[0] = Fraction(1)
         np.testing.assert_allclose(getattr(curve, name), list(map(float, expected)), rtol=1e-12, atol=1e-14)
+
+
+@FEWER
+@given(any_folds)
+def test_a_macro_lift_is_the_mean_gain_over_the_mean_share(cases):
+    folds = folds_of(cases)
+    lift, gain = folds.lift_curve(average="macro"), folds.gain_curve(average="macro")
+    np.testing.assert_allclose(lift.share, gain.share, rtol=1e-12)
+    np.testing.assert_allclose(lift.lift[1:], gain.gain[1:] / gain.share[1:], rtol=1e-9)
 
 
 def test_a_fold_without_predictions_has_no_precision():
@@ -127,9 +139,9 @@ def test_precision_before_any_positive_is_found():
 @given(any_folds)
 def test_macro_curves_have_areas_and_hulls(method, cases):
     curve = getattr(folds_of(cases), method)(average="macro")
-    hull = curve.hull()
-    assert 0 <= curve.area <= 1 + 1e-14
-    assert 0 <= hull.area <= 1 + 1e-14
+    hull, most = curve.hull(), math.inf if method == "lift_curve" else 1 + 1e-14
+    assert 0 <= curve.area <= most
+    assert 0 <= hull.area <= most
     assert not curve.dominates(hull)
 
 
@@ -297,7 +309,7 @@ def test_the_same_bits_at_any_number_of_threads(method, average):
     for threads in (1, 2):
         with num_threads(threads):
             curve = getattr(RankingFolds.from_scores(y, s, part), method)(average=average)
-            found.append([*(array.tobytes() for array in curve), curve.area if average != "macro" else 0])
+            found.append([*(array.tobytes() for array in curve), curve.area])
     assert found[0] == found[1]
 
 
@@ -359,6 +371,24 @@ def test_integer_scores_past_doubles_pool_exactly():
     assert folds.roc_curve().at(threshold=2**53 + 1) == (0.0, 1.0)
     assert folds.roc_curve(average="macro").at(threshold=2**53 + 1) == (0.0, 1.0)
     assert folds.cost_curve(average="macro").at(prior=0.5).threshold == 2**53 + 1
+
+
+def test_folds_of_scores_of_unlike_types_pool_exactly():
+    y = [0, 1, 0, 1]
+    scores = (
+        np.array([2**53, 2**53 + 1, 3, 5]),
+        np.array([2.0**53, 0.5, 3.0, 2.0**53 + 2]),
+        np.array([2**53 + 1, 2**63, 7, 5], dtype=np.uint64),
+        np.array([0.5, 3.0, 0.1, 5.0], dtype=np.float32),
+    )
+    pool = RankingFolds([Ranking(y, s) for s in scores]).pool()
+    values = [value for s in scores for value in map(Fraction, s.tolist())]
+    labels = y * len(scores)
+    exact = sorted(set(values), reverse=True)
+    assert [Fraction(*t.as_integer_ratio()) for t in pool.counts.thresholds[1:]] == exact
+    for row, threshold in enumerate(exact, start=1):
+        at = [label for label, value in zip(labels, values, strict=True) if value >= threshold]
+        assert (pool.counts.tps[row], pool.counts.fps[row]) == (sum(at), len(at) - sum(at))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8, bool])
@@ -479,3 +509,42 @@ def test_an_average_that_is_none(folds, method, average):
 def test_there_is_no_vertical_average_of_costs_or_precision(folds, method):
     with pytest.raises(ValueError, match="average must be one of 'micro', 'macro'; got 'vertical'"):
         getattr(folds, method)(average="vertical")
+
+
+# The course's homework --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["logistic", "naive_bayes", "random_forest"])
+def test_macro_against_micro_curves_of_the_digits(model):
+    digits = load_digits_eight()
+    y, s, part = digits["label"], digits[model], digits["fold"]
+    folds, whole = RankingFolds.from_scores(y, s, part), Ranking(y, s)
+    for method in AVERAGES:
+        assert getattr(folds, method)().area == pytest.approx(getattr(whole, method)().area, rel=1e-13)
+    for threshold in np.quantile(s, [0.05, 0.5, 0.9, 0.95, 0.99]):
+        rates, precisions = [], []
+        for k in range(5):
+            predicted, positive = s[part == k] >= threshold, y[part == k] == 1
+            rates.append((predicted[~positive].mean(), predicted[positive].mean()))
+            precisions.append(positive[predicted].mean() if predicted.any() else np.nan)
+        fpr, tpr = np.mean(rates, axis=0)
+        at = {
+            method: getattr(folds, method)(average="macro").at(threshold=threshold)
+            for method in AVERAGES
+            if method != "cost_curve"
+        }
+        assert at["roc_curve"] == pytest.approx((fpr, tpr), rel=1e-12)
+        assert at["det_curve"] == pytest.approx((fpr, 1 - tpr), rel=1e-12, abs=1e-15)
+        assert at["precision_recall_curve"] == pytest.approx((np.nanmean(precisions), tpr), rel=1e-12)
+        cost = folds.cost_curve(average="macro").at(prior=0.1, cost_fn=5, threshold=threshold).value
+        assert cost == pytest.approx((0.9 * fpr + 0.5 * (1 - tpr)) / 1.4, rel=1e-12)
+
+
+def test_macro_precision_recall_area_by_quadrature():
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        n = int(rng.integers(8, 20))
+        y, s, part = np.resize([0, 1], n), rng.integers(0, 6, n), np.repeat([0, 1], [n // 2, n - n // 2])
+        curve = RankingFolds.from_scores(y, s, part).precision_recall_curve(average="macro")
+        x = (np.arange(20_000) + 0.5) / 20_000
+        assert curve.area == pytest.approx(curve.at(recall=x).mean(), abs=2e-4)

@@ -78,7 +78,7 @@ class CalibrationCurve(Frozen):
         counts : ThresholdCounts
             Of probabilities.
         n_bins : int
-            At least 1.
+            From 1 to a million.
         strategy : {"uniform", "quantile"}
             Bins of equal width, with the floats nearest to k / n_bins as edges; or of equal mass (rows or weight): edge
             k is the lowest probability with a share of k / n_bins of the mass at or below it. Rows of one probability

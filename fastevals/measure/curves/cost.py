@@ -16,7 +16,7 @@ from fastevals.measure.curves.cost_difference import CostDifference
 from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.curves.cost_over_prior import CostOverPrior, probability_cost_of
 from fastevals.measure.curves.geometry import ROUNDING, Polyline, limits
-from fastevals.measure.results import Interval, OperatingPoint
+from fastevals.measure.results import Interval, OperatingPoint, number_or_array
 
 __all__ = ["CostCurve"]
 
@@ -97,8 +97,9 @@ class CostCurve(Curve):
         prior: ArrayLike | None = None,
         cost_fp: float = 1.0,
         cost_fn: float = 1.0,
+        threshold: float | None = None,
     ) -> OperatingPoint:
-        """Find the least cost, and the threshold that attains it.
+        """Find the least cost and the threshold that attains it, or the cost of one threshold.
 
         Parameters
         ----------
@@ -108,12 +109,15 @@ class CostCurve(Curve):
             Or the share of positives where the classifier is used.
         cost_fp, cost_fn : float
             With `prior`: cost of a false positive and of a false negative, not negative and not both zero.
+        threshold : float, optional
+            Ask for the cost of this threshold, a point of its straight line, instead of the least.
 
         Returns
         -------
         OperatingPoint
-            The normalised cost and the highest threshold that attains it; arrays of the places' shape where an array
-            is given. Times ``p * cost_fn + (1 - p) * cost_fp`` it is the cost of a row in the unit of the costs.
+            The normalised cost and the highest threshold that attains it, or the one given; arrays of the places' shape
+            where an array is given. Times ``p * cost_fn + (1 - p) * cost_fp`` it is the cost of a row in the unit of
+            the costs.
 
         Raises
         ------
@@ -127,7 +131,17 @@ class CostCurve(Curve):
             place = probability_cost_of(place, cost_fp, cost_fn)
         else:
             check.check_default_costs(name, cost_fp, cost_fn)
-        return self.lower_envelope.least_at(place)
+        if threshold is None:
+            return self.lower_envelope.least_at(place)
+        fpr, fnr = self._line_of(threshold)
+        return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), float(threshold))
+
+    def _line_of(self, threshold: float) -> tuple[float, float]:
+        """Give FPR and FNR where rows with ``score >= threshold`` are predicted positive."""
+        check.check_has_thresholds(self.thresholds)
+        asked = check.as_thresholds("threshold", threshold, scalar=True)
+        at = self.counts.cells(self.counts.rows_at_least(asked))
+        return float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
 
     def operating_range(self, threshold: float | None = None) -> Interval:
         """Give the range of PC(+) in which the classifier is cheaper than predicting all or none.
@@ -141,18 +155,15 @@ class CostCurve(Curve):
         -------
         Interval
             ``low, high``; both NaN if there is no such PC(+).
+
+        Raises
+        ------
+        ValueError
+            If `threshold` is no number, or the curve has no thresholds.
         """
         if threshold is None:
-            envelope = self.lower_envelope
-            useful = np.flatnonzero((envelope.fpr < 1) & (envelope.fnr < 1))  # not NaN
-            if not useful.size:
-                return Interval(math.nan, math.nan)
-            edges = envelope.probability_cost
-            return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
-        check.check_has_thresholds(self.thresholds)
-        asked = check.as_thresholds("threshold", threshold, scalar=True)
-        at = self.counts.cells(self.counts.rows_at_least(asked))
-        fpr, fnr = float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
+            return self.lower_envelope.operating_range()
+        fpr, fnr = self._line_of(threshold)
         if not fpr + fnr < 1:
             return Interval(math.nan, math.nan)
         return Interval(fpr / (1 - fnr + fpr), (1 - fpr) / (1 - fpr + fnr))

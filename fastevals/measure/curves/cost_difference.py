@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
+from fastevals.measure.curves.cost_over_prior import priors_of
 from fastevals.measure.curves.geometry import area_under
 from fastevals.measure.results import Frozen, Interval
 
@@ -24,6 +26,14 @@ class CostDifference(Frozen):
         From 0 to 1, ascending.
     saving : ndarray of shape (n_points,)
         Straight between points; above zero where the curve that was asked is the cheaper.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> one, other = (fastevals.Ranking([0, 1, 0, 1], scores).cost_curve() for scores in ([1, 2, 3, 4], [1, 2, 4, 3]))
+    >>> difference = one.difference(other)
+    >>> difference.wins, difference.over_prior(cost_fn=3)
+    ([Interval(low=0.0, high=0.5)], ([Interval(low=0.0, high=0.25)], []))
     """
 
     probability_cost: NDArray[np.float64]
@@ -38,6 +48,30 @@ class CostDifference(Frozen):
     def to_dict(self) -> dict[str, Any]:
         """Give arrays and ranges as lists."""
         return Frozen.to_dict(self) | {"wins": list(map(list, self.wins)), "losses": list(map(list, self.losses))}
+
+    def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
+        """Give the ranges of the prior, at fixed costs, in which the curve that was asked wins and loses.
+
+        Parameters
+        ----------
+        cost_fp, cost_fn : float
+            Cost of a false positive and of a false negative, not negative and not both zero.
+
+        Returns
+        -------
+        wins, losses : list of Interval
+            Empty where a kind of error is free: then nothing costs, at any prior.
+
+        Raises
+        ------
+        ValueError
+            If the costs are out of range.
+        """
+        cost_fp, cost_fn, _ = check.check_costs(cost_fp, cost_fn)
+        if not (cost_fp and cost_fn):
+            return [], []
+        wins, losses = ([priors_of(one, cost_fp, cost_fn) for one in ranges] for ranges in (self.wins, self.losses))
+        return wins, losses
 
     @property
     def mean_saving(self) -> float:

@@ -13,7 +13,7 @@ from fastevals import _validation as check
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.geometry import area_under
-from fastevals.measure.results import Frozen, OperatingPoint, number_or_array
+from fastevals.measure.results import Frozen, Interval, OperatingPoint, number_or_array
 
 __all__ = ["CostEnvelope"]
 
@@ -32,6 +32,13 @@ class CostEnvelope(Frozen):
         The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
     fpr, fnr : ndarray of shape (n_pieces,)
         The error rates at it: the cost at the left and right end of its line.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> envelope = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve().lower_envelope
+    >>> envelope.thresholds, envelope.at(0.5)
+    (array([0.8, 0.3]), OperatingPoint(value=0.25, threshold=0.8))
     """
 
     probability_cost: NDArray[np.float64]
@@ -51,7 +58,7 @@ class CostEnvelope(Frozen):
         fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
         if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
             nothing = np.full(2, np.nan)
-            return cls(np.array([0.0, 1.0]), nothing, hull.thresholds[:1], nothing[:1], nothing[:1])
+            return cls(np.array([0.0, 1.0]), nothing, nothing[:1], nothing[:1], nothing[:1])
         # In counts, not rates: then places where lines of whole counts meet are the floats nearest to them.
         n_pos, n_neg = (total * ranking_metrics.power_of_two(total) for total in (hull.n_pos, hull.n_neg))
         right = np.diff(hull.fps) * ranking_metrics.power_of_two(hull.n_neg) * n_pos
@@ -67,6 +74,14 @@ class CostEnvelope(Frozen):
     def area(self) -> float:
         """Mean least cost over PC(+)."""
         return area_under(self.probability_cost, self.cost)
+
+    def operating_range(self) -> Interval:
+        """Give the range of PC(+) in which it is below predicting all and none; both NaN if there is none."""
+        useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
+        if not useful.size:
+            return Interval(math.nan, math.nan)
+        edges = self.probability_cost
+        return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
 
     def at(self, probability_cost: ArrayLike) -> OperatingPoint:
         """Give the least cost at PC(+), and the highest threshold that attains it.
@@ -96,5 +111,6 @@ class CostEnvelope(Frozen):
     def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
         """Give FPR, FNR and threshold of the line that is least at each place; where two are, the higher threshold."""
         piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
-        threshold = np.where(place > 0, self.thresholds[piece], np.inf)  # at 0, or if nothing costs, "none" is free
+        # At 0, or where nothing costs, "predict none" is free.
+        threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
         return self.fpr[piece], self.fnr[piece], threshold

@@ -16,7 +16,7 @@ from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.curves.geometry import area_under
 from fastevals.measure.results import Frozen, Interval, OperatingPoint, number_or_array
 
-__all__ = ["CostOverPrior", "cost_of_all_wrong", "probability_cost_of"]
+__all__ = ["CostOverPrior", "cost_of_all_wrong", "priors_of", "probability_cost_of"]
 
 
 def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
@@ -26,6 +26,14 @@ def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: flo
     place = ratio(positive, positive + (1 - prior) * (cost_fp / largest))
     # One class alone, whatever a mistake on the other costs: that ratio may have vanished.
     return np.where((prior == 0) & (cost_fp > 0), 0.0, np.where((prior == 1) & (cost_fn > 0), 1.0, place))
+
+
+def priors_of(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
+    """Give the priors that have a range of PC(+); NaN where a kind of error is free, for then all have one place."""
+    if not (cost_fp and cost_fn):
+        return Interval(math.nan, math.nan)
+    low, high = probability_cost_of(np.array(places), cost_fn, cost_fp).tolist()  # the inverse has the costs swapped
+    return Interval(low, high)
 
 
 def cost_of_all_wrong(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
@@ -111,6 +119,16 @@ class CostOverPrior(Frozen):
         sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
         return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
 
+    def operating_range(self) -> Interval:
+        """Give the range of priors in which the classifier is cheaper than predicting all or none.
+
+        Returns
+        -------
+        Interval
+            ``low, high``; both NaN if there is no such prior, as where one kind of error is free.
+        """
+        return priors_of(self.envelope.operating_range(), self.cost_fp, self.cost_fn)
+
     def at(self, prior: ArrayLike) -> OperatingPoint:
         """Give the least cost at a prior, and the highest threshold that attains it.
 
@@ -152,7 +170,7 @@ class CostOverPrior(Frozen):
         Returns
         -------
         Interval
-            ``low, high``.
+            ``low, high``; both NaN if the curve is undefined.
 
         Raises
         ------
@@ -160,6 +178,8 @@ class CostOverPrior(Frozen):
             If the prior is out of range.
         """
         asked = check.check_number("prior", prior, low=0, high=1)
+        if not self.defined:
+            return Interval(math.nan, math.nan)
         piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
         return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
 
