@@ -106,6 +106,13 @@ class BrierDecomposition(Frozen):
     ----------
     Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; inside bins, Stephenson, Coelho and Jolliffe
     (2008), doi:10.1175/2007WAF2006116.1.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> parts = fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.25, 1.0]).brier_decomposition()
+    >>> parts.reliability - parts.resolution + parts.uncertainty == parts.brier_score
+    True
     """
 
     brier_score: float

@@ -85,6 +85,12 @@ class RegressionMetrics(Frozen):
         That of `pinball_loss`.
     names : tuple or None
         The models' names in order, where they had any.
+
+    Examples
+    --------
+    >>> from fastevals import regression_metrics
+    >>> regression_metrics([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
+    RegressionMetrics(rmse=0.6124, mae=0.5, r2=0.9486, n_samples=4)
     """
 
     mean_squared_error: Any

@@ -34,15 +34,16 @@ examples:
   fastevals report scores.parquet --label churned --score model_a --score model_b --cost-fp 1 --cost-fn 50
 
 Left of the bar are measures of the ranking, right of it those of the confusion matrix at a threshold. By default each
-model has the threshold of its best F1, or of the least expected cost where costs are given. "-" is undefined: a class
+model has the threshold of its best F1, or of the least expected cost where costs or a prior are given; then the report
+says for which priors that threshold stays the best, and the model is worth using. "-" is undefined: a class
 is missing, or 0/0. JSON holds every metric (expected_cost at costs of 1 if none are given), null where undefined, and
 the threshold "Infinity" where no row is predicted positive.
 
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
-and decision too where all scores of a block are within [0, 1]. With --by the pictures of each value, up to the first
-20, are in a folder of their own, named by its number, the column and the value, such as 00-fold-0. It needs matplotlib:
-pip install 'fastevals[plots]'.
+and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given. With --by the
+pictures of each value, up to the first 20, are in a folder of their own, named by its number, the column and the value,
+such as 00-fold-0. It needs matplotlib: pip install 'fastevals[plots]'.
 
 exit status: 0, or 2 with a line on stderr that says what is wrong.
 """
@@ -125,6 +126,7 @@ def _parsers() -> tuple[_Parser, _Parser]:
     add("--best", metavar="METRIC", help="or at each model's best threshold by f1, matthews, informedness, ...")
     add("--cost-fp", metavar="C", type=_number, help="cost of a false positive; 1 if only --cost-fn is given")
     add("--cost-fn", metavar="C", type=_number, help="cost of a false negative; 1 if only --cost-fp is given")
+    add("--prior", metavar="P", type=_number, help="share of positives where the models are used, for costs")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     return parser, report
@@ -194,6 +196,7 @@ def _report(arguments: argparse.Namespace) -> str:
         best=arguments.best,
         cost_fp=arguments.cost_fp,
         cost_fn=arguments.cost_fn,
+        prior=arguments.prior,
         blocks_with_counts=0 if out is None else MOST_PICTURED,
     )
     data = EMBEDDED if embedded else arguments.file

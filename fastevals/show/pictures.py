@@ -42,6 +42,9 @@ OF_PROBABILITIES: dict[str, _Picture] = {
 }
 
 
+ALL = frozenset({*OF_RANKINGS, *OF_PROBABILITIES, "cost_over_prior"})
+
+
 def check_folder(out: str) -> None:
     """Make the folder, and its parents, and see to it that a file can be written there.
 
@@ -97,13 +100,13 @@ def write_report(report: Report, data: str, out: str) -> str:
     (folder / "report.txt").write_text(to_text(report, data), encoding="utf-8", errors="backslashreplace")
     by = report.roles.by
     if by is not None:
-        _remove(folder, OF_RANKINGS | OF_PROBABILITIES)
+        _remove(folder, ALL)
     pictured = report.blocks[:MOST_PICTURED]
     drawn = 0
     for k, block in enumerate(pictured):
         inside = folder if by is None else folder / _folder_name(k, by, block.value)
         inside.mkdir(exist_ok=True)
-        drawn += _draw_block(block, inside, None if by is None else f"{by} = {block.value}")
+        drawn += _draw_block(block, inside, None if by is None else f"{by} = {block.value}", report.costs)
     pictures = f"{drawn} pictures"
     if by is not None:
         pictures += f" in a folder for each {printable(by)}"
@@ -124,13 +127,19 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
         (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def _draw_block(block: Block, folder: Path, title: str | None) -> int:
+def _draw_block(block: Block, folder: Path, title: str | None, costs: dict[str, float] | None) -> int:
     """Draw the pictures of a block; give how many."""
     models = {model.name: model.counts for model in block.models if model.counts is not None}
     kinds = dict(OF_RANKINGS)
     if all(map(are_probabilities, models.values())):
         kinds |= OF_PROBABILITIES
-    _remove(folder, OF_PROBABILITIES.keys() - kinds.keys())
+    if costs is not None:
+        kinds["cost_over_prior"] = (
+            lambda counts: curves.CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"]),
+            plots.plot_cost_over_prior,
+            style.WIDE,
+        )
+    _remove(folder, ALL.difference(kinds))
     for name, (curve, plot, size) in kinds.items():
         _draw({model: curve(counts) for model, counts in models.items()}, plot, size, title, folder / f"{name}.png")
     return len(kinds)

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
+from fastevals.measure.results import Interval
 
 __all__ = ["MOST_BLOCKS", "Block", "Model", "Report", "Roles", "build_report"]
 
@@ -73,6 +75,9 @@ class Model:
         Counts (or weights) there.
     metrics : dict of str to float
         By name, as in the registry; NaN where undefined.
+    holds, operating_range : Interval or None
+        Where the threshold is that of least cost: the priors for which it stays that, and those for which the model is
+        cheaper than predicting all or none.
     counts : ThresholdCounts or None
         What pictures are drawn from, where it was asked for.
     """
@@ -82,6 +87,8 @@ class Model:
     threshold_shown: str
     cells: Cells | None
     metrics: dict[str, float]
+    holds: Interval | None = None
+    operating_range: Interval | None = None
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
 
 
@@ -130,7 +137,7 @@ class Report:
     threshold : float or None
         The threshold of all.
     costs : dict of str to float, or None
-        ``cost_fp`` and ``cost_fn``, where given or used.
+        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
     n_weightless : int
         Rows of weight zero, left out.
     blocks : tuple of Block
@@ -155,6 +162,7 @@ def build_report(
     best: str | None = None,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
+    prior: float | None = None,
     blocks_with_counts: int = 0,
 ) -> Report:
     """Measure each model in each block.
@@ -173,7 +181,9 @@ def build_report(
         Instead: the metric whose best threshold is taken, for each model and block. By default "f1", or
         "expected_cost" with costs.
     cost_fp, cost_fn : float, optional
-        Costs; 1 where only the other is given.
+        Costs; 1 where only the other, or the prior, is given.
+    prior : float, optional
+        Share of positives where the models are used; by default that of each block.
     blocks_with_counts : int
         So many blocks, from the first, keep their models' threshold counts: 24 bytes for each distinct score.
 
@@ -188,7 +198,7 @@ def build_report(
         If a column or option is not as described; the message names it as on the command line.
     """
     shown = roles.shown()
-    costs = _costs(cost_fp, cost_fn)
+    costs = _costs(cost_fp, cost_fn, prior)
     if threshold is None:
         best = metric_named("--best", best or ("f1" if costs is None else "expected_cost"), of="cells").name
         if best == "expected_cost":
@@ -219,12 +229,13 @@ def build_report(
 # Options and columns ----------------------------------------------------------------------------------------------
 
 
-def _costs(cost_fp: float | None, cost_fn: float | None) -> dict[str, float] | None:
-    if cost_fp is None and cost_fn is None:
+def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = None) -> dict[str, float] | None:
+    if cost_fp is None and cost_fn is None and prior is None:
         return None
     names = ("--cost-fp", "--cost-fn")
     fp, fn, _ = check.check_costs(*(1.0 if cost is None else cost for cost in (cost_fp, cost_fn)), names=names)
-    return {"cost_fp": fp, "cost_fn": fn}
+    costs = {"cost_fp": fp, "cost_fn": fn}
+    return costs if prior is None else costs | {"prior": check.check_number("--prior", prior, low=0, high=1)}
 
 
 def _positives(shown: str, labels: NDArray[Any], pos_label: str | None) -> tuple[NDArray[np.bool_], Any]:
@@ -317,7 +328,12 @@ def _model(name: str, ranking: Ranking, threshold: float | None, best: str | Non
         else:
             metrics[metric.name] = float(metric(cells, **costs))
     plain = None if cells is None else Cells(*(np.asarray(cell).item() for cell in cells))
-    return Model(name, threshold, _shown(threshold, counts), plain, metrics)
+    holds = operating_range = None
+    if best == "expected_cost":
+        over = CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
+        holds = over.holds(costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
+        operating_range = over.operating_range()
+    return Model(name, threshold, _shown(threshold, counts), plain, metrics, holds, operating_range)
 
 
 def _shown(threshold: float, counts: ThresholdCounts) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals.measure.registry import METRICS
+from fastevals.measure.results import Interval
 from fastevals.show.report import Block, Model, Report
 
 __all__ = ["printable", "to_json_text", "to_json_values", "to_text"]
@@ -38,16 +39,16 @@ def to_text(report: Report, data: str) -> str:
     """
     columns = _cells_columns(report)
     tables = _aligned([_rows(block, columns) for block in report.blocks])
-    of_probabilities = _aligned([_probability_rows(block) for block in report.blocks])
+    more = [_aligned([rows(block) for block in report.blocks]) for rows in (_probability_rows, _prior_rows)]
     lines = [f"fastevals report: {printable(data)}", *_header(report)]
-    for block, rows, more in zip(report.blocks, tables, of_probabilities, strict=True):
+    for block, rows, *others in zip(report.blocks, tables, *more, strict=True):
         lines.append("")
         if report.roles.by is not None:
             lines.append(f"{printable(report.roles.by)} = {_label(block.value)}: {_rows_and_classes(block)}")
         lines += rows
         lines += _notes(report, block, columns)
-        if more:
-            lines += ["", *more]
+        for rows in filter(None, others):
+            lines += ["", *rows]
     return "\n".join(lines) + "\n"
 
 
@@ -121,6 +122,8 @@ def _header(report: Report) -> list[str]:
         words["in all"] = _rows_and_classes(report.blocks[0])
     if report.costs is not None:
         words["costs"] = f"{report.costs['cost_fp']:g} a false positive, {report.costs['cost_fn']:g} a false negative"
+        if "prior" in report.costs:
+            words["costs"] += f"; prior {report.costs['prior']:g}"
     if report.best is None:
         words["threshold"] = f"{report.threshold}, for every model"
     else:
@@ -175,6 +178,19 @@ def _probability_rows(block: Block) -> list[list[str]]:
         return []
     body = [[printable(model.name), *(_number(block, model, name) for name in PROBABILITY_COLUMNS)] for model in models]
     return [["model", *map(_head, PROBABILITY_COLUMNS)], *body]
+
+
+def _prior_rows(block: Block) -> list[list[str]]:
+    """Give the same of the priors for which thresholds of least cost stay that, and are worth using."""
+    models = [model for model in block.models if model.holds is not None]
+    body = [[printable(model.name), _range(model.holds), _range(model.operating_range)] for model in models]
+    return [["model", "threshold is best for priors of", "cheaper than all or none for"], *body] if body else []
+
+
+def _range(interval: Interval | None) -> str:
+    if interval is None or math.isnan(interval.low):
+        return "-"
+    return f"{interval.low:.4g} to {interval.high:.4g}"
 
 
 def _title(name: str) -> str:
@@ -261,4 +277,10 @@ def _json_model(model: Model) -> dict[str, Any]:
         "threshold": _json_number(model.threshold),
         "confusion": None if model.cells is None else model.cells._asdict(),
         "metrics": {name: _json_number(value) for name, value in model.metrics.items()},
+        "holds": _json_range(model.holds),
+        "operating_range": _json_range(model.operating_range),
     }
+
+
+def _json_range(interval: Interval | None) -> list[float] | None:
+    return None if interval is None or math.isnan(interval.low) else list(interval)

@@ -210,6 +210,35 @@ def test_text_has_a_table_of_probabilities_for_the_scores_that_are_some(capsys, 
     assert "Brier" not in report(capsys, small, "--label", "y", "--score", "w")
 
 
+def test_costs_and_a_prior(capsys):
+    options = ("--cost-fn", "20", "--prior", "0.02", "--score", "logistic")
+    told = report_json(capsys, *options)
+    assert told["costs"] == {"cost_fp": 1, "cost_fn": 20, "prior": 0.02}
+    columns = load_digits_eight()
+    ranking = Ranking(columns["label"], columns["logistic"])
+    (model,) = told["blocks"][0]["models"]
+    point = ranking.best_threshold("expected_cost", cost_fn=20, prior=0.02)
+    assert (model["metrics"]["expected_cost"], model["threshold"]) == tuple(point)
+    over = ranking.cost_curve().over_prior(cost_fn=20)
+    assert over.at(0.02).threshold == point.threshold
+    assert tuple(model["holds"]) == over.holds(0.02)
+    assert tuple(model["operating_range"]) == over.operating_range()
+    text = report(capsys, *options)
+    assert "costs      1 a false positive, 20 a false negative; prior 0.02" in text
+    low, high = over.holds(0.02)
+    assert f"{low:.4g} to {high:.4g}" in text
+    assert max(map(len, text.splitlines())) <= 120
+    told = report_json(capsys, "--prior", "0.5", "--score", "logistic", "--best", "f1")
+    assert told["costs"] == {"cost_fp": 1, "cost_fn": 1, "prior": 0.5}
+    assert told["blocks"][0]["models"][0]["holds"] is None
+
+
+def test_priors_of_one_class_are_undefined(capsys, tmp_path):
+    file = write(tmp_path, "one.csv", "y,s\n1,0.5\n1,0.75\n")
+    (model,) = report_json(capsys, file, "--label", "y", "--score", "s", "--cost-fp", "2")["blocks"][0]["models"]
+    assert model["holds"] is model["operating_range"] is None
+
+
 def test_text_with_costs_fits(capsys):
     text = report(capsys, "--cost-fp", "2", "--threshold", "0.25", "--score", "logistic")
     assert "costs      2 a false positive, 1 a false negative" in text
@@ -283,6 +312,8 @@ BAD_ARGUMENTS = [
     (["--cost-fp", "-1"], "--cost-fp must be in [0, inf), got -1.0"),
     (["--cost-fn", "inf"], "--cost-fn must be in [0, inf), got inf"),
     (["--cost-fn", "nan"], "--cost-fn must be in [0, inf), got nan"),
+    (["--prior", "1.5"], "--prior must be in [0, 1], got 1.5"),
+    (["--prior", "nan"], "--prior must be in [0, 1], got nan"),
     (["--cost-fn", "0", "--cost-fp", "0"], "--cost-fp and --cost-fn must not both be zero"),
     (["--format", "xml"], "--format: invalid choice: 'xml'"),
     (["--label"], "--label: expected one argument"),
@@ -512,6 +543,8 @@ def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, 
     (out / "mine.txt").touch()
     report(capsys, small, "--label", "y", "--score", "w", "--out", out)
     assert pictures(out) == OF_RANKINGS
+    report(capsys, small, *MODELS, "--cost-fn", "3", "--out", out)
+    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | {"cost_over_prior"}
     report(capsys, small, *MODELS, "--by", "part", "--out", out)
     assert pictures(out) == set()
     assert (out / "mine.txt").exists()

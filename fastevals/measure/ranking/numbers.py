@@ -182,6 +182,8 @@ class Numbers(Counted):
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
         """Rate at which FPR = FNR: where the ROC polyline crosses FPR = 1 - TPR, interpolated.
 
+        Martin et al. (1997), "The DET curve in assessment of detection task performance", Eurospeech.
+
         Parameters
         ----------
         on_hull : bool
@@ -207,6 +209,8 @@ class Numbers(Counted):
     def brier_score(self) -> float:
         """Mean squared difference between the predicted probability and what happened; less is better.
 
+        Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, for two classes halved.
+
         Returns
         -------
         float
@@ -227,6 +231,8 @@ class Numbers(Counted):
 
     def brier_decomposition(self, *, n_bins: int | None = None, strategy: str = "uniform") -> BrierDecomposition:
         """Take the Brier score apart: reliability - resolution + uncertainty.
+
+        Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
 
         Parameters
         ----------
@@ -255,6 +261,8 @@ class Numbers(Counted):
 
     def log_loss(self) -> float:
         """Mean of minus the natural logarithm of the probability given to what happened; less is better.
+
+        Good (1952), "Rational Decisions", doi:10.1111/j.2517-6161.1952.tb00104.x.
 
         Returns
         -------
