@@ -184,7 +184,11 @@ def _subtract_and_dot(data: Data) -> float:
     return float(np.dot(errors, errors))
 
 
-def _picture(kind: str, plot: str, of_probabilities: bool = False) -> Setup:
+def _difference(curve: fastevals.CostCurve) -> fastevals.CostDifference:
+    return curve.difference(fastevals.Ranking([0, 1, 0, 1], [1, 3, 2, 4]).cost_curve())
+
+
+def _picture(plot: str, curve: Callable[[fastevals.Ranking], Any], of_probabilities: bool = False) -> Setup:
     """Make a curve of a ranking that has been swept, draw and save it."""
 
     def set_up(data: Data) -> Call:
@@ -196,7 +200,7 @@ def _picture(kind: str, plot: str, of_probabilities: bool = False) -> Setup:
 
         def call() -> int:
             figure = figure_of(figsize=(8, 6), dpi=100)
-            draw(getattr(ranking, kind)(), ax=figure.subplots())
+            draw(curve(ranking), ax=figure.subplots())
             picture = BytesIO()
             figure.savefig(picture, format="png")
             return len(picture.getvalue())
@@ -288,14 +292,22 @@ COMPARISONS = installed(
             "fastevals": lambda data: lambda: _regression(data),
             "scikit-learn": _sklearn(_sklearn_regression),
         },
-        "picture_roc": {"fastevals": _picture("roc_curve", "plot_roc")},
-        "picture_precision_recall": {"fastevals": _picture("precision_recall_curve", "plot_precision_recall")},
-        "picture_det": {"fastevals": _picture("det_curve", "plot_det")},
-        "picture_gain": {"fastevals": _picture("gain_curve", "plot_gain")},
-        "picture_lift": {"fastevals": _picture("lift_curve", "plot_lift")},
-        "picture_cost": {"fastevals": _picture("cost_curve", "plot_cost")},
-        "picture_calibration": {"fastevals": _picture("calibration_curve", "plot_calibration", True)},
-        "picture_decision": {"fastevals": _picture("decision_curve", "plot_decision", True)},
+        "picture_roc": {"fastevals": _picture("plot_roc", fastevals.Ranking.roc_curve)},
+        "picture_precision_recall": {
+            "fastevals": _picture("plot_precision_recall", fastevals.Ranking.precision_recall_curve)
+        },
+        "picture_det": {"fastevals": _picture("plot_det", fastevals.Ranking.det_curve)},
+        "picture_gain": {"fastevals": _picture("plot_gain", fastevals.Ranking.gain_curve)},
+        "picture_lift": {"fastevals": _picture("plot_lift", fastevals.Ranking.lift_curve)},
+        "picture_cost": {"fastevals": _picture("plot_cost", fastevals.Ranking.cost_curve)},
+        "picture_calibration": {"fastevals": _picture("plot_calibration", fastevals.Ranking.calibration_curve, True)},
+        "picture_decision": {"fastevals": _picture("plot_decision", fastevals.Ranking.decision_curve, True)},
+        "picture_cost_over_prior": {
+            "fastevals": _picture("plot_cost_over_prior", lambda ranking: ranking.cost_curve().over_prior(cost_fn=5))
+        },
+        "picture_cost_difference": {
+            "fastevals": _picture("plot_cost_difference", lambda ranking: _difference(ranking.cost_curve()))
+        },
         "confusion_matrix": {
             "fastevals": lambda data: lambda: fastevals.ConfusionMatrix.from_predictions(data.k, data.p).counts,
             "numpy": lambda data: lambda: np.bincount(N_CLASSES * data.k + data.p).reshape(N_CLASSES, N_CLASSES),
