@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "UndefinedMetricWarning",
+    "as_seed",
     "check_choice",
     "check_costs",
     "check_costs_used",
@@ -62,6 +63,20 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     legal = list(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, legal))}; got {show(value)}")
+
+
+def as_seed(name: str, value: Any) -> int | list[int] | None:
+    """Give a seed as `numpy.random.SeedSequence` takes it: an integer, several, or none."""
+    if value is None:
+        return None
+    parts = list(value) if isinstance(value, (list, tuple)) else [value]
+    for part in parts:
+        if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)) or part < 0:
+            raise ValueError(
+                f"{name} must be None, an integer at least 0 or several, or a numpy.random Generator, BitGenerator or "
+                f"SeedSequence, got {show(value)}"
+            )
+    return [int(part) for part in parts] if len(parts) != 1 else int(parts[0])
 
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:

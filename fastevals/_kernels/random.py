@@ -1,0 +1,50 @@
+"""Random bits by counter: the bits at any place of a stream, without those before it.
+
+SplitMix64: Steele, Lea and Flood (2014), doi:10.1145/2660193.2660195. A stream is named by its key; the bits of a
+counter are a hash of the key plus the counter times an odd constant.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["bits", "fill_bits", "key_of", "uniform_below"]
+
+STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+LOW_HALF = np.uint64(2**32 - 1)
+HALF = np.uint64(32)
+
+
+@kernel
+def mix(x):
+    """Hash 64 bits, one to one."""
+    x = (x ^ (x >> np.uint64(30))) * FIRST
+    x = (x ^ (x >> np.uint64(27))) * SECOND
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def bits(key, counter):
+    """The 64 bits at a counter."""
+    return mix(key + (counter + np.uint64(1)) * STEP)
+
+
+@kernel
+def key_of(key, number):
+    """Key of a numbered stream within another: of a replicate, or of another try at it."""
+    return mix(mix(key ^ SECOND) + mix(number * FIRST + STEP))
+
+
+@kernel
+def uniform_below(n, random):
+    """Integer in [0, n) from 64 random bits, n up to 2**32: the high word of their product, off by n / 2**64."""
+    n = np.uint64(n)
+    return ((random >> HALF) * n + ((random & LOW_HALF) * n >> HALF)) >> HALF
+
+
+@kernel
+def fill_bits(key, first, out):
+    """Write the bits of the counters from `first` on."""
+    for i in range(out.size):
+        out[i] = bits(key, np.uint64(first) + np.uint64(i))

@@ -1,0 +1,44 @@
+"""Seeds: from what a user gives to the key of counter-based streams (`_kernels.random`).
+
+A replicate's stream is named by the seed and the replicate's number alone: it is the same bits whatever the number of
+replicates, of threads, or of chunks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastevals import _validation as check
+
+__all__ = ["seed_key"]
+
+
+def seed_key(name: str, rng: Any) -> np.uint64:
+    """Give the key that a seed stands for; a new one for None.
+
+    Parameters
+    ----------
+    name : str
+        The argument, for messages.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        As `numpy.random.default_rng` takes it. A generator gives the next 64 of its bits, and so another key each time.
+
+    Returns
+    -------
+    uint64
+        The key.
+
+    Raises
+    ------
+    ValueError
+        If `rng` is none of these.
+    """
+    if isinstance(rng, np.random.BitGenerator):
+        rng = np.random.Generator(rng)
+    if isinstance(rng, np.random.Generator):
+        return np.uint64(rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True))
+    if not isinstance(rng, np.random.SeedSequence):
+        rng = np.random.SeedSequence(check.as_seed(name, rng))
+    return np.uint64(rng.generate_state(1, np.uint64)[0])

@@ -1,0 +1,1 @@
+"""From measures to decisions: intervals, bootstrap, tests between learners."""

@@ -1,0 +1,1 @@
+"""Bootstrap: draws of rows, counted by cell; metrics of the draws; intervals from those."""

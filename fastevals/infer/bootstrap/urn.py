@@ -1,0 +1,69 @@
+"""Cells of rows that bootstrap draws are counted by."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels.resample import LARGEST_PIECE, draw_cells
+
+__all__ = ["Urn"]
+
+SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
+FEWEST = 16  # rows; fewer are drawn one by one
+BLOCKS_PER_CELL = 2  # entries of the index from a row to its cell
+
+
+@lru_cache(maxsize=8)
+def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Give, for cells of 1 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
+
+    Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
+    """
+    if not rate:
+        return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
+    from scipy.special import pdtr
+
+    means = rate * np.arange(1, LARGEST_PIECE + 1)
+    counts = np.arange(LARGEST_PIECE + 12 * math.isqrt(LARGEST_PIECE) + 40)
+    cumulative = pdtr(counts, means[:, None])
+    tables = np.full(cumulative.shape, 2**64 - 1, dtype=np.uint64)
+    below = cumulative < 1
+    tables[below] = np.ldexp(cumulative[below], 64).astype(np.uint64) - np.uint64(1)
+    starts = np.arange(256, dtype=np.uint64) << np.uint64(56)
+    guides = np.stack([np.searchsorted(table, starts) for table in tables])
+    return tables, guides.astype(np.uint8)
+
+
+class Urn:
+    """Rows in cells; a draw takes as many rows as there are, with replacement, and counts them by cell.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64 of shape (n_cells,)
+        Rows of each cell, fewer than 2**32 in all.
+    rate : float, optional
+        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
+    """
+
+    __slots__ = ("_guides", "_index", "_shift", "_tables", "ends", "sizes")
+
+    def __init__(self, sizes: NDArray[np.int64], rate: float | None = None) -> None:
+        self.sizes = sizes
+        self.ends = np.cumsum(sizes)
+        n = int(self.ends[-1])
+        if rate is None:
+            rate = 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
+        self._tables, self._guides = _poisson_tables(rate)
+        self._shift = max((n // (BLOCKS_PER_CELL * sizes.size)).bit_length() - 1, 0)
+        self._index = np.searchsorted(self.ends, np.arange((n >> self._shift) + 1) << self._shift, side="right")
+
+    def draw(self, key: np.uint64, counts: NDArray[np.int64]) -> None:
+        """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
+        draw_cells(self.sizes, self.ends, self._index, self._shift, self._tables, self._guides, key, counts)
+
+    def __repr__(self) -> str:
+        return f"Urn({self.sizes.size} cells, {int(self.ends[-1])} rows)"

@@ -1,0 +1,174 @@
+"""Bootstrap draws: exactly multinomial, and random bits that pass for random."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from math import factorial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fastevals._kernels.random import bits, fill_bits, key_of, uniform_below
+from fastevals._random import seed_key
+from fastevals.infer.bootstrap.urn import Urn
+
+KEY = np.uint64(20240917)
+# The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.
+ALARM = 1e-4
+
+
+def draws(sizes: list[int], n_draws: int, rate: float | None = None, first: int = 0) -> np.ndarray:
+    """Draw many times, a stream each."""
+    urn = Urn(np.array(sizes, dtype=np.int64), rate)
+    counts = np.empty((n_draws, len(sizes)), dtype=np.int64)
+    for i, row in enumerate(counts):
+        urn.draw(np.uint64(key_of(KEY, np.uint64(first + i))), row)
+    return counts
+
+
+# Draws ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [None, 0.0, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("sizes", [[1], [3], [1, 1], [5, 0, 2], [1] * 20, [40, 1, 33, 100, 32], [1000, 1]])
+def test_as_many_rows_are_drawn_as_there_are(sizes, rate):
+    counts = draws(sizes, 200, rate)
+    assert (counts.sum(axis=1) == sum(sizes)).all()
+    assert (counts >= 0).all()
+    assert not counts[:, np.array(sizes) == 0].any()
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("sizes", [[1, 1], [2, 1], [1, 1, 1], [3, 1], [1, 2, 2], [1, 1, 1, 1], [2, 3, 1]])
+def test_small_draws_have_the_probabilities_of_the_multinomial(sizes, rate):
+    n, n_draws = sum(sizes), 20_000
+    found = Counter(map(tuple, draws(sizes, n_draws, rate).tolist()))
+    outcomes = [c for c in product(range(n + 1), repeat=len(sizes)) if sum(c) == n]
+    expected = []
+    for outcome in outcomes:
+        p = factorial(n)
+        for count, size in zip(outcome, sizes, strict=True):
+            p *= (size / n) ** count / factorial(count)
+        expected.append(n_draws * p)
+    assert set(found) <= set(outcomes)
+    assert stats.chisquare([found[outcome] for outcome in outcomes], expected).pvalue > ALARM
+
+
+@pytest.mark.parametrize("sizes", [[1] * 50, [1, 2, 3, 4, 10, 30], [32, 33, 64, 65, 200], [500, 1, 1, 498]])
+def test_each_count_is_binomial_with_the_moments_of_the_multinomial(sizes):
+    n, n_draws = sum(sizes), 8_000
+    counts, p = draws(sizes, n_draws), np.array(sizes) / n
+    for k in range(min(len(sizes), 6)):
+        tail = stats.binom(n, p[k])
+        cuts = np.unique(tail.ppf(np.linspace(0.05, 0.95, 12))).astype(int)
+        edges = np.concatenate(([-1], cuts, [n]))
+        expected = n_draws * np.diff(tail.cdf(edges))
+        observed = np.histogram(counts[:, k], edges + 0.5)[0]
+        while expected.min() < 5:  # bins of too few are merged with the next
+            at = min(int(np.argmin(expected)), expected.size - 2)
+            observed, expected = (
+                np.add.reduceat(b, np.delete(np.arange(b.size), at + 1)) for b in (observed, expected)
+            )
+        assert stats.chisquare(observed, expected).pvalue > ALARM
+    covariance = n * (np.diag(p) - np.outer(p, p))
+    np.testing.assert_allclose(counts.mean(axis=0), n * p, atol=4.5 * np.sqrt(np.diag(covariance) / n_draws).max())
+    np.testing.assert_allclose(np.cov(counts.T), covariance, atol=6 * np.diag(covariance).max() / np.sqrt(n_draws))
+
+
+def test_large_draws_have_the_spread_of_the_multinomial():
+    n = 200_000
+    counts = draws([1] * n, 1)[0]
+    # Rows drawn 0, 1, 2, ... times: nearly Poisson of mean 1, with less variance for the total is fixed.
+    observed = np.bincount(counts, minlength=8)[:8]
+    expected = n * stats.binom(n, 1 / n).pmf(np.arange(8))
+    assert (np.abs(observed - expected) < 4 * np.sqrt(expected) + 4).all()
+    halves = draws([n // 2, n // 2], 400)[:, 0]
+    assert stats.kstest((halves - n / 2) / np.sqrt(n / 4), "norm").pvalue > ALARM
+
+
+def test_a_draw_is_named_by_its_key():
+    sizes = [3, 1, 40, 2, 5]
+    np.testing.assert_array_equal(draws(sizes, 50), draws(sizes, 50))
+    np.testing.assert_array_equal(draws(sizes, 50)[10:], draws(sizes, 40, first=10))
+    assert len(np.unique(draws([1] * 30, 500), axis=0)) == 500
+
+
+# Bits -------------------------------------------------------------------------------------------------------------
+
+
+def some_bits(n: int, number: int = 0) -> np.ndarray:
+    out = np.empty(n, dtype=np.uint64)
+    fill_bits(np.uint64(key_of(KEY, np.uint64(number))), 0, out)
+    return out
+
+
+def test_bits_are_those_of_splitmix64():
+    out = np.empty(3, dtype=np.uint64)  # the reference implementation's first numbers from seed 1234567
+    fill_bits(np.uint64(1234567), 0, out)
+    assert out.tolist() == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert np.uint64(bits(np.uint64(1234567), np.uint64(2))) == out[2]
+
+
+def test_every_byte_of_the_bits_is_uniform():
+    for number in range(4):
+        words = some_bits(100_000, number)
+        for shift in range(0, 64, 8):
+            byte = (words >> np.uint64(shift)) & np.uint64(255)
+            assert stats.chisquare(np.bincount(byte.astype(np.int64), minlength=256)).pvalue > ALARM
+
+
+def test_neighbours_and_streams_are_uncorrelated():
+    unit = [some_bits(50_000, number) / 2.0**64 - 0.5 for number in range(6)]
+    limit = 5 / np.sqrt(50_000)
+    for lag in (1, 2, 3, 64):
+        assert abs(np.corrcoef(unit[0][:-lag], unit[0][lag:])[0, 1]) < limit
+    assert (np.abs(np.corrcoef(unit) - np.eye(6)) < limit).all()
+    assert stats.kstest(unit[0] + 0.5, "uniform").pvalue > ALARM
+
+
+def test_a_changed_bit_of_key_or_counter_changes_half_the_bits():
+    changes = []
+    for bit in range(64):
+        flipped = np.uint64(int(KEY) ^ (1 << bit))
+        for counter in range(20):
+            one, other = (int(np.uint64(key_of(key, np.uint64(counter)))) for key in (KEY, flipped))
+            changes.append((one ^ other).bit_count())
+    assert abs(np.mean(changes) - 32) < 5 * 4 / np.sqrt(len(changes))
+    assert min(changes) > 8
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 1000])
+def test_integers_below_are_uniform(n):
+    words = some_bits(40_000, n)
+    found = np.array([uniform_below(n, word) for word in words])
+    assert found.min() >= 0
+    assert found.max() <= n - 1
+    if n > 1:
+        assert stats.chisquare(np.bincount(found, minlength=n)).pvalue > ALARM
+
+
+@pytest.mark.parametrize("n", [2**31, 2**32 - 1, 10_000_019])
+def test_integers_below_are_the_high_word_of_the_product(n):
+    for word in some_bits(200, 1).tolist():
+        assert uniform_below(n, np.uint64(word)) == word * n >> 64
+
+
+# Seeds ------------------------------------------------------------------------------------------------------------
+
+
+def test_seeds():
+    assert seed_key("rng", 7) == seed_key("rng", np.int8(7)) == seed_key("rng", np.random.SeedSequence(7))
+    assert seed_key("rng", 7) != seed_key("rng", 8) != seed_key("rng", [8, 1])
+    assert seed_key("rng", None) != seed_key("rng", None)
+    generator = np.random.default_rng(1)
+    assert seed_key("rng", generator) != seed_key("rng", generator)
+    assert seed_key("rng", np.random.default_rng(1)) == seed_key("rng", np.random.PCG64(1))
+    assert isinstance(seed_key("rng", 7), np.uint64)
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, True, "7", [1, -2], np.random.RandomState(0), np.array(["a"])])
+def test_what_is_no_seed(rng):
+    with pytest.raises(ValueError, match=r"rng must be None, an integer at least 0 or several, or a numpy\.random"):
+        seed_key("rng", rng)
