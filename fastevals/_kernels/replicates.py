@@ -11,6 +11,7 @@ from fastevals._kernels.jit import kernel
 __all__ = [
     "average_precision",
     "break_even_point",
+    "cost_area",
     "equal_error_rate",
     "fill_steps",
     "ks_statistic",
@@ -150,3 +151,41 @@ def largest_f(counts, tied, n_pos, n_neg, beta_squared):
         best = max(best, tp / (beta_squared * n_pos + tp + ahead))
         fp += counts[2 * step + 1]
     return (1.0 + beta_squared) * best
+
+
+@kernel
+def cost_area(counts, tied, n_pos, n_neg, fps, tps):
+    """Area under the lower envelope of the cost lines; fps and tps are scratch, an entry a step and two more.
+
+    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Over such a stretch of
+    PC(+), from a to b, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
+    """
+    if n_pos == 0 or n_neg == 0:
+        return np.nan
+    fps[0], tps[0] = 0, 0
+    size, tp, fp = 1, 0, 0
+    for step in range(tied.size + 1):
+        if step < tied.size:  # the points before negatives, and the last one, are all that can be vertices
+            positives, negatives = np.int64(counts[2 * step]), np.int64(counts[2 * step + 1])
+            tp += positives
+            x = fp + negatives * tied[step]
+            fp += negatives
+        else:
+            x = fp
+        while size >= 2 and (fps[size - 1] - fps[size - 2]) * (tp - tps[size - 2]) >= (
+            tps[size - 1] - tps[size - 2]
+        ) * (x - fps[size - 2]):
+            size -= 1
+        if x != fps[size - 1] or tp != tps[size - 1]:
+            fps[size], tps[size] = x, tp
+            size += 1
+    area, start = 0.0, 0.0
+    for i in range(size):
+        stop = 1.0
+        if i + 1 < size:
+            right, up = float(fps[i + 1] - fps[i]) * n_pos, float(tps[i + 1] - tps[i]) * n_neg
+            stop = right / (right + up)
+        middle = (start + stop) / 2
+        area += (stop - start) * ((1 - middle) * (fps[i] / n_neg) + middle * ((n_pos - tps[i]) / n_pos))
+        start = stop
+    return area

@@ -13,6 +13,7 @@ from fastevals import Ranking, ThresholdCounts
 from fastevals._kernels import replicates
 from fastevals.infer.bootstrap.steps import Steps
 from fastevals.measure import cells, ranking_metrics
+from fastevals.measure.registry import METRICS
 from tests.strategies import BOUNDED, cases
 
 TWINS = {
@@ -22,6 +23,7 @@ TWINS = {
     "break_even_point": ranking_metrics.break_even_point,
     "largest_f": lambda counts: np.fmax.reduce(cells.f_score(counts.cells())) if counts.n_pos else math.nan,
     "average_precision": ranking_metrics.average_precision,
+    "cost_area": METRICS["cost_area"],
 }
 TELLS_POSITIVES_APART = {"average_precision"}
 
@@ -61,7 +63,7 @@ def test_a_replicate_is_ranked_without_sorting(merge, case, times):
     for name, twin in TWINS.items():
         if merge and name in TELLS_POSITIVES_APART:
             continue
-        options = (1.0,) if name == "largest_f" else ()
+        options = {"largest_f": (1.0,), "cost_area": np.empty((2, steps.tied.size + 2), dtype=np.int64)}.get(name, ())
         found = getattr(replicates, name)(counts, steps.tied, n_pos, n_neg, *options)
         assert found == pytest.approx(float(twin(again)), rel=1e-13, abs=1e-15, nan_ok=True), name
 
