@@ -34,3 +34,13 @@ class Steps(NamedTuple):
         sizes, tied = np.zeros(2 * n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
         n_steps = fill_steps(counts.tps, counts.fps, merge_positives, sizes, tied)
         return cls(sizes[: 2 * n_steps].copy(), tied[:n_steps].copy())
+
+    def threshold_counts(self, counts: NDArray[np.int64]) -> ThresholdCounts:
+        """Give a replicate's curve, of what `counts` has of each cell: its corners, at thresholds that are ranks."""
+        positives, negatives = counts[::2], counts[1::2]
+        fp = np.cumsum(negatives)
+        corners = np.stack((fp - np.where(self.tied, 0, negatives), fp), axis=1)
+        tps, fps = np.repeat(np.cumsum(positives), 2), corners.ravel()
+        moved = np.flatnonzero(np.diff(tps, prepend=0) + np.diff(fps, prepend=0))
+        thresholds = np.concatenate(([np.inf], np.arange(moved.size, 0, -1, dtype=np.float64)))
+        return ThresholdCounts(thresholds, np.append(0, tps[moved]), np.append(0, fps[moved]))

@@ -1,0 +1,85 @@
+"""Replicates of rankings: reproducible, joint, and distributed as rows drawn with replacement."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fastevals import Ranking, num_threads
+from fastevals.infer.bootstrap.ranking import ranking_replicates
+from fastevals.measure.registry import METRICS
+
+KEY = np.uint64(99)
+OF_RANKINGS = [metric for metric in METRICS.values() if metric.of == "ranking"]
+
+
+def example(n: int = 200, seed: int = 0, digits: int = 1) -> Ranking:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < 0.3 * n
+    return Ranking(y, np.round(rng.normal(size=n) + y, digits))
+
+
+def test_the_same_bits_at_any_number_of_threads_replicates_and_metrics():
+    counts = example().counts
+    whole = ranking_replicates(counts, OF_RANKINGS, 50, KEY)
+    with num_threads(1):
+        np.testing.assert_array_equal(ranking_replicates(counts, OF_RANKINGS, 50, KEY), whole)
+    np.testing.assert_array_equal(ranking_replicates(counts, OF_RANKINGS, 13, KEY), whole[:13])
+    assert not np.array_equal(ranking_replicates(counts, OF_RANKINGS, 50, np.uint64(100)), whole)
+    apart = [METRICS["average_precision"], METRICS["roc_auc"]]
+    names = list(map(OF_RANKINGS.index, apart))
+    np.testing.assert_array_equal(ranking_replicates(counts, apart, 50, KEY), whole[:, names])
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("name", [metric.name for metric in OF_RANKINGS])
+def test_replicates_are_distributed_as_those_of_rows(name, stratified):
+    ranking, metric = example(60), METRICS[name]
+    found = ranking_replicates(ranking.counts, [metric], 1500, KEY, stratified=stratified)[:, 0]
+    rng = np.random.default_rng(1)
+    y, s = np.arange(60) < 18, np.round(np.random.default_rng(0).normal(size=60) + (np.arange(60) < 18), 1)
+    groups = [np.flatnonzero(y), np.flatnonzero(~y)] if stratified else [np.arange(60)]
+    expected = []
+    for _ in range(700):
+        rows = np.concatenate([rng.choice(group, group.size) for group in groups])
+        expected.append(float(metric(Ranking(y[rows], s[rows]).counts)))
+    # Values of the two sides that are equal on paper may differ by rounding, which a test of ranks would count.
+    one, other = (np.nan_to_num(np.round(values, 12), nan=-1.0) for values in (found, expected))
+    assert stats.ks_2samp(one, other).pvalue > 1e-4
+
+
+def test_replicates_are_joint():
+    replicates = ranking_replicates(example().counts, OF_RANKINGS, 200, KEY)
+    at = {metric.name: replicates[:, k] for k, metric in enumerate(OF_RANKINGS)}
+    np.testing.assert_allclose(at["gini"], 2 * at["roc_auc"] - 1, rtol=1e-13)
+    np.testing.assert_allclose(at["rank_loss"], 1 - at["roc_auc"], rtol=1e-12)
+    assert np.corrcoef(at["roc_auc"], at["average_precision"])[0, 1] > 0.5
+
+
+def test_the_spread_of_the_auc_is_that_of_the_theory():
+    ranking = example(4000, digits=6)
+    replicates = ranking_replicates(ranking.counts, [METRICS["roc_auc"]], 2000, KEY, stratified=True)[:, 0]
+    y, s = np.arange(4000) < 1200, np.round(np.random.default_rng(0).normal(size=4000) + (np.arange(4000) < 1200), 6)
+    above = s[y][:, None] > s[~y]
+    variance = above.mean(axis=1).var() / 1200 + above.mean(axis=0).var() / 2800
+    assert replicates.mean() == pytest.approx(ranking.roc_auc(), abs=5 * math.sqrt(variance / 2000))
+    assert replicates.std() == pytest.approx(math.sqrt(variance), rel=0.08)
+
+
+def test_draws_of_one_class_are_undefined():
+    ranking = Ranking([0, 0, 0, 0, 1], [1, 2, 3, 4, 5])
+    replicates = ranking_replicates(ranking.counts, [METRICS["roc_auc"], METRICS["average_precision"]], 500, KEY)
+    undefined = np.isnan(replicates)
+    assert (undefined[:, 0] >= undefined[:, 1]).all()
+    assert undefined[:, 1].mean() == pytest.approx(0.8**5, abs=0.09)
+    stratified = ranking_replicates(ranking.counts, [METRICS["roc_auc"]], 50, KEY, stratified=True)
+    assert (stratified == 1).all()
+
+
+def test_one_class_alone():
+    counts = Ranking([1, 1, 1], [1, 2, 3]).counts
+    for stratified in (False, True):
+        assert np.isnan(ranking_replicates(counts, [METRICS["roc_auc"]], 5, KEY, stratified=stratified)).all()
