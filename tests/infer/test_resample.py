@@ -12,7 +12,7 @@ from scipy import stats
 
 from fastevals._kernels.random import bits, fill_bits, key_of, uniform_below
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.urn import Urn
+from fastevals.infer.bootstrap.urn import Rows, Urn
 
 KEY = np.uint64(20240917)
 # The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.
@@ -93,6 +93,42 @@ def test_a_draw_is_named_by_its_key():
     np.testing.assert_array_equal(draws(sizes, 50), draws(sizes, 50))
     np.testing.assert_array_equal(draws(sizes, 50)[10:], draws(sizes, 40, first=10))
     assert len(np.unique(draws([1] * 30, 500), axis=0)) == 500
+
+
+# Single rows ------------------------------------------------------------------------------------------------------
+
+
+def row_draws(n: int, n_draws: int, rate: float | None = None) -> np.ndarray:
+    rows, words = Rows(n, rate), Rows.words()
+    counts = np.empty((n_draws, n), dtype=np.uint8)
+    for i, out in enumerate(counts):
+        rows.draw(np.uint64(key_of(KEY, np.uint64(i))), out, words)
+    return counts
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.4, 0.9])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_single_rows_have_the_probabilities_of_the_multinomial(n, rate):
+    found = Counter(map(tuple, row_draws(n, 20_000, rate).tolist()))
+    outcomes = [c for c in product(range(n + 1), repeat=n) if sum(c) == n]
+    expected = [20_000 * factorial(n) / np.prod([factorial(k) for k in c]) / n**n for c in outcomes]
+    assert set(found) <= set(outcomes)
+    assert n == 1 or stats.chisquare([found[c] for c in outcomes], expected).pvalue > ALARM
+
+
+@pytest.mark.parametrize("n", [15, 16, 1000, 4095, 4096, 4097, 10_001])
+def test_single_rows_add_up_and_spread(n):
+    counts = row_draws(n, 60).astype(np.int64)
+    assert (counts.sum(axis=1) == n).all()
+    observed = np.bincount(counts.ravel(), minlength=6)[:6]
+    expected = counts.size * stats.binom(n, 1 / n).pmf(np.arange(6))
+    assert (np.abs(observed - expected) < 4.5 * np.sqrt(expected) + 4).all()
+    if n > 1000:
+        first, last = counts[:, : n // 2].sum(axis=1), counts[:, -5:].sum(axis=1)
+        assert stats.kstest((first - n * (n // 2) / n) / np.sqrt(n / 4), "norm").pvalue > ALARM
+        assert abs(last.mean() - 5) < 5 * np.sqrt(5 / 60)
+        neighbours = np.corrcoef(counts[:, :-1].ravel(), counts[:, 1:].ravel())[0, 1]
+        assert abs(neighbours + 1 / n) < 5 / np.sqrt(counts.size)
 
 
 # Bits -------------------------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.resample import LARGEST_PIECE, draw_cells
+from fastevals._kernels.resample import LARGEST_PIECE, ROW_BLOCK, ROW_LIMITS, draw_cells, draw_rows
 
-__all__ = ["Urn"]
+__all__ = ["Rows", "Urn"]
 
 SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
 FEWEST = 16  # rows; fewer are drawn one by one
@@ -38,6 +38,10 @@ def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
     return tables, guides.astype(np.uint8)
 
 
+def _usual_rate(n: int) -> float:
+    return 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
+
+
 class Urn:
     """Rows in cells; a draw takes as many rows as there are, with replacement, and counts them by cell.
 
@@ -55,9 +59,7 @@ class Urn:
         self.sizes = sizes
         self.ends = np.cumsum(sizes)
         n = int(self.ends[-1])
-        if rate is None:
-            rate = 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
-        self._tables, self._guides = _poisson_tables(rate)
+        self._tables, self._guides = _poisson_tables(_usual_rate(n) if rate is None else rate)
         self._shift = max((n // (BLOCKS_PER_CELL * sizes.size)).bit_length() - 1, 0)
         self._index = np.searchsorted(self.ends, np.arange((n >> self._shift) + 1) << self._shift, side="right")
 
@@ -67,3 +69,37 @@ class Urn:
 
     def __repr__(self) -> str:
         return f"Urn({self.sizes.size} cells, {int(self.ends[-1])} rows)"
+
+
+class Rows:
+    """Rows each by itself: where weights, groups or several models need to know which were drawn.
+
+    Parameters
+    ----------
+    n : int
+        Rows, fewer than 2**32.
+    rate : float, optional
+        As for `Urn`.
+    """
+
+    __slots__ = ("_limits", "n")
+
+    def __init__(self, n: int, rate: float | None = None) -> None:
+        from scipy.special import pdtr
+
+        self.n = n
+        rate = _usual_rate(n) if rate is None else rate
+        limits = np.ldexp(pdtr(np.arange(ROW_LIMITS), rate), 32) - 1
+        self._limits = np.minimum(limits, 2**32 - 1).astype(np.uint32)[: ROW_LIMITS if rate else 0]
+
+    def draw(self, key: np.uint64, counts: NDArray[np.uint8], words: NDArray[np.uint64]) -> None:
+        """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
+        draw_rows(self._limits, key, words, counts)
+
+    @staticmethod
+    def words() -> NDArray[np.uint64]:
+        """Give the working memory that a thread draws with."""
+        return np.empty(ROW_BLOCK // 2, dtype=np.uint64)
+
+    def __repr__(self) -> str:
+        return f"Rows({self.n})"
