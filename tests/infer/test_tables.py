@@ -1,0 +1,59 @@
+"""Replicates of confusion matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fastevals import ConfusionMatrix
+from fastevals.infer.bootstrap.tables import table_replicates
+
+KEY = np.uint64(3)
+TABLE = np.array([[50, 10, 0], [5, 30, 2], [0, 0, 3]])
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_moments_are_those_of_the_multinomial(stratified):
+    drawn = table_replicates(TABLE, 20_000, KEY, stratified=stratified)
+    assert drawn.dtype == np.int64
+    assert (drawn.sum(axis=(1, 2)) == 100).all()
+    if stratified:
+        assert (drawn.sum(axis=2) == TABLE.sum(axis=1)).all()
+    totals = TABLE.sum(axis=1, keepdims=True) if stratified else np.array(100)
+    p = TABLE / totals
+    variance = totals * p * (1 - p)
+    np.testing.assert_allclose(drawn.mean(axis=0), TABLE, atol=5 * np.sqrt(variance.max() / 20_000))
+    np.testing.assert_allclose(drawn.var(axis=0), variance, atol=0.05 * variance.max())
+    rows = np.bincount(drawn[:, 0, 0])
+    n = 60 if stratified else 100
+    tail = stats.binom(n, TABLE[0, 0] / n)
+    inner = np.arange(int(tail.ppf(0.01)), int(tail.ppf(0.99)))
+    expected = 20_000 * tail.pmf(inner)
+    assert stats.chisquare(rows[inner], expected * (rows[inner].sum() / expected.sum())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_the_first_are_the_same_whatever_their_number(stratified):
+    stack = np.stack([TABLE, TABLE.T, np.zeros_like(TABLE)])
+    many, few = (table_replicates(stack, n, KEY, stratified=stratified) for n in (500, 20))
+    np.testing.assert_array_equal(many[:20], few)
+    assert many.shape == (500, 3, 3, 3)
+    assert not many[:, 2].any()
+    assert (many[:, 0].sum(axis=(1, 2)) == 100).all()
+    assert not np.array_equal(many[:, 0], many[:, 1])
+    assert not np.array_equal(table_replicates(stack, 20, np.uint64(4), stratified=stratified), few)
+
+
+def test_metrics_of_replicates_spread_as_theory_says():
+    replicates = ConfusionMatrix(table_replicates(TABLE, 10_000, KEY))
+    accuracy = replicates.accuracy()
+    p = 83 / 100
+    assert accuracy.mean() == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 100 / 10_000))
+    assert accuracy.std() == pytest.approx(np.sqrt(p * (1 - p) / 100), rel=0.04)
+
+
+def test_the_cost_does_not_depend_on_the_rows():
+    drawn = table_replicates(np.array([[10**12, 10**9], [10**6, 10**10]]), 1000, KEY)
+    assert (drawn.sum(axis=(1, 2)) == 10**12 + 10**9 + 10**6 + 10**10).all()
+    assert drawn[:, 1, 0].std() == pytest.approx(1000, rel=0.15)
