@@ -21,7 +21,7 @@ from benches.report import readme_with, text_table
 ROOT = Path(__file__).parents[1]
 # A BLAS worker waits busily for tens of milliseconds after np.dot, on a core that whoever is timed next could use.
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-PYTEST = (sys.executable, "-m", "pytest", "--benchmark-enable", "--benchmark-quiet", "--tb=line", "-q")
+PYTEST = (sys.executable, "-m", "pytest", "-n", "0", "--benchmark-enable", "--benchmark-quiet", "--tb=line", "-q")
 
 
 def _measure(names: Iterable[str] = ()) -> dict[str, Any]:
