@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fastevals._execution import get_num_threads, num_threads, set_num_threads
     from fastevals._validation import UndefinedMetricWarning
+    from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
+    from fastevals.infer.results import SignificanceResult
     from fastevals.measure.confusion import ConfusionMatrix
     from fastevals.measure.cost_sensitive import cost_threshold, minimum_cost_predictions
     from fastevals.measure.counts import ThresholdCounts
@@ -42,6 +44,7 @@ _HOMES = {
     "CostEnvelope": "measure.curves",
     "CostOverPrior": "measure.curves",
     "DecisionCurve": "measure.curves",
+    "DelongResult": "infer.delong",
     "DetCurve": "measure.curves",
     "GainCurve": "measure.curves",
     "Interval": "measure.results",
@@ -53,9 +56,13 @@ _HOMES = {
     "RankingFolds": "measure.folds",
     "RegressionMetrics": "measure.regression",
     "RocCurve": "measure.curves",
+    "SignificanceResult": "infer.results",
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
     "cost_threshold": "measure.cost_sensitive",
+    "delong": "infer.delong",
+    "delong_test": "infer.delong",
+    "delong_test_unpaired": "infer.delong",
     "get_num_threads": "_execution",
     "minimum_cost_predictions": "measure.cost_sensitive",
     "num_threads": "_execution",
@@ -72,6 +79,7 @@ __all__ = [
     "CostEnvelope",
     "CostOverPrior",
     "DecisionCurve",
+    "DelongResult",
     "DetCurve",
     "GainCurve",
     "Interval",
@@ -83,9 +91,13 @@ __all__ = [
     "RankingFolds",
     "RegressionMetrics",
     "RocCurve",
+    "SignificanceResult",
     "ThresholdCounts",
     "UndefinedMetricWarning",
     "cost_threshold",
+    "delong",
+    "delong_test",
+    "delong_test_unpaired",
     "get_num_threads",
     "minimum_cost_predictions",
     "num_threads",

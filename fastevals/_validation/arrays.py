@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from fastevals._validation.options import show
 
 __all__ = [
+    "as_contrast",
+    "as_frequencies",
     "as_predictions",
     "as_scores",
     "as_square_counts",
@@ -119,6 +121,21 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     return weights
 
 
+def as_frequencies(name: str, values: Any, otherwise: str) -> NDArray[np.int64]:
+    """Give row weights that say how often each row counts: whole numbers, of sum at most 2**53; else say what to do."""
+    weights = as_weights(name, values)
+    odd = weights != np.trunc(weights)
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise ValueError(
+            f"{name} must hold whole numbers, how often each row counts, got {show(weights[row])} at row {row}; "
+            f"{otherwise}"
+        )
+    if weights.sum() > EXACT:
+        raise ValueError(f"{name} must add up to at most 2**53, got {weights.sum():g}")
+    return weights.astype(np.int64)
+
+
 def check_finite(name: str, array: NDArray[Any]) -> None:
     """Raise if a value is NaN or infinite."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -214,3 +231,14 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, or 2-D with a row for each model, got shape {array.shape}")
     return {name: as_scores(name, array)}, None, False
+
+
+def as_contrast(name: str, values: Any, n_models: int) -> list[float]:
+    """Give one finite weight for each model, not all zero."""
+    weights = as_scores(name, values)
+    if weights.size != n_models:
+        raise ValueError(f"{name} must have {n_models} values, one for each model, got {weights.size}")
+    check_finite(name, weights)
+    if not weights.any():
+        raise ValueError(f"{name} must not be all zero, got {show(weights.tolist())}")
+    return [float(weight) for weight in weights.tolist()]

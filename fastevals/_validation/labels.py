@@ -18,9 +18,11 @@ __all__ = [
     "as_labels",
     "binary_labels",
     "check_class_number",
+    "check_class_sizes",
     "check_comparable_labels",
     "check_known_labels",
     "check_two_classes",
+    "check_unweighted",
     "raise_not_binary",
 ]
 
@@ -189,3 +191,20 @@ def check_two_classes(what: str, n_classes: int, choices: Collection[Any]) -> No
     if n_classes != 2:
         others = ", ".join(repr(choice) for choice in choices if choice != "binary")
         raise ValueError(f"{what} needs 2 classes, got {n_classes}; choose one of {others}")
+
+
+# Comparison of rankings -------------------------------------------------------------------------------------------
+
+
+def check_class_sizes(name: str, limit: int, *sizes: int) -> None:
+    """Raise unless each class has fewer rows than `limit`."""
+    if max(sizes) >= limit:
+        raise ValueError(f"{name} must have fewer than {limit} rows of a class (weights counted), got {max(sizes)}")
+
+
+def check_unweighted(name: str, value: Any, kind: type) -> None:
+    """Raise unless `value` is of a kind that has counts, and has whole ones."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a {kind.__name__}, got {show(value)} ({type(value).__name__})")
+    if value.counts.tps.dtype.kind == "f":  # type: ignore[attr-defined]
+        raise ValueError(f"{name} must be made without sample_weight (repeat its rows instead), got {show(value)}")

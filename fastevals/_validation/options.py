@@ -25,6 +25,7 @@ __all__ = [
     "checked_function",
     "listed",
     "show",
+    "warn_degenerate",
     "warn_undefined",
 ]
 
@@ -33,15 +34,24 @@ LONGEST = 80  # characters of a value shown in a message
 
 
 class UndefinedMetricWarning(UserWarning):
-    """A metric has no value on this data (one class, an empty denominator) and is NaN."""
+    """A metric has no value on this data (one class, an empty denominator) and is NaN; or its interval has no width."""
 
 
 def warn_undefined(metric: str, because: str) -> None:
     """Warn that `metric` is NaN, at the first line outside this package."""
+    _warn(f"{metric} is undefined (NaN): {because}")
+
+
+def warn_degenerate(what: str, because: str) -> None:
+    """Warn that an interval or a test is surer than the data allow."""
+    _warn(f"{what} is degenerate: {because}")
+
+
+def _warn(message: str) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastevals."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{metric} is undefined (NaN): {because}", UndefinedMetricWarning, stacklevel=level)
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=level)
 
 
 def listed(labels: Collection[Any]) -> str:

@@ -1,0 +1,216 @@
+"""Placements: how many rows of the other class each row is ranked right against, and the moments of these.
+
+Doubled, placements are integers, and so are the sums of their products: nothing cancels, however alike two models are
+and however near 1 their AUCs, and neither threads nor chunks make a difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import chunks, run
+from fastevals._kernels.placements import add_products, index_keys, place_rows
+from fastevals.measure.codec import Codec, Keys, codec_for
+from fastevals.measure.ordering import BinaryLabels, split_by_class
+from fastevals.measure.ranking import Ranking
+from fastevals.measure.results import Frozen
+
+__all__ = ["LIMIT", "Moments", "moments_of", "moments_of_ranking"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LIMIT = 2**30  # rows of a class: up to here the sums of the kernels are exact
+CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
+STRETCH = 1 << 14  # rows placed at a time, while their placements by all models are in cache
+
+
+@dataclass(frozen=True, slots=True)
+class Moments(Frozen):
+    """The integers that AUCs and covariances are ratios of.
+
+    Attributes
+    ----------
+    n_pos, n_neg : int
+        Rows of each class.
+    doubled_u : tuple of int
+        Twice each model's Mann-Whitney U: the sum of the positives' doubled placements.
+    numerators : tuple of tuple of int
+        Of the covariances, over `denominator`; empty with fewer than two rows of a class.
+    """
+
+    n_pos: int
+    n_neg: int
+    doubled_u: tuple[int, ...]
+    numerators: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> Moments:
+        """Take them from the sums of products of doubled placements, of shape (2, n_models, n_models, 2).
+
+        A negative is placed by the positives below it, where DeLong takes those above: covariances are the same.
+        """
+        negative, positive = ((sums[..., 0].astype(object) << 32) + sums[..., 1]).tolist()
+        downs = [2 * n_pos * n_neg - up for up in doubled_u]
+
+        def numerator(a: int, b: int) -> int:
+            a, b = max(a, b), min(a, b)
+            of_positives = n_pos * positive[a][b] - doubled_u[a] * doubled_u[b]
+            of_negatives = n_neg * negative[a][b] - downs[a] * downs[b]
+            return int(of_positives * (n_neg - 1) + of_negatives * (n_pos - 1))
+
+        models = range(len(doubled_u) if min(n_pos, n_neg) > 1 else 0)
+        return cls(n_pos, n_neg, tuple(doubled_u), tuple(tuple(numerator(a, b) for b in models) for a in models))
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a covariance."""
+        return bool(self.numerators)
+
+    @property
+    def denominator(self) -> int:
+        """Of the covariances."""
+        return 4 * (self.n_pos * self.n_neg) ** 2 * (self.n_pos - 1) * (self.n_neg - 1)
+
+    def aucs(self) -> Floats:
+        """Give each model's AUC, rounded once."""
+        pairs = 2 * self.n_pos * self.n_neg
+        return np.array([up / pairs if pairs else math.nan for up in self.doubled_u])
+
+    def covariance(self) -> Floats:
+        """Give the covariance of the AUCs, each entry rounded once."""
+        if not self.defined:
+            return np.full((len(self.doubled_u),) * 2, math.nan)
+        return np.array([[value / self.denominator for value in row] for row in self.numerators])
+
+    def effect(self, weights: Sequence[Fraction]) -> Fraction:
+        """Give a weighted sum of the AUCs."""
+        total = sum(weight * up for weight, up in zip(weights, self.doubled_u, strict=True))
+        return Fraction(total, 2 * self.n_pos * self.n_neg)
+
+    def variance(self, weights: Sequence[Fraction]) -> Fraction:
+        """Give the variance of a weighted sum of the AUCs."""
+        rows = [sum(w * value for w, value in zip(weights, row, strict=True)) for row in self.numerators]
+        return Fraction(sum(w * row for w, row in zip(weights, rows, strict=True)), self.denominator)
+
+    def differences(self) -> tuple[Floats, Floats]:
+        """Give the AUCs of all models but the first less that of the first, and the covariance of these differences."""
+        first, table, models = self.doubled_u[0], self.numerators, range(1, len(self.doubled_u))
+        effects = [(self.doubled_u[a] - first) / (2 * self.n_pos * self.n_neg) for a in models]
+        values = [[table[a][b] - table[a][0] - table[0][b] + table[0][0] for b in models] for a in models]
+        return np.array(effects), np.array([[value / self.denominator for value in row] for row in values])
+
+
+def moments_of(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> Moments:
+    """Give the moments of models on the same rows, each of which counts as often as `frequencies` says."""
+    if frequencies is not None:
+        return _counted_moments(labels, scores, frequencies)
+    ranked = [_rank(labels, values) for values in scores]
+    negatives, positives = (keys.size for keys in ranked[0].keys)
+    sums = np.zeros((2, len(scores), len(scores), 2), dtype=np.int64)
+    if min(negatives, positives) > 1:
+        built = run(Index.of, [keys for model in ranked for keys in model.keys])
+        pairs = list(zip(built[::2], built[1::2], strict=True))
+        sums = sum(run(lambda part: _add_rows(labels, ranked, pairs, part), chunks(labels.values.size)), sums)
+    return Moments.of(positives, negatives, [model.doubled_u for model in ranked], sums)
+
+
+class Ranked(NamedTuple):
+    """The scores of a model, and their ascending keys: of the negatives and of the positives."""
+
+    codec: Codec
+    values: NDArray[Any]
+    keys: tuple[Keys, Keys]
+    doubled_u: int
+
+
+def _rank(labels: BinaryLabels, values: NDArray[Any]) -> Ranked:
+    """Sort a model's scores."""
+    values = codec_for(values)[1]  # ranks, of floats that no key holds
+    split = split_by_class(labels, values)
+    check.check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
+    edges = split.starts.tolist()
+    pieces = [split.keys[a:b] for a, b in pairwise(edges)]
+    return Ranked(split.codec, values, (np.concatenate(pieces[::2]), np.concatenate(pieces[1::2])), split.doubled_u)
+
+
+class Index(NamedTuple):
+    """Ascending keys of a class, and where to look for one: see `index_keys`."""
+
+    keys: Keys
+    low: np.uint64
+    high: np.uint64
+    shift: np.uint64
+    bases: NDArray[np.int32]
+    shifts: NDArray[np.uint8]
+    starts: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, keys: Keys) -> Index:
+        """Index the keys."""
+        cells = min(CELLS, 1 << keys.size.bit_length())
+        tables = np.empty(cells, np.int32), np.empty(cells, np.uint8), np.empty(keys.size + cells + 1, np.int32)
+        low, high, shift = map(np.uint64, index_keys(keys, *tables))
+        return cls(keys, low, high, shift, *tables)
+
+
+def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[Index, Index]], part: slice) -> Ints:
+    """Place the rows of a chunk against the other class; give the sums of products by class."""
+    placements = np.empty((len(models), min(STRETCH, part.stop - part.start)), dtype=np.int32)
+    flags = np.empty(placements.shape[1], dtype=np.uint8)
+    sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
+    for start in range(part.start, part.stop, STRETCH):
+        block = slice(start, min(start + STRETCH, part.stop))
+        marked = flags[: block.stop - start]
+        labels.mark(block, marked)
+        for which, rows in enumerate((np.flatnonzero(marked == 0), np.flatnonzero(marked))):
+            for (codec, values, *_), pair, out in zip(models, pairs, placements, strict=True):
+                bits = codec.bits(values[block])[rows]
+                place_rows(bits, codec.flip_below, codec.flip, *pair[1 - which], out)
+            add_products(placements, rows.size, None, sums[which])
+    return sums
+
+
+def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> Moments:
+    """Give the moments of rows that count as often as `frequencies` says."""
+    flags = np.empty(frequencies.size, dtype=np.uint8)
+    if labels.mark(slice(0, flags.size), flags) != flags.size:
+        check.raise_not_binary("y_true", labels.values)
+    rows = flags == 0, flags != 0
+    counts = [frequencies[these] for these in rows]
+    n_neg, n_pos = (int(count.sum()) for count in counts)
+    check.check_class_sizes("y_true", LIMIT, n_pos, n_neg)
+    placements = [np.empty((len(scores), count.size), dtype=np.int32) for count in counts]
+    for i, values in enumerate(scores):
+        ranks = np.unique(values, return_inverse=True)[1]
+        for which, these in enumerate(rows):
+            below = np.bincount(ranks[rows[1 - which]] + 1, counts[1 - which], minlength=ranks.max() + 2).cumsum()
+            placements[which][i] = below[ranks[these]] + below[ranks[these] + 1]
+    doubled_u = [int(up @ counts[1]) for up in placements[1]]
+    return Moments.of(n_pos, n_neg, doubled_u, _products(placements, counts))
+
+
+def moments_of_ranking(ranking: Ranking) -> Moments:
+    """Give the moments of an unweighted ranking, from its counts."""
+    totals = ranking.counts.fps, ranking.counts.tps
+    placements = [(2 * other[-1] - other[1:] - other[:-1]).astype(np.int32)[None] for other in reversed(totals)]
+    counts = [np.diff(total) for total in totals]
+    sums = _products(placements, counts)
+    return Moments.of(ranking.n_positives, ranking.n_negatives, [int(placements[1][0] @ counts[1])], sums)
+
+
+def _products(placements: list[NDArray[np.int32]], counts: list[Ints]) -> Ints:
+    """Give the sums of products of two models' placements by class, each row counted."""
+    sums = np.zeros((2, len(placements[0]), len(placements[0]), 2), dtype=np.int64)
+    for of_class, count, out in zip(placements, counts, sums, strict=True):
+        add_products(of_class, count.size, count, out)
+    return sums
