@@ -222,6 +222,8 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
         if not values:
             raise ValueError(f"{name} is empty: it must have at least one model")
         labelled = {f"{name}[{key!r}]": value for key, value in values.items()}
+        if len(labelled) < len(values):
+            raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
         return {label: as_scores(label, value) for label, value in labelled.items()}, tuple(values), True
     array = as_array(name, values)
     if array.ndim == 2 and not array.shape[0]:

@@ -21,6 +21,7 @@ __all__ = [
     "check_class_sizes",
     "check_comparable_labels",
     "check_known_labels",
+    "check_resampled_rows",
     "check_two_classes",
     "check_unweighted",
     "raise_not_binary",
@@ -200,6 +201,12 @@ def check_class_sizes(name: str, limit: int, *sizes: int) -> None:
     """Raise unless each class has fewer rows than `limit`."""
     if max(sizes) >= limit:
         raise ValueError(f"{name} must have fewer than {limit} rows of a class (weights counted), got {max(sizes)}")
+
+
+def check_resampled_rows(name: str, n_rows: int) -> None:
+    """Raise unless there are fewer than 2**32 rows to draw from."""
+    if not 0 < n_rows < 2**32:
+        raise ValueError(f"{name} must have from 1 to 2**32 - 1 rows to be resampled, got {n_rows}")
 
 
 def check_unweighted(name: str, value: Any, kind: type) -> None:

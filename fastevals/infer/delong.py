@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +27,9 @@ __all__ = ["DelongResult", "delong", "delong_test", "delong_test_unpaired"]
 Floats = NDArray[np.float64]
 
 METHODS = ("delong", "logit")
+USUAL = 100  # binary exponents of weights that are taken as they are
 SIMPLE = 1000  # a weight that is the float of a fraction with a denominator up to this is that fraction
+MOST_EXACT = 50  # models whose chi-square is computed in integers, within a second
 NO_DIRECTION = 1e-8  # standard errors: an effect as small, along a direction without variance, is rounding
 
 
@@ -159,8 +161,8 @@ class DelongResult(Frozen):
         -------
         SignificanceResult
             `effect` is the weighted sum, with its interval (not beyond what AUCs in [0, 1] allow). Z is NaN with fewer
-            than two rows of a class. Where the variance is 0, Z is 0 with p = 1 for an effect of 0 (identical models)
-            and infinite with p = 0 for another, with a warning.
+            than two rows of a class. Where the variance is 0, Z is 0 with p = 1 (one-sided 1/2) for an effect of 0
+            (identical models) and infinite with p = 0 for another, with a warning.
 
         Raises
         ------
@@ -187,8 +189,8 @@ class DelongResult(Frozen):
         -------
         SignificanceResult
             `df` is the rank of the covariance of the differences: n_models - 1, less where models repeat each other
-            (whose covariance is inverted on its range). With all models alike the statistic is 0 on 0 degrees, with
-            p = 1. `effect` is the highest AUC less the lowest; there is no interval.
+            (whose covariance is inverted on its range; exactly, up to 50 models). With all models alike the statistic
+            is 0 on 0 degrees, with p = 1. `effect` is the highest AUC less the lowest; there is no interval.
 
         Raises
         ------
@@ -310,8 +312,8 @@ def delong_test(
     -------
     SignificanceResult
         `statistic` is Z, `effect` the difference of the AUCs, with its interval in [-1, 1]. Models that rank alike
-        have Z = 0 and p = 1; a difference without variance (a perfect and a reversed ranking) an infinite Z and p = 0,
-        with a warning.
+        have Z = 0 and p = 1 (one-sided 1/2); a difference without variance (a perfect and a reversed ranking) an
+        infinite Z and p = 0, with a warning.
 
     Raises
     ------
@@ -430,12 +432,18 @@ def _contrast(
     moments: Moments, weights: Sequence[float], what: str, *, alternative: str, confidence_level: float
 ) -> SignificanceResult:
     """Test whether the weighted sum of the AUCs is 0."""
-    exact = [_as_fraction(weight) for weight in weights]
+    exponent = math.frexp(max(map(abs, weights)))[1]
+    unit = exponent if abs(exponent) > USUAL else 0  # else the variance may be past the floats
+    exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
     bounds = float(sum(w for w in exact if w < 0)), float(sum(w for w in exact if w > 0))
     effect = variance = math.nan
     if moments.defined:
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
-    return z_test(what, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level)
+    result = z_test(what, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level)
+    if not unit or result.confidence_interval is None or result.effect is None:
+        return result
+    low, high = (np.ldexp(end, unit).item() for end in result.confidence_interval)
+    return replace(result, effect=np.ldexp(result.effect, unit).item(), confidence_interval=Interval(low, high))
 
 
 def _as_fraction(weight: float) -> Fraction:
@@ -446,6 +454,11 @@ def _as_fraction(weight: float) -> Fraction:
 
 def _chi_square(moments: Moments) -> tuple[float, int]:
     """Give the statistic of equal AUCs and its degrees of freedom."""
+    if len(moments.doubled_u) <= MOST_EXACT:
+        statistic, df = moments.chi_square()
+        if math.isinf(statistic):
+            check.warn_degenerate("the test of equal AUCs", "a contrast of AUCs has an estimated variance of 0")
+        return statistic, df
     effects, variances = moments.differences()
     errors = np.sqrt(np.diagonal(variances))
     if (effects[errors == 0] != 0).any():

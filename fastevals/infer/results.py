@@ -121,20 +121,20 @@ def z_test(
         low = high = math.nan
     critical = float(ndtri(alpha)) if alternative == "less" else min(below, above)
     interval = Interval(low, high)
-    conclusion = _conclusion(what, pvalue, alpha, alternative, interval)
+    conclusion = _conclusion(what, pvalue, alpha, alternative, interval if variance else None)
     return SignificanceResult(
         z, pvalue, critical, None, alternative, effect, interval, pvalue < alpha, conclusion, alpha
     )
 
 
-def _conclusion(what: str, pvalue: float, alpha: float, alternative: str, interval: Interval) -> str:
-    """Say what follows for a number that is 0 under the hypothesis."""
+def _conclusion(what: str, pvalue: float, alpha: float, alternative: str, interval: Interval | None) -> str:
+    """Say what follows for a number that is 0 under the hypothesis; no interval where its estimate has no variance."""
     if math.isnan(pvalue):
         return f"Nothing follows: the test of {what} is undefined on this data."
     p = "p = 0 to a float" if pvalue == 0 else f"p = {pvalue:.3g}"
     if pvalue < alpha:
         return f"At level {alpha:g}, {what} is {RELATION[alternative]} 0 ({p})."
-    spread = f"values from {interval.low:.3g} to {interval.high:.3g} agree with the data"
-    if interval.low == interval.high:
-        spread = "with an estimated variance of 0 these rows don't say which values agree with them"
+    spread = "with an estimated variance of 0 these rows don't say which values agree with them"
+    if interval is not None:
+        spread = f"values from {interval.low:.3g} to {interval.high:.3g} agree with the data"
     return f"At level {alpha:g}, it is not shown that {what} is {RELATION[alternative]} 0 ({p}); {spread}."

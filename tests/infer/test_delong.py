@@ -434,7 +434,7 @@ def test_equality_with_repeated_models() -> None:
 def test_equality_without_variance() -> None:
     y = [0, 0, 1, 1]
     result = delong(y, [[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
-    with pytest.warns(UndefinedMetricWarning, match="a difference of AUCs has an estimated variance of 0"):
+    with pytest.warns(UndefinedMetricWarning, match="of AUCs has an estimated variance of 0"):
         assert tuple(result.equality_test()) == (math.inf, 0)
     # The placements of the last two add up to the same in each row, their AUCs not to twice the first's.
     result = delong(y, [[1, 1, 1, 1], [1, 3, 2, 4], [3, 1, 4, 2]])
@@ -551,3 +551,52 @@ def test_results_read_unpack_and_pickle() -> None:
     again = pickle.loads(pickle.dumps(result))
     assert isinstance(again, DelongResult)
     assert again.contrast([1, -1]) == test
+
+
+# Found by attack --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("swaps", [1, 3, 20])
+def test_the_test_of_equality_does_not_depend_on_the_order_of_near_duplicates(swaps):
+    rng = np.random.default_rng(0)
+    n = 100_000
+    y, a, b = rng.integers(0, 2, n), rng.normal(size=n), rng.permutation(n).astype(float)
+    c, order = b.copy(), np.argsort(b)
+    near = np.flatnonzero((y[order[:-1]] == 0) & (y[order[1:]] == 1))[: 100 * swaps : 100]
+    c[order[near]], c[order[near + 1]] = b[order[near + 1]], b[order[near]]
+    results = [delong(y, models).equality_test() for models in ((a, b, c), (b, a, c), (c, a, b))]
+    assert {result.df for result in results} == {2}
+    for result in results[1:]:
+        assert result.statistic == results[0].statistic
+    assert 0 < results[0].pvalue < 1
+
+
+def test_few_and_many_models_have_the_same_chi_square(monkeypatch):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    result = delong(y, rng.normal(size=(6, 300)) + 0.3 * y)
+    exact = result.equality_test()
+    monkeypatch.setattr("fastevals.infer.delong.MOST_EXACT", 1)
+    assert result.equality_test().statistic == pytest.approx(exact.statistic, rel=1e-10)
+    assert result.equality_test().df == exact.df == 5
+
+
+@pytest.mark.parametrize("scale", [1e-308, 1e-200, 1e-50, 1e50, 1e160, 8e307])
+def test_the_scale_of_a_contrast_does_not_matter(scale):
+    result = delong([0, 0, 0, 1, 1, 1], [[1, 2, 3, 2, 3, 4], [2, 3, 2, 1, 3, 2]])
+    expected, found = result.contrast([1, -1]), result.contrast([scale, -scale])
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+    assert found.effect == pytest.approx(expected.effect * scale, rel=1e-12)
+    np.testing.assert_allclose(found.confidence_interval, np.multiply(expected.confidence_interval, scale), rtol=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_of_models_that_rank_alike_no_value_is_said_to_agree(alternative):
+    conclusion = delong_test([0, 1, 0, 1], [1, 2, 3, 4], [1, 2, 3, 4], alternative=alternative).conclusion
+    assert "don't say which values agree" in conclusion
+
+
+def test_names_that_look_the_same():
+    with pytest.raises(ValueError, match="scores must have names that can be told apart"):
+        delong([0, 1, 0, 1], {float("nan"): [1, 2, 3, 4], float("nan"): [4, 3, 2, 1]})

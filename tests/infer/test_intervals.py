@@ -62,7 +62,9 @@ def test_scipy_agrees_on_the_same_replicates(method, alternative, confidence_lev
 def test_cells_are_rows_of_one_value():
     values, times = np.array([0.3, 0.5, 0.4]), np.array([4, 1, 7])
     assert acceleration(values, times) == pytest.approx(acceleration(np.repeat(values, times), np.ones(12, int)))
-    assert math.isnan(acceleration(np.array([0.5, 0.5]), np.array([3, 2])))
+    for value in (0.5, 0.1, 0.7, 2 / 3):
+        assert math.isnan(acceleration(np.full(3, value), np.array([3, 2, 5])))
+    assert acceleration(np.append(values, math.nan), np.append(times, 0)) == acceleration(values, times)
 
 
 def test_normal_is_about_the_estimate_less_its_bias():
@@ -90,5 +92,7 @@ def test_where_there_is_no_interval():
     for method in METHODS:
         assert all(map(math.isnan, confidence_interval(method, np.empty(0), 0.5, skew=0.0, **options)))
     assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, skew=0.0, **options)))
+    one_sided = options | {"alternative": "less"}
+    assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, skew=0.0, **one_sided)))
     assert all(map(math.isnan, confidence_interval("BCa", np.linspace(0, 1, 9), 0.5, **options)))
     assert confidence_interval("percentile", np.ones(9), 1.0, **options) == (1, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fastevals import Ranking, num_threads
+from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals.infer.bootstrap.ranking import ranking_replicates
 from fastevals.measure.registry import METRICS
 
@@ -83,3 +83,10 @@ def test_one_class_alone():
     counts = Ranking([1, 1, 1], [1, 2, 3]).counts
     for stratified in (False, True):
         assert np.isnan(ranking_replicates(counts, [METRICS["roc_auc"]], 5, KEY, stratified=stratified)).all()
+
+
+def test_too_many_rows_to_draw_from():
+    counts = ThresholdCounts([math.inf, 2, 1], [0, 2**30, 2**31], [0, 2**30, 2**31])
+    for stratified in (False, True):
+        with pytest.raises(ValueError, match=r"the ranking must have from 1 to 2\*\*32 - 1 rows to be resampled"):
+            ranking_replicates(counts, [METRICS["roc_auc"]], 1, KEY, stratified=stratified)

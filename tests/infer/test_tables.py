@@ -57,3 +57,14 @@ def test_the_cost_does_not_depend_on_the_rows():
     drawn = table_replicates(np.array([[10**12, 10**9], [10**6, 10**10]]), 1000, KEY)
     assert (drawn.sum(axis=(1, 2)) == 10**12 + 10**9 + 10**6 + 10**10).all()
     assert drawn[:, 1, 0].std() == pytest.approx(1000, rel=0.15)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("n", [10**6, 10**13, 10**17])
+def test_empty_and_rare_cells_of_huge_tables(n, stratified):
+    table = np.array([[n, n, n // 7], [n // 3, 5, 2], [0, 0, 0]])
+    drawn = table_replicates(table, 4000, KEY, stratified=stratified)
+    assert not drawn[:, 2].any()
+    assert (drawn.sum(axis=(1, 2)) == table.sum()).all()
+    assert drawn[:, 1, 1].mean() == pytest.approx(5, abs=5 * np.sqrt(5 / 4000))
+    assert drawn[:, 1, 2].mean() == pytest.approx(2, abs=5 * np.sqrt(2 / 4000))

@@ -34,9 +34,11 @@ def acceleration(values: Floats, times: NDArray[np.int64]) -> float:
     float
         NaN if all values are equal.
     """
+    values, times = values[times > 0], times[times > 0]
+    if np.ptp(values) == 0:
+        return math.nan
     influence = np.average(values, weights=times) - values
-    spread = np.dot(times, influence**2)
-    return float(np.dot(times, influence**3) / (6 * spread**1.5)) if spread > 0 else math.nan
+    return float(np.dot(times, influence**3) / (6 * np.dot(times, influence**2) ** 1.5))
 
 
 def confidence_interval(
@@ -74,6 +76,8 @@ def confidence_interval(
     if not replicates.size:
         return Interval(math.nan, math.nan)
     low, high = METHODS[method](replicates, estimate, tail, skew)
+    if math.isnan(low + high):
+        return Interval(math.nan, math.nan)
     return Interval(-math.inf if alternative == "less" else low, math.inf if alternative == "greater" else high)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.random import key_of
 from fastevals._kernels.replicates import totals
@@ -62,6 +63,7 @@ def ranking_replicates(
         A row a draw, the same bits whatever the number of resamples and threads; NaN where undefined. A metric that
         tells positives apart makes for other draws: they are counted by other cells.
     """
+    check.check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # products of two counts fit then
     fine = any(metric.replicate is None or metric.replicate.tells_positives_apart for metric in metrics)
     steps = Steps.of(counts, merge_positives=not fine)
     classes = [np.arange(steps.sizes.size) % 2 == side for side in (0, 1)] if stratified else [True]

@@ -20,7 +20,7 @@ def table_replicates(
     n_resamples : int
         How often.
     key : uint64
-        Of the streams; the table's number and, if stratified, the class name one of them.
+        Of the streams; each cell has its own.
     stratified : bool
         Draw as many of each true class as there are of it.
 
@@ -31,9 +31,13 @@ def table_replicates(
     """
     k = counts.shape[-1]
     groups = counts.reshape(-1, k) if stratified else counts.reshape(-1, k * k)
-    drawn = np.empty((n_resamples, *groups.shape), dtype=np.int64)
+    drawn = np.zeros((n_resamples, *groups.shape), dtype=np.int64)
     for number, group in enumerate(groups):
-        n = int(group.sum())
-        generator = np.random.Generator(np.random.Philox(key=np.array([key, number], dtype=np.uint64)))
-        drawn[:, number] = generator.multinomial(n, group / n, size=n_resamples) if n else 0
+        left, rows = int(group.sum()), np.full(n_resamples, group.sum())
+        # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
+        for cell in np.argsort(group, kind="stable")[np.count_nonzero(group == 0) :].tolist():
+            bits = np.random.Philox(key=np.array([key, number * group.size + cell], dtype=np.uint64))
+            size = int(group[cell])
+            drawn[:, number, cell] = np.random.Generator(bits).binomial(rows, size / left)
+            rows, left = rows - drawn[:, number, cell], left - size
     return drawn.reshape(n_resamples, *counts.shape)
