@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.median import find_half
+from fastevals.measure.sweeps import as_pair
 
 __all__ = ["EVERYTHING", "Around", "Bracket", "bracket_median", "exact_median", "no_outside"]
 
@@ -103,14 +104,9 @@ def _weighted_middle(bracket: Bracket, parts: Sequence[Around]) -> Bracket:
     inside = np.concatenate([part.inside for part in parts])
     weights = np.concatenate([part.weights for part in parts if part.weights is not None])
     order = np.argsort(inside)
-    below, at_low, at_high, above, _ = map(_pair, totals)
+    below, at_low, at_high, above, _ = map(as_pair, totals)
     errors = np.concatenate(([-math.inf] * 2, [bracket[0]] * 2, inside[order], [bracket[1]] * 2, [math.inf] * 2))
     first, last = find_half(
-        errors, np.concatenate((below, at_low, weights[order], at_high, above)), *_pair(sum(totals))
+        errors, np.concatenate((below, at_low, weights[order], at_high, above)), *as_pair(sum(totals))
     )
     return float(errors[first]), float(errors[last])
-
-
-def _pair(total: Fraction | int) -> Bracket:
-    """Give a number as a float and the float nearest to the rest."""
-    return float(total), float(total - Fraction(float(total)))

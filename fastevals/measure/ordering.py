@@ -22,6 +22,7 @@ from fastevals._kernels.sorting import sort_keys
 from fastevals._kernels.sweep import rank_buckets, rank_pairs, sweep_bucket, sweep_pairs
 from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
+from fastevals.measure.sweeps import as_pair
 
 __all__ = ["BinaryLabels", "ClassSplit", "split_by_class", "weighted_threshold_counts"]
 
@@ -244,7 +245,7 @@ def weighted_threshold_counts(
     above: list[tuple[float, ...]] = []
     tp = fp = Fraction(0)
     for _, *sums in reversed(ranked):
-        above.append((*_pair(tp), *_pair(fp)))
+        above.append((*as_pair(tp), *as_pair(fp)))
         tp += Fraction(sums[0]) + Fraction(sums[1])
         fp += Fraction(sums[2]) + Fraction(sums[3])
     above.reverse()
@@ -255,8 +256,3 @@ def weighted_threshold_counts(
 
     totals = _gather(codec, extremes, [groups for groups, *_ in ranked], np.float64, sweep)
     return totals, int(by_class[..., 1].sum())
-
-
-def _pair(total: Fraction) -> tuple[float, float]:
-    """Give a number as a float and the float nearest to the rest."""
-    return float(total), float(total - Fraction(float(total)))

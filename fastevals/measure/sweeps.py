@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 from fastevals._execution import blocks, chunks, run
 from fastevals.measure.counts import Cells, ThresholdCounts
 
-__all__ = ["best_row", "fill_rows", "select_rows", "sum_steps"]
+__all__ = ["as_pair", "best_row", "fill_rows", "select_rows", "sum_steps"]
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
+
+
+def as_pair(total: Fraction | int) -> tuple[float, float]:
+    """Give a number as kernels carry it: the float nearest to it, and that nearest to the rest."""
+    return float(total), float(total - Fraction(float(total)))
 
 
 def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: float) -> Fraction:

@@ -8,12 +8,10 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from fastevals.measure import curves
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.measure.probability_bins import are_probabilities
 from fastevals.show import plots
 from fastevals.show.plots import style
@@ -26,23 +24,42 @@ MOST_PICTURED = 20  # blocks with pictures
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
-# Name of the file: what makes the curve of counts, what draws it, and the size in inches.
-_Picture = tuple[Callable[[ThresholdCounts], Any], Callable[..., Any], tuple[float, float]]
-OF_RANKINGS: dict[str, _Picture] = {
-    "roc": (curves.RocCurve, plots.plot_roc, style.SQUARE),
-    "precision_recall": (curves.PrecisionRecallCurve, plots.plot_precision_recall, style.SQUARE),
-    "det": (curves.DetCurve, plots.plot_det, style.SQUARE),
-    "gain": (curves.GainCurve, plots.plot_gain, style.SQUARE),
-    "lift": (curves.LiftCurve, plots.plot_lift, style.WIDE),
-    "cost": (curves.CostCurve, plots.plot_cost, style.WIDE),
-}
-OF_PROBABILITIES: dict[str, _Picture] = {
-    "calibration": (CalibrationCurve.from_counts, plots.plot_calibration, style.TALL),
-    "decision": (DecisionCurve.from_counts, plots.plot_decision, style.WIDE),
-}
+Costs = dict[str, float]
 
 
-ALL = frozenset({*OF_RANKINGS, *OF_PROBABILITIES, "cost_over_prior"})
+class _Picture(NamedTuple):
+    """What makes a curve of counts (and costs), what draws it, its size in inches, and what it needs to be drawn."""
+
+    curve: Callable[[ThresholdCounts, Costs], Any]
+    plot: Callable[..., Any]
+    size: tuple[float, float]
+    needs: Literal["counts", "probabilities", "costs"] = "counts"
+
+
+def _over_prior(counts: ThresholdCounts, costs: Costs) -> curves.CostOverPrior:
+    return curves.CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
+
+
+PICTURES = {
+    "roc": _Picture(lambda counts, _: curves.RocCurve(counts), plots.plot_roc, style.SQUARE),
+    "precision_recall": _Picture(
+        lambda counts, _: curves.PrecisionRecallCurve(counts), plots.plot_precision_recall, style.SQUARE
+    ),
+    "det": _Picture(lambda counts, _: curves.DetCurve(counts), plots.plot_det, style.SQUARE),
+    "gain": _Picture(lambda counts, _: curves.GainCurve(counts), plots.plot_gain, style.SQUARE),
+    "lift": _Picture(lambda counts, _: curves.LiftCurve(counts), plots.plot_lift, style.WIDE),
+    "cost": _Picture(lambda counts, _: curves.CostCurve(counts), plots.plot_cost, style.WIDE),
+    "cost_over_prior": _Picture(_over_prior, plots.plot_cost_over_prior, style.WIDE, "costs"),
+    "calibration": _Picture(
+        lambda counts, _: curves.CalibrationCurve.from_counts(counts),
+        plots.plot_calibration,
+        style.TALL,
+        "probabilities",
+    ),
+    "decision": _Picture(
+        lambda counts, _: curves.DecisionCurve.from_counts(counts), plots.plot_decision, style.WIDE, "probabilities"
+    ),
+}
 
 
 def check_folder(out: str) -> None:
@@ -100,7 +117,7 @@ def write_report(report: Report, data: str, out: str) -> str:
     (folder / "report.txt").write_text(to_text(report, data), encoding="utf-8", errors="backslashreplace")
     by = report.roles.by
     if by is not None:
-        _remove(folder, ALL)
+        _remove(folder, PICTURES)
     pictured = report.blocks[:MOST_PICTURED]
     drawn = 0
     for k, block in enumerate(pictured):
@@ -127,22 +144,16 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
         (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def _draw_block(block: Block, folder: Path, title: str | None, costs: dict[str, float] | None) -> int:
+def _draw_block(block: Block, folder: Path, title: str | None, costs: Costs | None) -> int:
     """Draw the pictures of a block; give how many."""
     models = {model.name: model.counts for model in block.models if model.counts is not None}
-    kinds = dict(OF_RANKINGS)
-    if all(map(are_probabilities, models.values())):
-        kinds |= OF_PROBABILITIES
-    if costs is not None:
-        kinds["cost_over_prior"] = (
-            lambda counts: curves.CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"]),
-            plots.plot_cost_over_prior,
-            style.WIDE,
-        )
-    _remove(folder, ALL.difference(kinds))
-    for name, (curve, plot, size) in kinds.items():
-        _draw({model: curve(counts) for model, counts in models.items()}, plot, size, title, folder / f"{name}.png")
-    return len(kinds)
+    given = {"counts": True, "probabilities": all(map(are_probabilities, models.values())), "costs": costs is not None}
+    drawn = {name: picture for name, picture in PICTURES.items() if given[picture.needs]}
+    _remove(folder, PICTURES.keys() - drawn.keys())
+    for name, (curve, plot, size, _) in drawn.items():
+        of_models = {model: curve(counts, costs or {}) for model, counts in models.items()}
+        _draw(of_models, plot, size, title, folder / f"{name}.png")
+    return len(drawn)
 
 
 def _draw(

@@ -108,11 +108,7 @@ class Moments(Frozen):
         Elimination of the covariance of the differences in integers (Bareiss 1968, doi:10.2307/2004533), the largest
         variance left first; the statistic is infinite where an effect is left without any.
         """
-        first, table, models = self.doubled_u[0], self.numerators, range(1, len(self.doubled_u))
-        rows = [
-            [table[a][b] - table[a][0] - table[0][b] + table[0][0] for b in models] + [self.doubled_u[a] - first]
-            for a in models
-        ]
+        rows = [[*row, effect] for effect, row in zip(*self._differences(), strict=True)]
         last, statistic, rank = 1, Fraction(0), 0
         while rows:
             k = max(range(len(rows)), key=lambda i: rows[i][i])
@@ -130,10 +126,15 @@ class Moments(Frozen):
 
     def differences(self) -> tuple[Floats, Floats]:
         """Give the AUCs of all models but the first less that of the first, and the covariance of these differences."""
+        effects, table = self._differences()
+        pairs = 2 * self.n_pos * self.n_neg
+        covariance = np.array([[value / self.denominator for value in row] for row in table])
+        return np.array([effect / pairs for effect in effects]), covariance
+
+    def _differences(self) -> tuple[list[int], list[list[int]]]:
         first, table, models = self.doubled_u[0], self.numerators, range(1, len(self.doubled_u))
-        effects = [(self.doubled_u[a] - first) / (2 * self.n_pos * self.n_neg) for a in models]
-        values = [[table[a][b] - table[a][0] - table[0][b] + table[0][0] for b in models] for a in models]
-        return np.array(effects), np.array([[value / self.denominator for value in row] for row in values])
+        covariance = [[table[a][b] - table[a][0] - table[0][b] + table[0][0] for b in models] for a in models]
+        return [self.doubled_u[a] - first for a in models], covariance
 
 
 def moments_of(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> Moments:
