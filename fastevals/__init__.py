@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fastevals._execution import get_num_threads, num_threads, set_num_threads
     from fastevals._validation import UndefinedMetricWarning
+    from fastevals.infer.bootstrap import BootstrapResult, Estimate, bootstrap
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
     from fastevals.infer.results import SignificanceResult
+    from fastevals.measure.asked import AskedMetric, metric
     from fastevals.measure.confusion import ConfusionMatrix
     from fastevals.measure.cost_sensitive import cost_threshold, minimum_cost_predictions
     from fastevals.measure.counts import ThresholdCounts
@@ -36,6 +38,8 @@ __version__ = "0.1.0"
 
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {
+    "AskedMetric": "measure.asked",
+    "BootstrapResult": "infer.bootstrap",
     "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
     "ConfusionMatrix": "measure.confusion",
@@ -46,6 +50,7 @@ _HOMES = {
     "DecisionCurve": "measure.curves",
     "DelongResult": "infer.delong",
     "DetCurve": "measure.curves",
+    "Estimate": "infer.bootstrap",
     "GainCurve": "measure.curves",
     "Interval": "measure.results",
     "LiftCurve": "measure.curves",
@@ -59,11 +64,13 @@ _HOMES = {
     "SignificanceResult": "infer.results",
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
+    "bootstrap": "infer.bootstrap",
     "cost_threshold": "measure.cost_sensitive",
     "delong": "infer.delong",
     "delong_test": "infer.delong",
     "delong_test_unpaired": "infer.delong",
     "get_num_threads": "_execution",
+    "metric": "measure.asked",
     "minimum_cost_predictions": "measure.cost_sensitive",
     "num_threads": "_execution",
     "regression_metrics": "measure.regression",
@@ -71,6 +78,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AskedMetric",
+    "BootstrapResult",
     "BrierDecomposition",
     "CalibrationCurve",
     "ConfusionMatrix",
@@ -81,6 +90,7 @@ __all__ = [
     "DecisionCurve",
     "DelongResult",
     "DetCurve",
+    "Estimate",
     "GainCurve",
     "Interval",
     "LiftCurve",
@@ -94,11 +104,13 @@ __all__ = [
     "SignificanceResult",
     "ThresholdCounts",
     "UndefinedMetricWarning",
+    "bootstrap",
     "cost_threshold",
     "delong",
     "delong_test",
     "delong_test_unpaired",
     "get_num_threads",
+    "metric",
     "minimum_cost_predictions",
     "num_threads",
     "regression_metrics",

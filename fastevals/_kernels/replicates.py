@@ -1,7 +1,7 @@
 """Metrics of one bootstrap replicate, from how often each step of the ranking was drawn.
 
-Steps go from the highest threshold down. Step s has counts[2 * s] positives and counts[2 * s + 1] negatives: at one
-threshold where they are tied, else the positives first and the negatives, of whatever thresholds, after them.
+Steps go from the highest threshold down. Step s has positives[s] and negatives[s], numbers of rows or sums of weights:
+at one threshold where they are tied, else the positives first and the negatives, of whatever thresholds, after them.
 """
 
 import numpy as np
@@ -9,152 +9,276 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 
 __all__ = [
+    "above_cut",
     "average_precision",
     "break_even_point",
     "cost_area",
     "equal_error_rate",
+    "false_positive_rate_at_tpr",
     "fill_steps",
     "ks_statistic",
     "largest_f",
+    "partial_roc_auc",
+    "precision_at_recall",
+    "recall_at_fpr",
+    "recall_at_precision",
     "roc_auc",
     "totals",
 ]
 
 
 @kernel
-def fill_steps(tps, fps, merge, sizes, tied):
+def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, sizes, tied, step_of_row, cut_steps):
     """Write the steps of cumulative counts, merging what no metric tells apart; give their number.
 
-    Negatives between two thresholds with positives are one; with `merge` positives between two with negatives too,
-    which average precision tells apart.
+    Negatives between two thresholds with positives may be one, and positives between two with negatives, but nothing
+    across a cut: cuts[k] is the last row of the counts above it, cut_steps[k] then the number of steps above it.
     """
-    steps = 0
+    steps, cut = 0, 0
     for row in range(1, tps.size):
+        whole = False
+        while cut < cuts.size and cuts[cut] < row:
+            cut_steps[cut] = steps
+            cut += 1
+            whole = True
         positives, negatives = tps[row] - tps[row - 1], fps[row] - fps[row - 1]
-        open_ = steps > 0 and not tied[steps - 1]
-        if open_ and positives == 0:
-            sizes[2 * steps - 1] += negatives
-        elif open_ and merge and negatives == 0 and sizes[2 * steps - 1] == 0:
-            sizes[2 * steps - 2] += positives
+        open_ = steps > 0 and not tied[steps - 1] and not whole
+        if open_ and merge_negatives and positives == 0:
+            sizes[1, steps - 1] += negatives
+        elif open_ and merge_positives and negatives == 0 and sizes[1, steps - 1] == 0:
+            sizes[0, steps - 1] += positives
         else:
-            sizes[2 * steps], sizes[2 * steps + 1] = positives, negatives
+            sizes[0, steps], sizes[1, steps] = positives, negatives
             tied[steps] = positives > 0 and negatives > 0
             steps += 1
+        step_of_row[row] = steps - 1
+    cut_steps[cut:] = steps
     return steps
 
 
 @kernel
-def totals(counts):
+def wide(count):
+    """Give a count as 64 bits: products of two of them then fit; a float stays one."""
+    return count + 0
+
+
+@kernel
+def totals(positives, negatives):
     """Positives and negatives in all."""
-    n_pos, n_neg = 0, 0
-    for step in range(counts.size // 2):
-        n_pos += counts[2 * step]
-        n_neg += counts[2 * step + 1]
+    n_pos, n_neg = wide(positives[0]) * 0, wide(negatives[0]) * 0
+    for step in range(positives.size):
+        n_pos += positives[step]
+        n_neg += negatives[step]
     return n_pos, n_neg
 
 
 @kernel
-def roc_auc(counts, tied, n_pos, n_neg):
+def above_cut(positives, negatives, cut):
+    """Positives and negatives of the steps above a cut."""
+    tp, fp = wide(positives[0]) * 0, wide(negatives[0]) * 0
+    for step in range(cut):
+        tp += positives[step]
+        fp += negatives[step]
+    return tp, fp
+
+
+@kernel
+def roc_auc(positives, negatives, tied, n_pos, n_neg):
     """AUC: one less the share of pairs whose negative is not below the positive, ties half."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
-    fp, lost = 0, 0
+    fp, lost = n_neg * 0, n_neg * 0
     for step in range(tied.size):
-        positives, negatives = np.int64(counts[2 * step]), np.int64(counts[2 * step + 1])
-        lost += positives * (2 * fp + negatives * tied[step])
-        fp += negatives
+        down = wide(negatives[step])
+        lost += positives[step] * (2 * fp + down * tied[step])
+        fp += down
     return (2.0 * n_pos * n_neg - lost) / (2.0 * n_pos * n_neg)
 
 
 @kernel
-def average_precision(counts, tied, n_pos, n_neg):
+def partial_roc_auc(positives, negatives, tied, n_pos, n_neg, max_fpr, min_tpr, standardize):
+    """Area under the ROC polyline left of a rate and above another, McClish's standard form on request."""
+    if n_pos == 0 or n_neg == 0:
+        return np.nan
+    area, fpr, tpr = 0.0, 0.0, 0.0
+    for step in range(tied.size):
+        up, right = positives[step] / n_pos, negatives[step] / n_neg
+        if not tied[step]:
+            tpr += up
+            up = 0.0
+        if right > 0:
+            stop = min(fpr + right, max_fpr)
+            top = tpr + up * ((stop - fpr) / right)
+            start, bottom = fpr, tpr
+            if bottom < min_tpr < top:
+                start += (stop - fpr) * ((min_tpr - bottom) / (top - bottom))
+                bottom = min_tpr
+            if top > min_tpr:
+                area += (stop - start) * ((bottom + top) / 2 - min_tpr)
+        fpr, tpr = fpr + right, tpr + up
+        if fpr >= max_fpr:
+            break
+    if not standardize:
+        return area
+    chance = max(max_fpr - min_tpr, 0.0) ** 2 / 2
+    return min(0.5 * (1 + (area - chance) / (max_fpr * (1 - min_tpr) - chance)), 1.0)
+
+
+@kernel
+def average_precision(positives, negatives, tied, n_pos, n_neg):
     """Step-wise sum of precision over recall."""
     if n_pos == 0:
         return np.nan
-    tp, fp, total = 0, 0, 0.0
+    tp, fp, total = n_pos * 0, n_pos * 0, 0.0
     for step in range(tied.size):
-        positives, negatives = np.int64(counts[2 * step]), np.int64(counts[2 * step + 1])
-        tp += positives
-        if positives > 0:
-            total += positives * (tp / (tp + fp + negatives * tied[step]))
-        fp += negatives
+        up, down = wide(positives[step]), wide(negatives[step])
+        tp += up
+        if up > 0:
+            total += up * (tp / (tp + fp + down * tied[step]))
+        fp += down
     return total / n_pos
 
 
 @kernel
-def ks_statistic(counts, tied, n_pos, n_neg):
+def ks_statistic(positives, negatives, tied, n_pos, n_neg):
     """Largest distance between TPR and FPR."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
-    tp, fp, most = 0, 0, 0
+    tp, fp, most = n_pos * 0, n_pos * 0, n_pos * 0
     for step in range(tied.size):
-        tp += counts[2 * step]
+        tp += positives[step]
         if not tied[step]:
             most = max(most, abs(tp * n_neg - fp * n_pos))
-        fp += counts[2 * step + 1]
+        fp += negatives[step]
         most = max(most, abs(tp * n_neg - fp * n_pos))
     return most / (float(n_pos) * n_neg)
 
 
 @kernel
-def equal_error_rate(counts, tied, n_pos, n_neg):
+def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
     """FPR where the ROC polyline crosses FPR = 1 - TPR."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
-    tp, fp, here, whole = 0, 0, 0, n_pos * n_neg
+    fp, here, whole = n_pos * 0, n_pos * 0, n_pos * n_neg
     for step in range(tied.size):
-        positives, negatives = np.int64(counts[2 * step]), np.int64(counts[2 * step + 1])
+        up, down = wide(positives[step]), wide(negatives[step])
         if not tied[step]:
-            here += positives * n_neg
+            here += up * n_neg
             if here >= whole:
                 return fp / n_neg
-            tp += positives
-            positives = 0
-        rise = positives * n_neg + negatives * n_pos
+            up *= 0
+        rise = up * n_neg + down * n_pos
         if here + rise >= whole and rise > 0:
-            return (fp + negatives * ((whole - here) / rise)) / n_neg
-        tp, fp, here = tp + positives, fp + negatives, here + rise
+            return (fp + down * ((whole - here) / rise)) / n_neg
+        fp, here = fp + down, here + rise
     return np.nan
 
 
 @kernel
-def break_even_point(counts, tied, n_pos, n_neg):
+def break_even_point(positives, negatives, tied, n_pos, n_neg):
     """Precision = recall: where as many rows are predicted positive as are positive; NaN if none of them is."""
     if n_pos == 0:
         return np.nan
-    tp, predicted = 0, 0
+    tp, predicted = n_pos * 0, n_pos * 0
     for step in range(tied.size):
-        positives, negatives = np.int64(counts[2 * step]), np.int64(counts[2 * step + 1])
+        up, down = wide(positives[step]), wide(negatives[step])
         if not tied[step]:
-            if predicted + positives >= n_pos:
+            if predicted + up >= n_pos:
                 tp += n_pos - predicted
                 return tp / n_pos if tp > 0 else np.nan
-            tp, predicted = tp + positives, predicted + positives
-            positives = 0
-        rows = positives + negatives
+            tp, predicted = tp + up, predicted + up
+            up *= 0
+        rows = up + down
         if predicted + rows >= n_pos and rows > 0:
-            found = tp + positives * ((n_pos - predicted) / rows)
+            found = tp + up * ((n_pos - predicted) / rows)
             return found / n_pos if found > 0 else np.nan
-        tp, predicted = tp + positives, predicted + rows
+        tp, predicted = tp + up, predicted + rows
+    return np.nan
+
+
+# Rates are best before the negatives of a step that is not tied, or after a step that is ------------------------------
+
+
+@kernel
+def largest_f(positives, negatives, tied, n_pos, n_neg, beta):
+    """Largest F score of any threshold; without positives it is 0 where any row is predicted positive."""
+    if n_pos == 0:
+        return 0.0 if n_neg > 0 else np.nan
+    tp, fp, best, square = n_pos * 0, n_pos * 0, 0.0, beta * beta
+    for step in range(tied.size):
+        tp += positives[step]
+        best = max(best, tp / (square * n_pos + tp + (fp + negatives[step] * tied[step])))
+        fp += negatives[step]
+    return (1.0 + square) * best
+
+
+@kernel
+def precision_at_recall(positives, negatives, tied, n_pos, n_neg, limit):
+    """Largest precision of the thresholds whose recall is at least a limit."""
+    if n_pos == 0:
+        return np.nan
+    tp, fp, best = n_pos * 0, n_pos * 0, np.nan
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + negatives[step] * tied[step]
+        fp += negatives[step]
+        if tp / n_pos >= limit and tp + ahead > 0:
+            precision = tp / (tp + ahead)
+            if not best >= precision:
+                best = precision
+    return best
+
+
+@kernel
+def recall_at_precision(positives, negatives, tied, n_pos, n_neg, limit):
+    """Largest recall of the thresholds whose precision is at least a limit; NaN where none is."""
+    if n_pos == 0:
+        return np.nan
+    tp, fp, best = n_pos * 0, n_pos * 0, np.nan
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + negatives[step] * tied[step]
+        fp += negatives[step]
+        if tp + ahead > 0 and tp / (tp + ahead) >= limit:
+            best = tp / n_pos
+    return best
+
+
+@kernel
+def recall_at_fpr(positives, negatives, tied, n_pos, n_neg, limit):
+    """Largest recall of the thresholds whose false positive rate is at most a limit."""
+    if n_pos == 0 or n_neg == 0:
+        return np.nan
+    tp, fp, best = n_pos * 0, n_pos * 0, n_pos * 0
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + negatives[step] * tied[step]
+        fp += negatives[step]
+        if ahead / n_neg > limit:
+            break
+        best = tp
+    return best / n_pos
+
+
+@kernel
+def false_positive_rate_at_tpr(positives, negatives, tied, n_pos, n_neg, limit):
+    """Least false positive rate of the thresholds whose recall is at least a limit."""
+    if n_pos == 0 or n_neg == 0:
+        return np.nan
+    if limit <= 0:
+        return 0.0
+    tp, fp = n_pos * 0, n_pos * 0
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + negatives[step] * tied[step]
+        fp += negatives[step]
+        if tp / n_pos >= limit:
+            return ahead / n_neg
     return np.nan
 
 
 @kernel
-def largest_f(counts, tied, n_pos, n_neg, beta_squared):
-    """Largest F score of any threshold."""
-    if n_pos == 0:
-        return np.nan
-    tp, fp, best = 0, 0, 0.0
-    for step in range(tied.size):
-        tp += counts[2 * step]
-        ahead = fp + counts[2 * step + 1] * tied[step]  # F falls with each negative: it is largest before they come
-        best = max(best, tp / (beta_squared * n_pos + tp + ahead))
-        fp += counts[2 * step + 1]
-    return (1.0 + beta_squared) * best
-
-
-@kernel
-def cost_area(counts, tied, n_pos, n_neg, fps, tps):
+def cost_area(positives, negatives, tied, n_pos, n_neg, fps, tps):
     """Area under the lower envelope of the cost lines; fps and tps are scratch, an entry a step and two more.
 
     A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Over such a stretch of
@@ -163,17 +287,15 @@ def cost_area(counts, tied, n_pos, n_neg, fps, tps):
     if n_pos == 0 or n_neg == 0:
         return np.nan
     fps[0], tps[0] = 0, 0
-    size, tp, fp = 1, 0, 0
+    size, tp, fp = 1, n_pos * 0, n_pos * 0
     for step in range(tied.size + 1):
+        x = fp
         if step < tied.size:  # the points before negatives, and the last one, are all that can be vertices
-            positives, negatives = np.int64(counts[2 * step]), np.int64(counts[2 * step + 1])
-            tp += positives
-            x = fp + negatives * tied[step]
-            fp += negatives
-        else:
-            x = fp
-        while size >= 2 and (fps[size - 1] - fps[size - 2]) * (tp - tps[size - 2]) >= (
-            tps[size - 1] - tps[size - 2]
+            tp += positives[step]
+            x = fp + negatives[step] * tied[step]
+            fp += negatives[step]
+        while size >= 2 and (wide(fps[size - 1]) - fps[size - 2]) * (tp - tps[size - 2]) >= (
+            wide(tps[size - 1]) - tps[size - 2]
         ) * (x - fps[size - 2]):
             size -= 1
         if x != fps[size - 1] or tp != tps[size - 1]:

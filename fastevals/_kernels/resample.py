@@ -5,11 +5,23 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, fill_bits, key_of, uniform_below
 
-__all__ = ["LARGEST_PIECE", "ROW_BLOCK", "ROW_LIMITS", "draw_cells", "draw_rows"]
+__all__ = [
+    "LARGEST_PIECE",
+    "ROW_BLOCK",
+    "ROW_LIMITS",
+    "count_drawn",
+    "draw_cells",
+    "draw_rows",
+    "sum_drawn",
+    "take_drawn",
+]
 
 LARGEST_PIECE = 32  # rows of a cell whose count is drawn at once
 ROW_BLOCK = 4096  # rows whose random bits stay in the nearest cache
 ROW_LIMITS = 12  # a row's Poisson count is at most that: more has a probability below 2**-32
+WORD_BLOCK = 512  # words of 8 rows; their running totals stay in the nearest cache
+EACH_BYTE, LAST_BYTE = np.uint64(0x0101010101010101), np.uint64(56)
+BYTE, THIRD = np.uint64(8), np.uint32(3)
 GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where the search of a table starts
 
 
@@ -28,7 +40,7 @@ def draw_poisson(sizes, tables, guides, key, counts):
     counter = np.uint64(0)
     total = 0
     for cell in range(sizes.size):
-        size = sizes[cell]
+        size = np.int64(sizes[cell])
         count = 0
         while size > LARGEST_PIECE:
             count += poisson(bits(key, counter), tables[LARGEST_PIECE - 1], guides[LARGEST_PIECE - 1])
@@ -51,7 +63,7 @@ def draw_cells(sizes, ends, cell_of_block, shift, tables, guides, key, counts):
     the sizes up to it; `cell_of_block[row >> shift]` is at or before the cell of a row. Without tables all rows are
     drawn one by one.
     """
-    n = ends[ends.size - 1]
+    n = np.int64(ends[ends.size - 1])
     total = n + 1
     attempt = np.uint64(0)
     while total > n:
@@ -110,3 +122,56 @@ def draw_rows(limits, key, words, counts):
     for _ in range(n - total):
         counts[uniform_below(n, bits(stream, counter))] += 1
         counter += np.uint64(1)
+
+
+@kernel
+def take_drawn(times, units, drawn):
+    """Write how often the unit of each row was drawn."""
+    for row in range(units.size):
+        drawn[row] = times[units[row]]
+
+
+@kernel
+def count_drawn(drawn, ends, cells_before, counts):
+    """Write how many rows of each cell were drawn: cell k is of the rows from ends[k - 1] up to ends[k].
+
+    Running totals are read off at the ends: a loop over the rows of each cell would make for one wrong guess a cell.
+    `drawn` holds 8 rows a word (padded with zeros), a byte each; cells_before[b] is the number of cells that end within
+    the first b blocks of words. Times 0x0101010101010101 a word's bytes are the sums of those before, itself included:
+    8 rows are drawn fewer than 256 times, for fewer rows than that add up to less, and with more the chance of it is
+    below 1e-200.
+    """
+    within, before = np.zeros(WORD_BLOCK + 1, dtype=np.uint64), np.zeros(WORD_BLOCK + 1, dtype=np.int32)
+    sums = within.view(np.uint8)
+    total, last = np.int32(0), np.int32(0)
+    for block in range(cells_before.size - 1):
+        words = drawn[block * WORD_BLOCK : (block + 1) * WORD_BLOCK]
+        for i in range(words.size):
+            within[i] = words[i] * EACH_BYTE
+        for i in range(words.size):
+            before[i] = total
+            total += np.int32(within[i] >> LAST_BYTE)
+        before[words.size] = total
+        for i in range(words.size):
+            within[i] <<= BYTE
+        within[words.size] = 0
+        first = np.uint32(block * WORD_BLOCK * 8)
+        cells = slice(cells_before[block], cells_before[block + 1])
+        here, out = ends[cells], counts[cells]
+        for i in range(here.size):
+            row = here[i] - first
+            reached = before[row >> THIRD] + np.int32(sums[row])
+            out[i] = reached - last
+            last = reached
+
+
+@kernel
+def sum_drawn(drawn, weights, ends, counts):
+    """`count_drawn` of rows that have weights, a byte of `drawn` each: a cell's sum is rounded by no other's."""
+    row = np.uint64(0)
+    for cell in range(ends.size):
+        total = 0.0
+        while row < ends[cell]:
+            total += drawn[row] * weights[row]
+            row += np.uint64(1)
+        counts[cell] = total

@@ -15,15 +15,19 @@ from fastevals._validation.options import listed, show
 __all__ = [
     "as_class_names",
     "as_class_numbers",
+    "as_groups",
     "as_labels",
     "binary_labels",
     "check_class_number",
     "check_class_sizes",
     "check_comparable_labels",
+    "check_groups_of_one_class",
     "check_known_labels",
     "check_resampled_rows",
+    "check_several_groups",
     "check_two_classes",
     "check_unweighted",
+    "check_whole_counts",
     "raise_not_binary",
 ]
 
@@ -207,6 +211,44 @@ def check_resampled_rows(name: str, n_rows: int) -> None:
     """Raise unless there are fewer than 2**32 rows to draw from."""
     if not 0 < n_rows < 2**32:
         raise ValueError(f"{name} must have from 1 to 2**32 - 1 rows to be resampled, got {n_rows}")
+
+
+def as_groups(name: str, values: Any) -> NDArray[Any]:
+    """Give the groups of rows as a 1-D array of numbers or strings, none missing."""
+    array = as_labels(name, values)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        missing = np.isnan(array)
+        raise ValueError(
+            f"{name} must not be NaN, got {missing.sum()} NaN values, the first at row {np.argmax(missing)}"
+        )
+    return array
+
+
+def check_several_groups(name: str, values: NDArray[Any]) -> None:
+    """Raise if there is but one group."""
+    if values.size < 2:
+        raise ValueError(f"{name} must have two groups or more to be drawn from, got one: {show(values[0])}")
+
+
+def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[Any], expected: NDArray[Any]) -> None:
+    """Raise unless the rows of each group are all of the class expected of it."""
+    mixed = classes != expected
+    if mixed.any():
+        group = show(groups[int(np.argmax(mixed))])
+        raise ValueError(
+            f"{name} must each be of one class to be drawn with stratified=True, but {group} has rows of two"
+        )
+
+
+def check_whole_counts(name: str, counts: NDArray[Any], kind: str) -> None:
+    """Raise unless counts are of whole rows, of which there are some."""
+    if counts.dtype.kind == "f" and (kind == "Ranking" or (counts != np.trunc(counts)).any() or counts.sum() > 2**53):
+        raise ValueError(
+            f"{name} must count whole rows to be resampled, but this {kind} has weights: pass the pair of arrays and "
+            "sample_weight="
+        )
+    if not counts.sum():
+        raise ValueError(f"{name} has no rows to draw from")
 
 
 def check_unweighted(name: str, value: Any, kind: type) -> None:

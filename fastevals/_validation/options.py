@@ -21,11 +21,15 @@ __all__ = [
     "check_costs_used",
     "check_exactly_one",
     "check_integer",
+    "check_no_options",
     "check_number",
+    "checked_along",
     "checked_function",
+    "checked_number",
     "listed",
     "show",
     "warn_degenerate",
+    "warn_left_out",
     "warn_undefined",
 ]
 
@@ -45,6 +49,11 @@ def warn_undefined(metric: str, because: str) -> None:
 def warn_degenerate(what: str, because: str) -> None:
     """Warn that an interval or a test is surer than the data allow."""
     _warn(f"{what} is degenerate: {because}")
+
+
+def warn_left_out(metric: str, undefined: int, n: int) -> None:
+    """Warn that some replicates say nothing."""
+    _warn(f"{metric} is undefined in {undefined} of {n} bootstrap replicates, which are left out (n_undefined)")
 
 
 def _warn(message: str) -> None:
@@ -139,6 +148,14 @@ def check_costs_used(metric: str, used: tuple[str, ...], options: dict[str, Any]
         raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 
+def check_no_options(what: str, given: Iterable[str], legal: Iterable[str]) -> None:
+    """Raise if a metric was given an option that it does not take."""
+    legal = list(legal)
+    for name in given:
+        if name not in legal:
+            raise ValueError(f"{what}: {name}= is not an option of it; it takes {', '.join(legal) or 'none'}")
+
+
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
     """Give the name and value of the one option that is not None."""
     given = [(name, value) for name, value in options.items() if value is not None]
@@ -146,6 +163,29 @@ def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
         names = " and ".join(name for name, _ in given) or "none"
         raise ValueError(f"exactly one of {', '.join(options)} must be given, got {names}")
     return given[0]
+
+
+def checked_number(function: Callable[..., Any]) -> Callable[[Any], float]:
+    """Wrap a user's metric so that it must give one real number."""
+
+    def checked(counts: Any) -> float:
+        value = np.asarray(function(counts))
+        if value.dtype.kind not in "fiub" or value.ndim:
+            raise ValueError(f"metrics: a function must give one real number, got {show(function(counts))}")
+        return float(value)
+
+    return checked
+
+
+def checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:
+    """Give what a user's function of a stack of matrices gave: real numbers, along the stack's first axis."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
+        raise ValueError(
+            f"{name}: a function of a stack of {n} matrices must give real numbers along its first axis, got dtype "
+            f"{array.dtype} of shape {array.shape}"
+        )
+    return array.astype(np.float64, copy=False)
 
 
 def checked_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fastevals._kernels.median import find_half
 from fastevals.measure.sweeps import as_pair
 
-__all__ = ["EVERYTHING", "Around", "Bracket", "bracket_median", "exact_median", "no_outside"]
+__all__ = ["EVERYTHING", "NOTHING", "Around", "Bracket", "bracket_median", "exact_median", "no_outside"]
 
 Floats = NDArray[np.float64]
 Bracket = tuple[float, float]
@@ -25,6 +25,7 @@ Bracket = tuple[float, float]
 SAMPLE = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
 SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
 EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
+NOTHING = (math.inf, math.inf)  # brackets none, for who wants no median
 
 
 class Around(NamedTuple):

@@ -1,4 +1,4 @@
-"""One entry a metric. The report, the command line, best_threshold and the tests read this table.
+"""One entry a metric. The report, the command line, best_threshold, the bootstrap and the tests read this table.
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` where scores are
 probabilities, `cells.py` for one threshold) and its entry here.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Literal, NamedTuple, cast
 
-from fastevals._kernels import replicates
 from fastevals._validation import check_choice
 from fastevals.measure import cells, probability_metrics, ranking_metrics
 from fastevals.measure.counts import Cells, ThresholdCounts
@@ -19,28 +19,40 @@ from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.probability_bins import are_probabilities
 
-__all__ = ["METRICS", "Metric", "Replicate", "metric_named"]
+__all__ = ["METRICS", "Detail", "Metric", "Replicate", "metric_named"]
+
+
+class Detail(IntEnum):
+    """How finely a metric tells rows apart, from the coarsest."""
+
+    CUTS = 0  # by class, on either side of thresholds fixed beforehand
+    POLYLINE = 1  # by corners of the ROC polyline
+    POSITIVES = 2  # by thresholds with positives
+    THRESHOLDS = 3  # by all thresholds, whose values count
 
 
 class Replicate(NamedTuple):
-    """A kernel of `_kernels.replicates`.
+    """How a bootstrap replicate's value is swept.
 
     Attributes
     ----------
-    kernel : callable
-        Gives the value from how often each step of the ranking was drawn.
-    tells_positives_apart : bool
-        Whether it matters where a threshold parts two positives that no negative parts.
+    kernel : str
+        In `_kernels.replicates`: gives the value from how often each step of the ranking was drawn.
+    detail : Detail
+        Of the steps.
     scratch : int
-        Arrays of working memory that it takes.
+        Arrays of working memory that the kernel takes.
     then : callable, optional
         Applied to the value.
+    jackknife : str, optional
+        In `_kernels.jackknife`: gives the values without one row.
     """
 
-    kernel: Callable[..., float]
-    tells_positives_apart: bool = False
+    kernel: str
+    detail: Detail = Detail.POLYLINE
     scratch: int = 0
-    then: Callable[[float], float] | None = None
+    then: Callable[[Any], Any] | None = None
+    jackknife: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +79,7 @@ class Metric:
     options : tuple of str
         Keywords its function takes.
     replicate : Replicate or None
-        How a bootstrap replicate's value is swept; without one it is made from threshold counts, some 10 x slower.
+        How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
     """
 
     name: str
@@ -79,6 +91,11 @@ class Metric:
     needs: tuple[str, ...] = ("positives", "negatives")
     options: tuple[str, ...] = ()
     replicate: Replicate | None = None
+
+    @property
+    def detail(self) -> Detail:
+        """Give what the function tells apart."""
+        return Detail.THRESHOLDS if self.of == "probabilities" else Detail.POSITIVES
 
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
         """Compute the metric from counts; of options, those it has no use for are left out."""
@@ -95,14 +112,16 @@ _NEGATIVES = ("negatives",)
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("roc_auc", "AUC", "ranking", ranking_metrics.roc_auc, replicate=Replicate(replicates.roc_auc)),
+        Metric(
+            "roc_auc", "AUC", "ranking", ranking_metrics.roc_auc, replicate=Replicate("roc_auc", jackknife="roc_auc")
+        ),
         Metric(
             "rank_loss",
             "rank loss",
             "ranking",
             ranking_metrics.rank_loss,
             greater_is_better=False,
-            replicate=Replicate(replicates.roc_auc, then=lambda auc: 1 - auc),
+            replicate=Replicate("roc_auc", then=lambda auc: 1 - auc, jackknife="roc_auc"),
         ),
         Metric(
             "gini",
@@ -110,7 +129,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.gini,
             bounds=(-1.0, 1.0),
-            replicate=Replicate(replicates.roc_auc, then=lambda auc: 2 * auc - 1),
+            replicate=Replicate("roc_auc", then=lambda auc: 2 * auc - 1, jackknife="roc_auc"),
         ),
         Metric(
             "average_precision",
@@ -118,7 +137,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.average_precision,
             needs=_POSITIVES,
-            replicate=Replicate(replicates.average_precision, tells_positives_apart=True),
+            replicate=Replicate("average_precision", Detail.POSITIVES, jackknife="average_precision"),
         ),
         Metric("pr_auc", "PR AUC", "ranking", ranking_metrics.pr_auc, needs=_POSITIVES),
         Metric(
@@ -134,7 +153,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
-            replicate=Replicate(replicates.break_even_point),
+            replicate=Replicate("break_even_point"),
         ),
         Metric(
             "equal_error_rate",
@@ -142,7 +161,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
-            replicate=Replicate(replicates.equal_error_rate),
+            replicate=Replicate("equal_error_rate"),
         ),
         Metric(
             "equal_error_rate_on_hull",
@@ -159,11 +178,9 @@ METRICS: dict[str, Metric] = {
             lambda counts: CostEnvelope.from_counts(counts).area,
             greater_is_better=False,
             bounds=(0.0, 0.25),
-            replicate=Replicate(replicates.cost_area, scratch=2),
+            replicate=Replicate("cost_area", scratch=2),
         ),
-        Metric(
-            "ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=Replicate(replicates.ks_statistic)
-        ),
+        Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=Replicate("ks_statistic")),
         Metric(
             "brier_score", "Brier", "probabilities", probability_metrics.brier_score, greater_is_better=False, needs=()
         ),

@@ -6,7 +6,7 @@ Squared, absolute and relative errors are sums (`RegressionSums`). The median is
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,11 +17,11 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals.measure.codec import plain_block
-from fastevals.measure.median import EVERYTHING, Around, Bracket, bracket_median, exact_median, no_outside
+from fastevals.measure.median import EVERYTHING, NOTHING, Around, Bracket, bracket_median, exact_median, no_outside
 from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.results import Frozen
 
-__all__ = ["RegressionMetrics", "RegressionSums", "regression_metrics"]
+__all__ = ["RegressionMetrics", "RegressionSums", "as_double", "errors_of", "regression_metrics"]
 
 Floats = NDArray[np.float64]
 
@@ -164,11 +164,11 @@ def regression_metrics(
     >>> regression_metrics([3, -0.5, 2, 7], {"a": [2.5, 0.0, 2, 8], "b": [3, 0, 2, 7]}).mean_absolute_error
     array([0.5  , 0.125])
     """
-    targets = _as_double("y_true", check.as_scores("y_true", y_true))
+    targets = as_double("y_true", check.as_scores("y_true", y_true))
     labelled, names, many = check.as_predictions("y_pred", y_pred)
     check.check_same_length(y_true=targets, **labelled)
     quantile = check.check_number("quantile", quantile, low=0, high=1)
-    labelled = {label: _as_double(label, values) for label, values in labelled.items()}
+    labelled = {label: as_double(label, values) for label, values in labelled.items()}
     weights = None
     kept = labelled
     if sample_weight is not None:
@@ -179,24 +179,44 @@ def regression_metrics(
             rows = weights != 0
             targets, weights = targets[rows], weights[rows]
             kept = {label: values[rows] for label, values in labelled.items()}
+    values: dict[str, Any] = errors_of(
+        targets, list(kept.values()), weights, quantile, lambda: _check_finite(targets, kept)
+    )
+    if np.isnan(values["r2"]).any():
+        _warn_no_r2(targets)
+    if not many:
+        values = {name: value.item() for name, value in values.items()}
+    return RegressionMetrics(**values, n_samples=targets.size, quantile=quantile, names=names)
+
+
+def errors_of(
+    targets: NDArray[Any],
+    predictions: Sequence[NDArray[Any]],
+    weights: Floats | None,
+    quantile: float,
+    if_not_finite: Callable[[], None],
+    *,
+    median: bool = True,
+) -> dict[str, Floats]:
+    """Give each metric of each model, of rows whose weights are above zero; R2 is NaN where it is undefined."""
     if weights is not None and not 1 / USUAL < weights.max() < USUAL:
         weights = weights * power_of_two(weights.max())  # else products with errors over- or underflow before errors do
-    predictions = list(kept.values())
-    brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
+    brackets = [NOTHING] * len(predictions)
+    if median:
+        brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
     origin = _origin(targets)
     totals, around = _read(targets, predictions, weights, brackets, origin)
     if not np.isfinite(totals[:, 1:3]).all():
-        _check_finite(targets, kept)
+        if_not_finite()
     weight, first, second = totals[0, TARGETS:].tolist()
     if first * (first / weight) > FAR * second:
         totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
     sums = RegressionSums.of(totals)
-    models = list(zip(predictions, brackets, around, strict=True))
-    medians = run(lambda model: _median(targets, weights, *model), models)
-    values = {**_metrics(sums, quantile), "median_absolute_error": np.array(medians), "r2": _r2(sums, targets)}
-    if not many:
-        values = {name: value.item() for name, value in values.items()}
-    return RegressionMetrics(**values, n_samples=targets.size, quantile=quantile, names=names)
+    values = {**_metrics(sums, quantile), "r2": _r2(sums)}
+    if median:
+        models = list(zip(predictions, brackets, around, strict=True))
+        values["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
+    return values
 
 
 # From sums to metrics ---------------------------------------------------------------------------------------------
@@ -217,17 +237,19 @@ def _metrics(sums: RegressionSums, quantile: float) -> dict[str, Any]:
         }
 
 
-def _r2(sums: RegressionSums, targets: NDArray[Any]) -> Floats:
-    """Give the coefficient of determination, NaN with a warning where it has none."""
-    if 0 < sums.scatter < math.inf:
-        with np.errstate(over="ignore"):
-            return 1 - sums.square / sums.scatter
+def _r2(sums: RegressionSums) -> Floats:
+    """Give the coefficient of determination, NaN where it has none."""
+    if not 0 < sums.scatter < math.inf:
+        return np.full(sums.square.size, math.nan)
+    with np.errstate(over="ignore"):
+        return 1 - sums.square / sums.scatter
+
+
+def _warn_no_r2(targets: NDArray[Any]) -> None:
     if (targets == targets[0]).all():
         check.warn_undefined("r2", f"y_true is constant ({targets[0]:g} in {targets.size} rows)")
     else:
-        past = "underflow" if sums.scatter == 0 else "overflow"
-        check.warn_undefined("r2", f"the squared deviations of y_true from its mean {past}")
-    return np.full(sums.square.size, math.nan)
+        check.warn_undefined("r2", "the squared deviations of y_true from its mean underflow or overflow")
 
 
 # The pass ---------------------------------------------------------------------------------------------------------
@@ -294,7 +316,7 @@ def _median(
 # Input ------------------------------------------------------------------------------------------------------------
 
 
-def _as_double(name: str, values: NDArray[Any]) -> NDArray[Any]:
+def as_double(name: str, values: NDArray[Any]) -> NDArray[Any]:
     """Give an array that blocks of float64 can be made of: itself, unless its floats are longer."""
     if values.dtype.kind != "f" or values.dtype.itemsize <= DOUBLE.itemsize:
         return values

@@ -16,7 +16,16 @@ from fastevals.measure.registry import COSTS, metric_named
 from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row
 
-__all__ = ["best_threshold", "confusion_counts", "expected_cost", "threshold_for"]
+__all__ = [
+    "COSTS",
+    "best_threshold",
+    "best_value",
+    "checked_limit",
+    "confusion_counts",
+    "expected_cost",
+    "row_within",
+    "threshold_for",
+]
 
 
 def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[Any]:
@@ -45,6 +54,11 @@ def best_threshold(
     return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
 
 
+def best_value(counts: ThresholdCounts, function: Callable[[Cells], Any], sign: int) -> float:
+    """Give the greatest (or with sign -1 the least) value of a function of the cells; NaN where it always is."""
+    return _point(counts, best_row(counts, lambda at: sign * function(at)), function).value
+
+
 def _metric_of_cells(metric: str | Callable[..., Any], options: dict[str, Any]) -> tuple[Callable[[Cells], Any], bool]:
     """Give the function that a name or a user's function stands for, and whether greater is better."""
     if callable(metric):
@@ -57,13 +71,22 @@ def _metric_of_cells(metric: str | Callable[..., Any], options: dict[str, Any]) 
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
     """Give the best other rate where a rate is within its limit, and the highest threshold that attains it."""
-    held, bound, best, sign, largest = CONSTRAINTS[name]
-    limit = check.check_number(name, limit, low=0, high=largest)
+    return _point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name][2])
+
+
+def checked_limit(name: str, limit: Any) -> float:
+    """Give the limit of a constraint as a float, within its range."""
+    return check.check_number(name, limit, low=0, high=CONSTRAINTS[name][4])
+
+
+def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
+    """Give the row where the other rate is best while a rate is within its limit; None where no row keeps to it."""
+    held, bound, best, sign, _ = CONSTRAINTS[name]
 
     def other_rate(at: Cells) -> Any:
         return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
 
-    return _point(counts, best_row(counts, other_rate), best)
+    return best_row(counts, other_rate)
 
 
 def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:

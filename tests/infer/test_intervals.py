@@ -12,7 +12,7 @@ from scipy import stats
 
 from fastevals._kernels.random import key_of
 from fastevals.infer.bootstrap.intervals import METHODS, acceleration, confidence_interval
-from fastevals.infer.bootstrap.urn import Urn
+from fastevals.infer.bootstrap.samples.urn import Urn
 
 R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
 
@@ -63,7 +63,8 @@ def test_cells_are_rows_of_one_value():
     values, times = np.array([0.3, 0.5, 0.4]), np.array([4, 1, 7])
     assert acceleration(values, times) == pytest.approx(acceleration(np.repeat(values, times), np.ones(12, int)))
     for value in (0.5, 0.1, 0.7, 2 / 3):
-        assert math.isnan(acceleration(np.full(3, value), np.array([3, 2, 5])))
+        assert acceleration(np.full(3, value), np.array([3, 2, 5])) == 0
+    assert acceleration(1e-200 * values, times) == pytest.approx(acceleration(values, times))
     assert acceleration(np.append(values, math.nan), np.append(times, 0)) == acceleration(values, times)
 
 
@@ -94,5 +95,24 @@ def test_where_there_is_no_interval():
     assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, skew=0.0, **options)))
     one_sided = options | {"alternative": "less"}
     assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, skew=0.0, **one_sided)))
-    assert all(map(math.isnan, confidence_interval("BCa", np.linspace(0, 1, 9), 0.5, **options)))
+    assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), math.nan, **options)))
     assert confidence_interval("percentile", np.ones(9), 1.0, **options) == (1, 1)
+
+
+def test_intervals_stay_within_what_a_metric_can_be():
+    replicates = np.random.default_rng(0).beta(20, 1, 500)
+    options = {"confidence_level": 0.99, "bounds": (0.0, 1.0)}
+    for method in METHODS:
+        low, high = confidence_interval(method, replicates, 0.97, alternative="two-sided", **options)
+        assert 0 <= low < high <= 1
+        assert confidence_interval(method, replicates, 0.97, alternative="greater", **options).high == 1
+        assert confidence_interval(method, replicates, 0.97, alternative="less", **options).low == 0
+
+
+def test_values_equal_but_for_rounding_are_tied():
+    exact = np.repeat([0.2, 0.3, 0.4], [30, 40, 30])
+    rounded = exact * (1 + 2.0**-52 * np.where(np.arange(100) % 2, 1, -1))
+    options = {"confidence_level": 0.9, "alternative": "two-sided"}
+    np.testing.assert_allclose(
+        confidence_interval("BCa", rounded, 0.3, **options), confidence_interval("BCa", exact, 0.3, **options)
+    )

@@ -8,22 +8,33 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from fastevals import Ranking
+from fastevals import Ranking, metric
 from fastevals._kernels import jackknife, replicates
-from fastevals.infer.bootstrap.steps import Steps
+from fastevals.infer.bootstrap.intervals import acceleration
+from fastevals.infer.bootstrap.samples import base
+from fastevals.infer.bootstrap.samples.ranking import RankingSample
+from fastevals.infer.bootstrap.samples.steps import Steps
+from fastevals.measure.asked import as_asked, of_ranking
+from fastevals.measure.registry import Detail
 from tests.strategies import BOUNDED, unweighted
 
-KERNELS = {name: getattr(jackknife, name) for name in jackknife.__all__}
+KERNELS = {name: getattr(jackknife, name) for name in ("average_precision", "roc_auc")}
+KEY = np.uint64(5)
+
+
+def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
+    asked = as_asked(metrics)
+    return RankingSample(asked, counts, list(map(of_ranking, asked.values())), stratified=stratified)
 
 
 def without_one(name: str, steps: Steps) -> list[float]:
     values = []
     for cell in range(steps.sizes.size):
         counts = steps.sizes.copy()
-        counts[cell] -= 1
+        counts.flat[cell] -= 1
         value = math.nan
-        if counts[cell] >= 0:
-            value = getattr(replicates, name)(counts, steps.tied, *replicates.totals(counts))
+        if counts.flat[cell] >= 0:
+            value = getattr(replicates, name)(*counts, steps.tied, *replicates.totals(*counts))
         values.append(value)
     return values
 
@@ -32,11 +43,71 @@ def without_one(name: str, steps: Steps) -> list[float]:
 @BOUNDED
 @given(unweighted)
 def test_a_row_of_each_cell_left_out(name, case):
-    steps = Steps.of(Ranking(case.y_true, case.y_score).counts, merge_positives=False)
-    found = np.empty(steps.sizes.size)
-    KERNELS[name](steps.sizes, steps.tied, *replicates.totals(steps.sizes), found)
+    steps = Steps.of(Ranking(case.y_true, case.y_score).counts, Detail.POSITIVES)
+    found = np.empty(steps.sizes.shape)
+    KERNELS[name](*steps.sizes, steps.tied, *replicates.totals(*steps.sizes), found)
     expected = np.array(without_one(name, steps))
-    there = steps.sizes > 0
+    there = steps.sizes.ravel() > 0
     defined = there & ~np.isnan(expected)
-    np.testing.assert_allclose(found[defined], expected[defined], rtol=1e-13, atol=1e-15)
-    assert not np.isfinite(found[there & np.isnan(expected)]).any()
+    np.testing.assert_allclose(found.ravel()[defined], expected[defined], rtol=1e-13, atol=1e-15)
+    assert not np.isfinite(found.ravel()[there & np.isnan(expected)]).any()
+
+
+METRICS = ["roc_auc", "average_precision", "ks_statistic", "gini", metric("recall", threshold=0.5)]
+
+
+def slow_acceleration(name, y, s, stratified):
+    """Leave out each row; Davison and Hinkley (1997), (5.24) and (5.25), for one sample and for two."""
+    value = of_ranking(as_asked(name)[str(name)]).of_counts
+    left = np.array([value(Ranking(np.delete(y, i), np.delete(s, i)).counts) for i in range(y.size)])
+    cubes = squares = 0.0
+    for rows in [y == 1, y == 0] if stratified else [np.full(y.size, True)]:
+        n = rows.sum()
+        influence = (n - 1) * (left[rows].mean() - left[rows])
+        cubes, squares = cubes + (influence**3).sum() / n**3, squares + (influence**2).sum() / n**2
+    return cubes / (6 * squares**1.5)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("name", METRICS, ids=str)
+def test_the_acceleration_is_that_of_leaving_out_each_row(name, stratified):
+    rng = np.random.default_rng(3)
+    y = (np.arange(90) < 30).astype(int)
+    s = np.round(rng.normal(size=90) + y, 1)
+    sample = sample_of(Ranking(y, s).counts, [name], stratified=stratified)
+    (left,) = sample.jackknife(KEY, [0])
+    assert acceleration(*left) == pytest.approx(slow_acceleration(name, y, s, stratified), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_groups_of_rows_stand_for_rows_where_there_are_many(stratified, monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(3000) < 30
+    s = rng.normal(size=3000) + 2 * y
+    names = ["roc_auc", "average_precision"]
+    exact = [
+        acceleration(*left)
+        for left in sample_of(Ranking(y, s).counts, names, stratified=stratified).jackknife(KEY, [0, 1])
+    ]
+    monkeypatch.setattr(RankingSample, "left_out", lambda self, metric: None)
+    for key in (1, 2):
+        sample = sample_of(Ranking(y, s).counts, names, stratified=stratified)
+        grouped = [acceleration(*left) for left in sample.jackknife(np.uint64(key), [0, 1])]
+        np.testing.assert_allclose(grouped, exact, atol=4 * 0.41 / base.GROUPS)
+    assert abs(exact[0]) > 0.02
+
+
+def test_groups_of_rows_of_few_large_cells():
+    counts = Ranking(np.arange(10**6) % 10 < 3, np.arange(10**6) % 997 + 200 * (np.arange(10**6) % 10 < 3)).counts
+    sample = sample_of(counts, ["ks_statistic"])
+    assert np.count_nonzero(sample.sizes) > base.GROUPS
+    (left,) = sample.jackknife(KEY, [0])
+    assert left.values.shape == (base.GROUPS,)
+    assert abs(acceleration(*left)) < 0.01
+
+
+def test_a_metric_without_one_row_may_be_undefined_or_always_the_same():
+    (left,) = sample_of(Ranking([0, 0, 0, 1], [1, 2, 4, 3]).counts, "roc_auc").jackknife(KEY, [0])
+    assert np.isfinite(acceleration(*left))
+    (left,) = sample_of(Ranking([0, 0, 1, 1], [1, 2, 3, 4]).counts, "roc_auc").jackknife(KEY, [0])
+    assert acceleration(*left) == 0

@@ -9,11 +9,34 @@ import pytest
 from scipy import stats
 
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.infer.bootstrap.ranking import ranking_replicates
+from fastevals.infer.bootstrap.samples.ranking import RankingSample
+from fastevals.measure.asked import AskedMetric, as_asked, metric, of_ranking
 from fastevals.measure.registry import METRICS
 
 KEY = np.uint64(99)
-OF_RANKINGS = [metric for metric in METRICS.values() if metric.of == "ranking"]
+OF_RANKINGS = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"]
+AT_THRESHOLDS = [
+    metric("roc_auc", max_fpr=0.3),
+    metric("roc_auc", max_fpr=0.6, min_tpr=0.4, standardize=False),
+    metric("f1", threshold="best"),
+    metric("f_score", beta=2.0, threshold="best"),
+    metric("expected_cost", threshold="best", cost_fn=3.0),
+    metric("precision", recall=0.6),
+    metric("recall", precision=0.6),
+    metric("recall", fpr=0.2),
+    metric("false_positive_rate", tpr=0.7),
+    metric("recall", n_predicted=20),
+    metric("matthews", fpr=0.3),
+    metric("f1", threshold=0.2),
+    metric("specificity", threshold=0.55),
+]
+
+
+def ranking_replicates(counts, metrics, n_resamples, key, *, stratified=False):
+    """Give the replicates of metrics in columns."""
+    asked = as_asked(metrics)
+    sample = RankingSample(asked, counts, list(map(of_ranking, asked.values())), stratified=stratified)
+    return np.stack(sample.replicates(n_resamples, key), axis=1)
 
 
 def example(n: int = 200, seed: int = 0, digits: int = 1) -> Ranking:
@@ -29,16 +52,16 @@ def test_the_same_bits_at_any_number_of_threads_replicates_and_metrics():
         np.testing.assert_array_equal(ranking_replicates(counts, OF_RANKINGS, 50, KEY), whole)
     np.testing.assert_array_equal(ranking_replicates(counts, OF_RANKINGS, 13, KEY), whole[:13])
     assert not np.array_equal(ranking_replicates(counts, OF_RANKINGS, 50, np.uint64(100)), whole)
-    apart = [METRICS["average_precision"], METRICS["roc_auc"]]
-    names = list(map(OF_RANKINGS.index, apart))
+    apart = ["average_precision", "roc_auc"]
+    names = [list(map(str, OF_RANKINGS)).index(name) for name in apart]
     np.testing.assert_array_equal(ranking_replicates(counts, apart, 50, KEY), whole[:, names])
 
 
 @pytest.mark.parametrize("stratified", [False, True])
-@pytest.mark.parametrize("name", [metric.name for metric in OF_RANKINGS])
-def test_replicates_are_distributed_as_those_of_rows(name, stratified):
-    ranking, metric = example(60), METRICS[name]
-    found = ranking_replicates(ranking.counts, [metric], 1500, KEY, stratified=stratified)[:, 0]
+@pytest.mark.parametrize("asked", [*OF_RANKINGS, *AT_THRESHOLDS], ids=str)
+def test_replicates_are_distributed_as_those_of_rows(asked, stratified):
+    ranking, metric = example(60), of_ranking(asked).of_counts
+    found = ranking_replicates(ranking.counts, [asked], 1500, KEY, stratified=stratified)[:, 0]
     rng = np.random.default_rng(1)
     y, s = np.arange(60) < 18, np.round(np.random.default_rng(0).normal(size=60) + (np.arange(60) < 18), 1)
     groups = [np.flatnonzero(y), np.flatnonzero(~y)] if stratified else [np.arange(60)]
@@ -53,7 +76,7 @@ def test_replicates_are_distributed_as_those_of_rows(name, stratified):
 
 def test_replicates_are_joint():
     replicates = ranking_replicates(example().counts, OF_RANKINGS, 200, KEY)
-    at = {metric.name: replicates[:, k] for k, metric in enumerate(OF_RANKINGS)}
+    at = {str(metric): replicates[:, k] for k, metric in enumerate(OF_RANKINGS)}
     np.testing.assert_allclose(at["gini"], 2 * at["roc_auc"] - 1, rtol=1e-13)
     np.testing.assert_allclose(at["rank_loss"], 1 - at["roc_auc"], rtol=1e-12)
     assert np.corrcoef(at["roc_auc"], at["average_precision"])[0, 1] > 0.5
@@ -61,7 +84,7 @@ def test_replicates_are_joint():
 
 def test_the_spread_of_the_auc_is_that_of_the_theory():
     ranking = example(4000, digits=6)
-    replicates = ranking_replicates(ranking.counts, [METRICS["roc_auc"]], 2000, KEY, stratified=True)[:, 0]
+    replicates = ranking_replicates(ranking.counts, "roc_auc", 2000, KEY, stratified=True)[:, 0]
     y, s = np.arange(4000) < 1200, np.round(np.random.default_rng(0).normal(size=4000) + (np.arange(4000) < 1200), 6)
     above = s[y][:, None] > s[~y]
     variance = above.mean(axis=1).var() / 1200 + above.mean(axis=0).var() / 2800
@@ -71,22 +94,22 @@ def test_the_spread_of_the_auc_is_that_of_the_theory():
 
 def test_draws_of_one_class_are_undefined():
     ranking = Ranking([0, 0, 0, 0, 1], [1, 2, 3, 4, 5])
-    replicates = ranking_replicates(ranking.counts, [METRICS["roc_auc"], METRICS["average_precision"]], 500, KEY)
+    replicates = ranking_replicates(ranking.counts, ["roc_auc", "average_precision"], 500, KEY)
     undefined = np.isnan(replicates)
     assert (undefined[:, 0] >= undefined[:, 1]).all()
     assert undefined[:, 1].mean() == pytest.approx(0.8**5, abs=0.09)
-    stratified = ranking_replicates(ranking.counts, [METRICS["roc_auc"]], 50, KEY, stratified=True)
+    stratified = ranking_replicates(ranking.counts, "roc_auc", 50, KEY, stratified=True)
     assert (stratified == 1).all()
 
 
 def test_one_class_alone():
     counts = Ranking([1, 1, 1], [1, 2, 3]).counts
     for stratified in (False, True):
-        assert np.isnan(ranking_replicates(counts, [METRICS["roc_auc"]], 5, KEY, stratified=stratified)).all()
+        assert np.isnan(ranking_replicates(counts, "roc_auc", 5, KEY, stratified=stratified)).all()
 
 
 def test_too_many_rows_to_draw_from():
     counts = ThresholdCounts([math.inf, 2, 1], [0, 2**30, 2**31], [0, 2**30, 2**31])
     for stratified in (False, True):
         with pytest.raises(ValueError, match=r"the ranking must have from 1 to 2\*\*32 - 1 rows to be resampled"):
-            ranking_replicates(counts, [METRICS["roc_auc"]], 1, KEY, stratified=stratified)
+            ranking_replicates(counts, "roc_auc", 1, KEY, stratified=stratified)

@@ -2,77 +2,97 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, ThresholdCounts
-from fastevals._kernels import replicates
-from fastevals.infer.bootstrap.steps import Steps
-from fastevals.measure import cells, ranking_metrics
-from fastevals.measure.registry import METRICS
+from fastevals.infer.bootstrap.samples.steps import Steps
+from fastevals.infer.bootstrap.samples.sweeps import Sweeps
+from fastevals.measure.asked import AskedMetric, metric, of_ranking
+from fastevals.measure.registry import METRICS, Detail
 from tests.strategies import BOUNDED, cases
 
-TWINS = {
-    "roc_auc": ranking_metrics.roc_auc,
-    "ks_statistic": ranking_metrics.ks_statistic,
-    "equal_error_rate": ranking_metrics.equal_error_rate,
-    "break_even_point": ranking_metrics.break_even_point,
-    "largest_f": lambda counts: np.fmax.reduce(cells.f_score(counts.cells())) if counts.n_pos else math.nan,
-    "average_precision": ranking_metrics.average_precision,
-    "cost_area": METRICS["cost_area"],
-}
-TELLS_POSITIVES_APART = {"average_precision"}
+WHOLE = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry.of != "cells"]
+PARTIAL = [
+    metric("roc_auc", max_fpr=0.3),
+    metric("roc_auc", max_fpr=0.5, standardize=False),
+    metric("roc_auc", min_tpr=0.4),
+    metric("roc_auc", max_fpr=0.75, min_tpr=0.25),
+]
+CHOSEN = [
+    metric("f1", threshold="best"),
+    metric("f_score", beta=0.5, threshold="best"),
+    metric("matthews", threshold="best"),
+    *(metric("precision", recall=limit) for limit in (0.0, 0.5, 0.7, 1.0)),
+    *(metric("recall", precision=limit) for limit in (0.0, 0.5, 0.7, 1.0)),
+    *(metric("recall", fpr=limit) for limit in (0.0, 0.5, 0.3, 1.0)),
+    *(metric("false_positive_rate", tpr=limit) for limit in (0.0, 0.5, 0.7, 1.0)),
+    metric("recall", n_predicted=3),
+    metric("accuracy", tpr=0.5),
+]
+FIXED = [metric(name, threshold=at) for name in ("recall", "matthews", "f1") for at in (0.25, -1.0, 0.95, 1e300)]
+CASES = (cases(both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
 
 
-def rows_of(y: np.ndarray, s: np.ndarray, multiplicities: np.ndarray) -> ThresholdCounts:
-    """Rank the rows of a replicate anew."""
-    return Ranking(np.repeat(y, multiplicities), np.repeat(s, multiplicities), pos_label=1).counts
-
-
-def counts_of(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Count the rows of a replicate by the cells of the steps, which hold rows of each class in order."""
-    found = np.zeros(steps.sizes.size, dtype=np.int64)
-    for positive in (0, 1):
-        rows = np.flatnonzero(y == positive)
-        rows = rows[np.argsort(-s[rows], kind="stable")]
-        stops = np.cumsum(steps.sizes[1 - positive :: 2])
-        found[1 - positive :: 2] = np.diff(np.concatenate(([0], np.cumsum(times[rows])))[np.concatenate(([0], stops))])
-    assert found.sum() == times.sum()
+def drawn(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sum a replicate's rows by the cells of the steps: each is in the step of its threshold."""
+    found = np.zeros(steps.sizes.shape, dtype=weights.dtype)
+    for label, score, weight in zip(y, s, weights, strict=True):
+        row = int(np.flatnonzero(whole.thresholds == score)[0])
+        found[1 - label, steps.of_row[row]] += weight
     return found
 
 
-@pytest.mark.parametrize("merge", [False, True])
-@BOUNDED
-@given(cases(both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
-def test_a_replicate_is_ranked_without_sorting(merge, case, times):
+def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: float | None = None) -> None:
+    """Compare what is swept of the steps with the metric of the rows, as often or as heavy as they were drawn."""
     y, s, _ = case
-    times = np.array(times[: y.size])
-    if not times.any():
-        times[0] = 1
-    whole = Ranking(y, s, pos_label=1).counts
-    steps = Steps.of(whole, merge_positives=merge)
-    assert steps.sizes.sum() == y.size
-    counts = counts_of(steps, whole, y, s, times)
-    again = rows_of(y, s, times)
-    n_pos, n_neg = replicates.totals(counts)
-    assert (n_pos, n_neg) == (again.n_pos, again.n_neg)
-    for name, twin in TWINS.items():
-        if merge and name in TELLS_POSITIVES_APART:
-            continue
-        options = {"largest_f": (1.0,), "cost_area": np.empty((2, steps.tied.size + 2), dtype=np.int64)}.get(name, ())
-        found = getattr(replicates, name)(counts, steps.tied, n_pos, n_neg, *options)
-        assert found == pytest.approx(float(twin(again)), rel=1e-13, abs=1e-15, nan_ok=True), name
+    metrics = [of_ranking(each) for each in asked]
+    weights = None if unit is None else np.full(y.size, unit)
+    whole = Ranking(y, s, pos_label=1, sample_weight=weights).counts
+    sweeps = Sweeps(whole, metrics)
+    counts = drawn(sweeps.steps, whole, y, s, times if weights is None else times * weights)
+    raw = np.empty((1, sweeps.n_raw))
+    sweeps.sweep(counts, sweeps.scratch(counts.dtype), raw[0])
+    rows = np.repeat(np.arange(y.size), times)
+    again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
+    for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):
+        expected = pytest.approx(single.of_counts(again), rel=1e-12, abs=1e-14, nan_ok=True)
+        assert value[0] == expected, each
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["roc_auc"], WHOLE, PARTIAL, CHOSEN, FIXED, [*PARTIAL, *FIXED], [*FIXED, AskedMetric("average_precision", {})]],
+    ids=["polyline", "whole", "partial", "chosen", "fixed", "partial and fixed", "positives and fixed"],
+)
+@BOUNDED
+@given(*CASES)
+def test_a_replicate_is_ranked_without_sorting(asked, case, times):
+    times = np.array(times[: case.y_true.size])
+    times[0] = times[0] or not times.any()
+    asked = [each if isinstance(each, AskedMetric) else AskedMetric(each, {}) for each in asked]
+    assert_replicate(asked, case, times)
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "equal_error_rate", "cost_area", "ks_statistic"])
+@BOUNDED
+@given(*CASES)
+def test_a_replicate_with_weights(name, case, times):
+    times = np.array(times[: case.y_true.size])
+    times[0] = times[0] or not times.any()
+    assert_replicate([AskedMetric(name, {}), *PARTIAL[:1], *FIXED[:2]], case, times, unit=0.7)
 
 
 def test_steps_are_few():
     rng = np.random.default_rng(0)
     y = np.arange(10_000) % 10 == 0
     counts = Ranking(y, rng.normal(size=y.size)).counts
-    assert Steps.of(counts, merge_positives=False).tied.size <= 1001
-    assert Steps.of(counts, merge_positives=True).tied.size <= 950
-    tied = Steps.of(Ranking(y, np.ones(y.size)).counts, merge_positives=True)
-    assert (tied.sizes.tolist(), tied.tied.tolist()) == ([1000, 9000], [True])
+    assert Steps.of(counts, Detail.CUTS).tied.size == 1
+    assert Steps.of(counts, Detail.POLYLINE).tied.size <= 950
+    assert Steps.of(counts, Detail.POSITIVES).tied.size <= 1001
+    assert Steps.of(counts, Detail.THRESHOLDS).tied.size == 10_000
+    assert Steps.of(counts, Detail.CUTS, np.array([500, 2000, 500])).cuts == (1, 2, 1)
+    tied = Steps.of(Ranking(y, np.ones(y.size)).counts, Detail.POLYLINE)
+    assert (tied.sizes.tolist(), tied.tied.tolist()) == ([[1000], [9000]], [True])

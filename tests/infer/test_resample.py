@@ -12,7 +12,7 @@ from scipy import stats
 
 from fastevals._kernels.random import bits, fill_bits, key_of, uniform_below
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.urn import Rows, Urn
+from fastevals.infer.bootstrap.samples.urn import Rows, Urn
 
 KEY = np.uint64(20240917)
 # The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.
@@ -99,10 +99,10 @@ def test_a_draw_is_named_by_its_key():
 
 
 def row_draws(n: int, n_draws: int, rate: float | None = None) -> np.ndarray:
-    rows, words = Rows(n, rate), Rows.words()
+    rows = Rows(n, rate)
     counts = np.empty((n_draws, n), dtype=np.uint8)
     for i, out in enumerate(counts):
-        rows.draw(np.uint64(key_of(KEY, np.uint64(i))), out, words)
+        rows.draw(np.uint64(key_of(KEY, np.uint64(i))), out)
     return counts
 
 

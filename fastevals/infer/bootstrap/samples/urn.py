@@ -12,6 +12,8 @@ from fastevals._kernels.resample import LARGEST_PIECE, ROW_BLOCK, ROW_LIMITS, dr
 
 __all__ = ["Rows", "Urn"]
 
+Counts = NDArray[np.int32] | NDArray[np.int64]
+
 SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
 FEWEST = 16  # rows; fewer are drawn one by one
 BLOCKS_PER_CELL = 2  # entries of the index from a row to its cell
@@ -47,7 +49,7 @@ class Urn:
 
     Parameters
     ----------
-    sizes : ndarray of int64 of shape (n_cells,)
+    sizes : ndarray of int32 or int64 of shape (n_cells,)
         Rows of each cell, fewer than 2**32 in all.
     rate : float, optional
         Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
@@ -55,15 +57,16 @@ class Urn:
 
     __slots__ = ("_guides", "_index", "_shift", "_tables", "ends", "sizes")
 
-    def __init__(self, sizes: NDArray[np.int64], rate: float | None = None) -> None:
-        self.sizes = sizes
-        self.ends = np.cumsum(sizes)
+    def __init__(self, sizes: Counts, rate: float | None = None) -> None:
+        self.sizes = np.ascontiguousarray(sizes)
+        self.ends = np.cumsum(sizes, dtype=np.int64).astype(sizes.dtype)
         n = int(self.ends[-1])
         self._tables, self._guides = _poisson_tables(_usual_rate(n) if rate is None else rate)
         self._shift = max((n // (BLOCKS_PER_CELL * sizes.size)).bit_length() - 1, 0)
-        self._index = np.searchsorted(self.ends, np.arange((n >> self._shift) + 1) << self._shift, side="right")
+        blocks = np.arange((n >> self._shift) + 1) << self._shift
+        self._index = np.searchsorted(self.ends, blocks, side="right").astype(sizes.dtype)
 
-    def draw(self, key: np.uint64, counts: NDArray[np.int64]) -> None:
+    def draw(self, key: np.uint64, counts: Counts) -> None:
         """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
         draw_cells(self.sizes, self.ends, self._index, self._shift, self._tables, self._guides, key, counts)
 
@@ -92,14 +95,9 @@ class Rows:
         limits = np.ldexp(pdtr(np.arange(ROW_LIMITS), rate), 32) - 1
         self._limits = np.minimum(limits, 2**32 - 1).astype(np.uint32)[: ROW_LIMITS if rate else 0]
 
-    def draw(self, key: np.uint64, counts: NDArray[np.uint8], words: NDArray[np.uint64]) -> None:
+    def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
         """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
-        draw_rows(self._limits, key, words, counts)
-
-    @staticmethod
-    def words() -> NDArray[np.uint64]:
-        """Give the working memory that a thread draws with."""
-        return np.empty(ROW_BLOCK // 2, dtype=np.uint64)
+        draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
 
     def __repr__(self) -> str:
         return f"Rows({self.n})"

@@ -1,0 +1,173 @@
+"""What a bootstrap gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.bootstrap.intervals import acceleration, confidence_interval
+from fastevals.infer.bootstrap.samples.base import LeftOut
+from fastevals.measure.results import Frozen, Interval, as_list, number_or_array
+
+__all__ = ["BootstrapResult", "Estimate", "estimate_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Estimate(Frozen):
+    """A metric and how sure it is: floats, or arrays where the metric gives an array.
+
+    Attributes
+    ----------
+    value : float or ndarray
+        Of the data.
+    confidence_interval : Interval
+        `low` and `high`.
+    standard_error : float or ndarray
+        Standard deviation of the replicates.
+    bias : float or ndarray
+        Mean of the replicates less the value.
+    n_undefined : int or ndarray
+        Replicates in which the metric is undefined (one class, a zero denominator): they are left out.
+    bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
+        All replicates, NaN where undefined; None unless asked for.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> ranking = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.4, 0.3, 0.2, 0.6, 0.8])
+    >>> fastevals.bootstrap(ranking, "roc_auc", stratified=True, rng=1)["roc_auc"].value
+    0.8888888888888888
+    """
+
+    value: Any
+    confidence_interval: Interval
+    standard_error: Any
+    bias: Any
+    n_undefined: Any
+    bootstrap_distribution: Floats | None = None
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            return f"Estimate({self.value.shape} values)"
+        low, high = self.confidence_interval
+        undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        return (
+            f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}{undefined})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, arrays as lists."""
+        low, high = self.confidence_interval
+        return {**Frozen.to_dict(self), "confidence_interval": [as_list(low), as_list(high)]}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BootstrapResult(Frozen, Mapping[str, Estimate]):
+    """Estimates by metric: a mapping, in the order asked for.
+
+    Attributes
+    ----------
+    estimates : dict of str to Estimate
+        What the mapping holds.
+    n_resamples : int
+        Replicates.
+    confidence_level : float
+        Of the intervals.
+    method : str
+        Of the intervals.
+    alternative : str
+        Side of the intervals.
+    """
+
+    estimates: dict[str, Estimate]
+    n_resamples: int
+    confidence_level: float
+    method: str
+    alternative: str
+
+    def __getitem__(self, metric: Any) -> Estimate:
+        if str(metric) not in self.estimates:
+            raise KeyError(f"{metric}: the metrics are {', '.join(self.estimates)}")
+        return self.estimates[str(metric)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name!r}: {estimate!r}" for name, estimate in self.estimates.items())
+        return f"BootstrapResult({{{shown}}}, {self.method}, {self.confidence_level:g}, n_resamples={self.n_resamples})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give estimates and settings, arrays as lists."""
+        return {**Frozen.to_dict(self), "estimates": {name: each.to_dict() for name, each in self.estimates.items()}}
+
+
+def estimate_of(
+    label: str,
+    value: Any,
+    replicates: Floats,
+    left_out: LeftOut | None,
+    *,
+    method: str,
+    confidence_level: float,
+    alternative: str,
+    bounds: tuple[float, float],
+    keep: bool,
+) -> Estimate:
+    """Make the estimate of a metric from its replicates, of shape (n_resamples, ...); warn of what is not as usual."""
+    values = np.asarray(value, dtype=np.float64)
+    columns = replicates.reshape(replicates.shape[0], -1)
+    skews = np.zeros(values.shape) if left_out is None else acceleration(*left_out)
+    found = [
+        _column(column, float(one), float(skew), method, confidence_level, alternative, bounds)
+        for column, one, skew in zip(columns.T, values.ravel(), skews.ravel(), strict=True)
+    ]
+    low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(found).reshape(-1, 4).T)
+    undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
+    _warn(label, values, columns, low, undefined, method)
+    return Estimate(
+        number_or_array(values),
+        Interval(number_or_array(low), number_or_array(high)),
+        number_or_array(error),
+        number_or_array(bias),
+        undefined if undefined.ndim else int(undefined),
+        replicates if keep else None,
+    )
+
+
+def _column(
+    replicates: Floats, value: float, skew: float, method: str, level: float, alternative: str, bounds: Any
+) -> tuple[float, float, float, float]:
+    defined = replicates[~np.isnan(replicates)]
+    low, high = confidence_interval(
+        method, defined, value, confidence_level=level, alternative=alternative, skew=skew, bounds=bounds
+    )
+    error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+    return low, high, error, float(defined.mean()) - value if defined.size else math.nan
+
+
+def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: NDArray[Any], method: str) -> None:
+    """Say which replicates are undefined, and what intervals have no width or aren't there."""
+    n = columns.shape[0]
+    if undefined.any():
+        check.warn_left_out(label, int(undefined.max()), n)
+    there = ~np.isnan(values).ravel()
+    constant = there & (np.nanmax(columns, axis=0, initial=-math.inf) == np.nanmin(columns, axis=0, initial=math.inf))
+    if constant.any() and n > 1:
+        check.warn_degenerate(
+            f"the interval of {label}", "all its replicates are equal, which says nothing of how sure it is"
+        )
+    elif (there & np.isnan(low).ravel()).any():
+        because = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
+        check.warn_undefined(f"the interval of {label}", because)

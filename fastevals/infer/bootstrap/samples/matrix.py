@@ -1,0 +1,108 @@
+"""Replicates of confusion matrices: drawn as counts, or from rows where those have weights or groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
+from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
+from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
+from fastevals.measure.confusion import ConfusionMatrix
+
+__all__ = ["LabelSample", "MatrixMetric", "TableSample"]
+
+MatrixMetric = Callable[[ConfusionMatrix], Any]
+
+
+class _Stack(ConfusionMatrix):
+    """A stack of matrices whose undefined metrics are NaN without a word: they are counted."""
+
+    __slots__ = ()
+
+    def __init__(self, like: ConfusionMatrix, counts: NDArray[Any]) -> None:
+        self.counts, self.labels = counts.reshape(-1, *like.counts.shape), like.labels
+        self._mean_axes = tuple(axis + 1 for axis in like._mean_axes)
+
+    def _warned(self, name: str, values: NDArray[Any]) -> Any:
+        return values
+
+
+def _measured(matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Mapping[str, MatrixMetric]) -> Values:
+    """Give each metric of tables like those of `matrix`, along a new first axis."""
+    stack = _Stack(matrix, counts)
+    return [check.checked_along("metrics", metric(stack), len(stack.counts)) for metric in metrics.values()]
+
+
+class TableSample(Sample):
+    """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified."""
+
+    def __init__(self, matrix: ConfusionMatrix, metrics: Mapping[str, MatrixMetric], *, stratified: bool) -> None:
+        self.labels = tuple(metrics)
+        self._matrix, self._metrics = matrix, metrics
+        counts = matrix.counts.astype(np.int64)
+        self.sizes = counts.ravel()
+        k = counts.shape[-1]
+        self._groups = counts.reshape(-1, k if stratified else k * k)
+        n = self._groups.shape[1]
+        self.strata = [slice(start, start + n) for start in range(0, self.sizes.size, n)]
+
+    def estimates(self) -> Values:
+        """Give each metric of the counts themselves."""
+        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics.values()]
+
+    def task_size(self) -> int:
+        """Give the replicates of one task, by the data alone."""
+        return table_size(self.sizes.size)
+
+    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
+        """Give the rows of each cell in each replicate."""
+        yield from draw_tables(self._groups, numbers.start // self.task_size(), key)[: len(numbers)]
+
+    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+        """Give each metric of n draws."""
+        return _measured(self._matrix, np.stack(list(draws)), self._metrics)
+
+    def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+        """Give the rows of each cell of a stratum without a random group."""
+        return leave_out_table(self.sizes[part], number, key, GROUPS)
+
+
+class LabelSample(UnitSample):
+    """True and predicted labels of rows that have weights or groups."""
+
+    def __init__(
+        self,
+        matrix: ConfusionMatrix,
+        cells: NDArray[Any],
+        metrics: Mapping[str, MatrixMetric],
+        *,
+        weights: NDArray[np.float64] | None,
+        groups: Any,
+        stratified: bool,
+    ) -> None:
+        self.labels = tuple(metrics)
+        self._matrix, self._metrics = matrix, metrics
+        k = matrix.counts.shape[-1]
+        units = Units.of(cells.size, groups, cells // k if stratified else None)
+        self._counter = CellCounter(cells, k * k, units, weights)
+        super().__init__(units)
+
+    def estimates(self) -> Values:
+        """Give each metric of the rows themselves."""
+        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics.values()]
+
+    def workspace(self) -> Any:
+        """Give the times of the units, and what counts are made with."""
+        return self.times(), self._counter.scratch()
+
+    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+        """Give each metric of n draws."""
+        counts = np.empty((n, self._matrix.counts.size), dtype=self._counter.dtype)
+        for times, row in zip(draws, counts, strict=True):
+            self._counter.count(times, space[1], row)
+        return _measured(self._matrix, counts, self._metrics)

@@ -1,0 +1,96 @@
+"""Replicates of one or more rankings of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.infer.bootstrap.samples.base import Values
+from fastevals.infer.bootstrap.samples.sweeps import Sweeps
+from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
+from fastevals.measure.asked import RankingMetric
+from fastevals.measure.ordering import BinaryLabels
+from fastevals.measure.ranking import Ranking
+
+__all__ = ["ModelsSample"]
+
+
+class ModelsSample(UnitSample):
+    """Rows with the scores of models: a draw of rows is the same for all.
+
+    Values are of shape (n, n_models), or (n,) of one model if `one_model` is set.
+    """
+
+    one_model = False
+
+    def __init__(
+        self,
+        labels: Iterable[Any],
+        truth: BinaryLabels,
+        scores: Mapping[str, NDArray[Any]],
+        metrics: Sequence[RankingMetric],
+        *,
+        weights: NDArray[np.float64] | None,
+        groups: Any,
+        stratified: bool,
+    ) -> None:
+        self.labels = tuple(labels)
+        negative = truth.values != truth.positive
+        units = Units.of(negative.size, groups, negative if stratified else None)
+        rankings = [
+            Ranking(truth.values, each, sample_weight=weights, pos_label=truth.positive) for each in scores.values()
+        ]
+        models: list[tuple[Sweeps, CellCounter]] = []
+        for each, ranking in zip(scores.values(), rankings, strict=True):
+            sweeps = Sweeps(ranking.counts, metrics)
+            steps = sweeps.steps.of_row[1 + _descending_ranks(each)]
+            cells = steps + negative * sweeps.steps.tied.size
+            if not models and groups is None:  # number the rows so that the first model's are in order
+                units = _renumbered(units, cells)
+            models.append((sweeps, CellCounter(cells, 2 * sweeps.steps.tied.size, units, weights)))
+        self._models = models
+        super().__init__(units)
+
+    def estimates(self) -> Values:
+        """Give each metric of each model, of the rows themselves."""
+        return self._by_metric([sweeps.estimates() for sweeps, _ in self._models])
+
+    def workspace(self) -> Any:
+        """Give the times of the units, and for each model what its counts are made with."""
+        spaces = [
+            (counter.scratch(), np.empty((2, sweeps.steps.tied.size), counter.dtype), sweeps.scratch(counter.dtype))
+            for sweeps, counter in self._models
+        ]
+        return self.times(), spaces
+
+    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+        """Give each metric of each model in n draws."""
+        raw = [np.empty((n, sweeps.n_raw)) for sweeps, _ in self._models]
+        for number, times in enumerate(draws):
+            for (sweeps, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
+                counter.count(times, drawn, counts.reshape(-1))
+                sweeps.sweep(counts, scratch, rows[number])
+        return self._by_metric([sweeps.values(rows) for (sweeps, _), rows in zip(self._models, raw, strict=True)])
+
+    def _by_metric(self, values: list[Values]) -> Values:
+        return values[0] if self.one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
+
+
+def _descending_ranks(scores: NDArray[Any]) -> NDArray[np.intp]:
+    """Number the distinct scores from the highest, 0, and give each row's number."""
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    ranks = np.empty(scores.size, dtype=np.intp)
+    ranks[order] = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
+    return np.asarray(ranks.max() - ranks)
+
+
+def _renumbered(units: Units, cells: NDArray[Any]) -> Units:
+    """Number rows by their cells: positives first, so that strata stay where they are."""
+    order = np.argsort(cells, kind="stable")
+    of_row = np.empty(cells.size, dtype=np.uint32)
+    of_row[order] = np.arange(cells.size, dtype=np.uint32)
+    return Units(of_row, units.strata, units.grouped)

@@ -1,0 +1,82 @@
+"""Replicates of a ranking: rows are alike within a cell of its steps, so cells are what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels.random import key_of
+from fastevals.infer.bootstrap.samples.base import GROUPS, LeftOut, Sample, Values
+from fastevals.infer.bootstrap.samples.sweeps import Sweeps
+from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
+from fastevals.infer.bootstrap.samples.urn import Urn
+from fastevals.measure.asked import RankingMetric
+from fastevals.measure.counts import ThresholdCounts
+
+__all__ = ["RankingSample"]
+
+FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is faster to draw a binomial a cell
+
+
+class RankingSample(Sample):
+    """Whole rows of a ranking, all with the same chance, or of each class by itself if stratified."""
+
+    def __init__(
+        self, labels: Iterable[Any], counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool
+    ) -> None:
+        self.labels = tuple(labels)
+        self._sweeps = Sweeps(counts, metrics)
+        sizes = self._sweeps.steps.sizes
+        self.sizes = sizes.ravel()
+        n = sizes.shape[1]
+        self.strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(0, 2 * n)]
+        there = np.count_nonzero(sizes)
+        self._few = there <= FEW_CELLS or there * FEW_ROWS < counts.n_pos + counts.n_neg
+        drawn = [] if self._few else [part for part in self.strata if self.sizes[part].any()]
+        self._urns = [(part, Urn(self.sizes[part])) for part in drawn]
+
+    def estimates(self) -> Values:
+        """Give each metric of the rows themselves."""
+        return self._sweeps.estimates()
+
+    def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give the counts of a draw, and what kernels write to."""
+        return np.zeros_like(self.sizes), self._sweeps.scratch(self.sizes.dtype)
+
+    def task_size(self) -> int:
+        """Give the replicates of one task, by the data alone."""
+        return table_size(self.sizes.size) if self._few else super().task_size()
+
+    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
+        """Give the rows of each cell in each replicate."""
+        if self._few:
+            groups = np.stack([self.sizes[part] for part in self.strata]).astype(np.int64)
+            drawn = draw_tables(groups, numbers.start // self.task_size(), key)
+            yield from drawn.reshape(-1, self.sizes.size)[: len(numbers)].astype(self.sizes.dtype)
+            return
+        counts = space[0]
+        for number in numbers:
+            stream = key_of(key, np.uint64(number))
+            for k, (part, urn) in enumerate(self._urns):
+                urn.draw(np.uint64(key_of(np.uint64(stream), np.uint64(k))), counts[part])
+            yield counts
+
+    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+        """Give each metric of n draws."""
+        raw = np.empty((n, self._sweeps.n_raw))
+        for counts, row in zip(draws, raw, strict=True):
+            self._sweeps.sweep(counts.reshape(2, -1), space[1], row)
+        return self._sweeps.values(raw)
+
+    def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+        """Give the rows of each cell of a stratum without a random group."""
+        if self._few:
+            return leave_out_table(self.sizes[part], number, key, GROUPS)
+        return super().leave_group_out(key, number, part)
+
+    def left_out(self, metric: int) -> LeftOut | None:
+        """Give a metric with one row of each cell left out, where there is a closed form."""
+        return self._sweeps.left_out(metric, self.strata)

@@ -1,0 +1,57 @@
+"""Replicates of counts: where metrics depend on few cells, those are drawn, at a cost that no row adds to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels.random import key_of
+
+__all__ = ["draw_tables", "leave_out_table", "table_size"]
+
+TABLE = 1 << 18  # cells drawn together
+MOST = 4096  # replicates drawn together
+
+
+def table_size(n_cells: int) -> int:
+    """Give the number of replicates that are drawn together, by the cells alone."""
+    return max(1, min(TABLE // max(n_cells, 1), MOST))
+
+
+def draw_tables(groups: NDArray[np.int64], number: int, key: np.uint64) -> NDArray[np.int64]:
+    """Draw from each group as many rows as it has, with replacement, and count them anew.
+
+    Parameters
+    ----------
+    groups : ndarray of int64 of shape (n_groups, n_cells)
+        Each is drawn from by itself.
+    number : int
+        Of the batch of replicates, of `table_size` of them.
+    key : uint64
+        Of the stream.
+
+    Returns
+    -------
+    ndarray of int64 of shape (table_size, n_groups, n_cells)
+        Exactly multinomial.
+    """
+    size = table_size(groups.size)
+    drawn = np.zeros((size, *groups.shape), dtype=np.int64)
+    stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 0], dtype=np.uint64)))
+    for k, group in enumerate(groups):
+        left, rows = int(group.sum()), np.full(size, group.sum())
+        # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
+        for cell in np.argsort(group, kind="stable")[np.count_nonzero(group == 0) :].tolist():
+            there = int(group[cell])
+            drawn[:, k, cell] = stream.binomial(rows, there / left)
+            rows, left = rows - drawn[:, k, cell], left - there
+    return drawn
+
+
+def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
+    """Give the rows of each cell without a random group of them, one of so many."""
+    stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 1], dtype=np.uint64)))
+    left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
+    return np.asarray(sizes - left_out.astype(sizes.dtype))
