@@ -125,15 +125,11 @@ def bootstrap(
     sample = sample_of(subject, asked, Design(groups, sample_weight, bool(stratified), pos_label))
     values = sample.estimates()
     replicates = sample.replicates(n_resamples, key, progress=progress)
-    numbers = list(range(len(asked)))
-    left_out: list[Any] = [None] * len(asked)
-    if method == "BCa":
-        defined = [k for k in numbers if not np.isnan(values[k]).all()]
-        for k, each in zip(defined, sample.jackknife(key, defined), strict=True):
-            left_out[k] = each
+    defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]
+    skews = sample.accelerations(key, defined) if method == "BCa" else {}
     estimates = {
         label: estimate_of(
-            label, values[k], replicates[k], left_out[k], method=method, confidence_level=level,
+            label, values[k], replicates[k], skews.get(k, 0.0), method=method, confidence_level=level,
             alternative=alternative, bounds=bounds_of(each), keep=keep_distribution,
         )
         for k, (label, each) in enumerate(asked.items())

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.bootstrap.intervals import acceleration, confidence_interval
-from fastevals.infer.bootstrap.samples.base import LeftOut
+from fastevals.infer.bootstrap.intervals import confidence_interval
 from fastevals.measure.results import Frozen, Interval, as_list, number_or_array
 
 __all__ = ["BootstrapResult", "Estimate", "estimate_of"]
@@ -117,7 +116,7 @@ def estimate_of(
     label: str,
     value: Any,
     replicates: Floats,
-    left_out: LeftOut | None,
+    skew: Any,
     *,
     method: str,
     confidence_level: float,
@@ -128,7 +127,7 @@ def estimate_of(
     """Make the estimate of a metric from its replicates, of shape (n_resamples, ...); warn of what is not as usual."""
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
-    skews = np.zeros(values.shape) if left_out is None else acceleration(*left_out)
+    skews = np.broadcast_to(skew, values.shape)
     found = [
         _column(column, float(one), float(skew), method, confidence_level, alternative, bounds)
         for column, one, skew in zip(columns.T, values.ravel(), skews.ravel(), strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.jackknife import leave_group_out
 from fastevals._kernels.random import key_of
+from fastevals.infer.bootstrap.intervals import acceleration
 
 __all__ = ["GROUPS", "LeftOut", "Sample", "Values"]
 
@@ -79,8 +80,8 @@ class Sample:
         """Give the replicates of one task, by the data alone."""
         return max(1, min(WORK // max(self.sizes.size, 1), MOST))
 
-    def left_out(self, metric: int) -> LeftOut | None:
-        """Give a metric with rows left out where there is a closed form."""
+    def acceleration_of(self, metric: int) -> NDArray[np.float64] | None:
+        """Give the acceleration of a metric whose values without one row have a closed form."""
         return None
 
     def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
@@ -106,14 +107,17 @@ class Sample:
         parts = run(measured, range(0, n_resamples, size), workspace=self.workspace, progress=progress)
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
-    def jackknife(self, key: np.uint64, metrics: list[int]) -> list[LeftOut]:
-        """Leave out one row of each cell, or random groups of rows where there are many cells and no closed form."""
-        found = {k: self.left_out(k) for k in metrics}
+    def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
+        """Give BCa's acceleration of metrics.
+
+        Where there is no closed form, one row of each cell is left out, or random groups of rows where cells are many.
+        """
+        found = {k: self.acceleration_of(k) for k in metrics}
         if any(each is None for each in found.values()):
             few = np.count_nonzero(self.sizes) <= GROUPS
-            values = self._one_left_out() if few else self._groups_left_out(np.uint64(key_of(key, LEAVE_OUT)))
-            found.update({k: values[k] for k, each in found.items() if each is None})
-        return [each for each in found.values() if each is not None]
+            left = self._one_left_out() if few else self._groups_left_out(np.uint64(key_of(key, LEAVE_OUT)))
+            found.update({k: acceleration(*left[k]) for k, each in found.items() if each is None})
+        return {k: each for k, each in found.items() if each is not None}
 
     def _one_left_out(self) -> list[LeftOut]:
         """Give each metric without one row of each cell."""

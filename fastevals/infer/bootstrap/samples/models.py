@@ -52,6 +52,7 @@ class ModelsSample(UnitSample):
                 units = _renumbered(units, cells)
             models.append((sweeps, CellCounter(cells, 2 * sweeps.steps.tied.size, units, weights)))
         self._models = models
+        self._whole_rows = weights is None and groups is None
         super().__init__(units)
 
     def estimates(self) -> Values:
@@ -74,6 +75,13 @@ class ModelsSample(UnitSample):
                 counter.count(times, drawn, counts.reshape(-1))
                 sweeps.sweep(counts, scratch, rows[number])
         return self._by_metric([sweeps.values(rows) for (sweeps, _), rows in zip(self._models, raw, strict=True)])
+
+    def acceleration_of(self, metric: int) -> NDArray[np.float64] | None:
+        """Give the acceleration of a metric whose values without one row have a closed form."""
+        if not self._whole_rows:
+            return None
+        found = [sweeps.acceleration_of(metric, stratified=len(self.strata) > 1) for sweeps, _ in self._models]
+        return None if any(each is None for each in found) else np.array(found)
 
     def _by_metric(self, values: list[Values]) -> Values:
         return values[0] if self.one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.random import key_of
-from fastevals.infer.bootstrap.samples.base import GROUPS, LeftOut, Sample, Values
+from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
 from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
 from fastevals.infer.bootstrap.samples.urn import Urn
@@ -77,6 +77,6 @@ class RankingSample(Sample):
             return leave_out_table(self.sizes[part], number, key, GROUPS)
         return super().leave_group_out(key, number, part)
 
-    def left_out(self, metric: int) -> LeftOut | None:
-        """Give a metric with one row of each cell left out, where there is a closed form."""
-        return self._sweeps.left_out(metric, self.strata)
+    def acceleration_of(self, metric: int) -> NDArray[np.float64] | None:
+        """Give the acceleration of a metric whose values without one row have a closed form."""
+        return self._sweeps.acceleration_of(metric, stratified=len(self.strata) > 1)

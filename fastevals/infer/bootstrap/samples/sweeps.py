@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._kernels import jackknife, replicates
-from fastevals.infer.bootstrap.samples.base import LeftOut, Values
+from fastevals.infer.bootstrap.intervals import acceleration
+from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.steps import Steps
 from fastevals.measure.asked import RankingMetric
 from fastevals.measure.counts import Cells, ThresholdCounts
@@ -89,19 +90,22 @@ class Sweeps:
             place += 1
         return found
 
-    def left_out(self, k: int, strata: list[slice]) -> LeftOut | None:
-        """Give a metric without one row of each cell, where there is a closed form."""
+    def acceleration_of(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
+        """Give the acceleration of a metric whose values without one row of each cell have a closed form."""
         metric, sizes = self.metrics[k], self.steps.sizes
         if metric.of_cells:
             at = np.array(self.counts.cells(self.counts.rows_at_least(metric.threshold)))
-            order = np.array([0, 2, 1, 3])  # cells of positives first: tp, fn, fp, tn
-            values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.eye(4, dtype=np.int64)))))[order]
-            halves = [slice(0, 2), slice(2, 4)]
-            return LeftOut(values, at[order], halves if len(strata) > 1 else [slice(0, 4)])
-        if not metric.sweep or metric.sweep.jackknife is None:
+            values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.eye(4, dtype=np.int64)))))
+            order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
+            values, sizes = values[order], at[order]
+        elif metric.sweep and metric.sweep.jackknife:
+            values = np.empty(sizes.shape)
+            n_pos, n_neg = replicates.totals(*sizes)
+            getattr(jackknife, metric.sweep.jackknife)(*sizes, self.steps.tied, n_pos, n_neg, values)
+            values = metric.sweep.then(values) if metric.sweep.then else values
+        else:
             return None
-        values = np.empty(sizes.shape)
-        n_pos, n_neg = replicates.totals(*sizes)
-        getattr(jackknife, metric.sweep.jackknife)(*sizes, self.steps.tied, n_pos, n_neg, values)
-        then = metric.sweep.then
-        return LeftOut((then(values) if then else values).ravel(), sizes.ravel(), strata)
+        n = sizes.shape[1]
+        return acceleration(
+            values.ravel(), sizes.ravel(), [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
+        )
