@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from fastevals._execution import get_num_threads, num_threads, set_num_threads
     from fastevals._validation import UndefinedMetricWarning
     from fastevals.infer.bootstrap import BootstrapResult, Estimate, bootstrap
+    from fastevals.infer.comparison import Difference, MetricComparison, RankingComparison, compare_rankings
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
+    from fastevals.infer.proportions import proportion_interval
     from fastevals.infer.results import SignificanceResult
     from fastevals.measure.asked import AskedMetric, metric
     from fastevals.measure.confusion import ConfusionMatrix
@@ -50,14 +52,17 @@ _HOMES = {
     "DecisionCurve": "measure.curves",
     "DelongResult": "infer.delong",
     "DetCurve": "measure.curves",
+    "Difference": "infer.comparison",
     "Estimate": "infer.bootstrap",
     "GainCurve": "measure.curves",
     "Interval": "measure.results",
     "LiftCurve": "measure.curves",
+    "MetricComparison": "infer.comparison",
     "OperatingPoint": "measure.results",
     "PooledRanking": "measure.folds",
     "PrecisionRecallCurve": "measure.curves",
     "Ranking": "measure.ranking",
+    "RankingComparison": "infer.comparison",
     "RankingFolds": "measure.folds",
     "RegressionMetrics": "measure.regression",
     "RocCurve": "measure.curves",
@@ -65,6 +70,7 @@ _HOMES = {
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
     "bootstrap": "infer.bootstrap",
+    "compare_rankings": "infer.comparison",
     "cost_threshold": "measure.cost_sensitive",
     "delong": "infer.delong",
     "delong_test": "infer.delong",
@@ -73,6 +79,7 @@ _HOMES = {
     "metric": "measure.asked",
     "minimum_cost_predictions": "measure.cost_sensitive",
     "num_threads": "_execution",
+    "proportion_interval": "infer.proportions",
     "regression_metrics": "measure.regression",
     "set_num_threads": "_execution",
 }
@@ -90,14 +97,17 @@ __all__ = [
     "DecisionCurve",
     "DelongResult",
     "DetCurve",
+    "Difference",
     "Estimate",
     "GainCurve",
     "Interval",
     "LiftCurve",
+    "MetricComparison",
     "OperatingPoint",
     "PooledRanking",
     "PrecisionRecallCurve",
     "Ranking",
+    "RankingComparison",
     "RankingFolds",
     "RegressionMetrics",
     "RocCurve",
@@ -105,6 +115,7 @@ __all__ = [
     "ThresholdCounts",
     "UndefinedMetricWarning",
     "bootstrap",
+    "compare_rankings",
     "cost_threshold",
     "delong",
     "delong_test",
@@ -113,6 +124,7 @@ __all__ = [
     "metric",
     "minimum_cost_predictions",
     "num_threads",
+    "proportion_interval",
     "regression_metrics",
     "set_num_threads",
 ]

@@ -26,6 +26,7 @@ __all__ = [
     "check_resampled_rows",
     "check_several_groups",
     "check_two_classes",
+    "check_two_models",
     "check_unweighted",
     "check_whole_counts",
     "raise_not_binary",
@@ -222,6 +223,12 @@ def as_groups(name: str, values: Any) -> NDArray[Any]:
             f"{name} must not be NaN, got {missing.sum()} NaN values, the first at row {np.argmax(missing)}"
         )
     return array
+
+
+def check_two_models(name: str, models: Collection[Any]) -> None:
+    """Raise unless there are models to compare."""
+    if len(models) < 2:
+        raise ValueError(f"{name} must have two models or more to compare, got {len(models)}")
 
 
 def check_several_groups(name: str, values: NDArray[Any]) -> None:

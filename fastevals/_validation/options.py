@@ -30,6 +30,7 @@ __all__ = [
     "show",
     "warn_degenerate",
     "warn_left_out",
+    "warn_too_few",
     "warn_undefined",
 ]
 
@@ -54,6 +55,11 @@ def warn_degenerate(what: str, because: str) -> None:
 def warn_left_out(metric: str, undefined: int, n: int) -> None:
     """Warn that some replicates say nothing."""
     _warn(f"{metric} is undefined in {undefined} of {n} bootstrap replicates, which are left out (n_undefined)")
+
+
+def warn_too_few(name: str, value: int, level: float) -> None:
+    """Warn that there are too few replicates for an interval of a level to have ends."""
+    _warn(f"{name}={value} is too few for a confidence level of {level:g}: the intervals have no ends")
 
 
 def _warn(message: str) -> None:

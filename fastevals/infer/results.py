@@ -3,17 +3,63 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen, Interval
 
-__all__ = ["ALTERNATIVES", "SignificanceResult", "level_of", "normal_margins", "z_test"]
+__all__ = ["ALTERNATIVES", "ByMetric", "SignificanceResult", "level_of", "normal_margins", "z_test"]
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 RELATION = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ByMetric(Frozen, Mapping[str, Any]):
+    """Results by metric, a mapping in the order asked for, and how they were made.
+
+    Attributes
+    ----------
+    metrics : dict of str to result
+        What the mapping holds.
+    n_resamples : int
+        Bootstrap replicates.
+    confidence_level : float
+        Of the intervals.
+    method : str
+        Of the intervals of estimates.
+    alternative : str
+        Side of the intervals, and of tests.
+    """
+
+    metrics: dict[str, Any]
+    n_resamples: int
+    confidence_level: float
+    method: str
+    alternative: str
+
+    def __getitem__(self, metric: Any) -> Any:
+        if str(metric) not in self.metrics:
+            raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
+        return self.metrics[str(metric)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __repr__(self) -> str:
+        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
+        how = f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
+        return f"{type(self).__name__}({how}{shown})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give results and settings, arrays as lists."""
+        return {**Frozen.to_dict(self), "metrics": {name: each.to_dict() for name, each in self.metrics.items()}}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

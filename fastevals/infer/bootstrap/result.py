@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.intervals import confidence_interval
+from fastevals.infer.results import ByMetric
 from fastevals.measure.results import Frozen, Interval, as_list, number_or_array
 
 __all__ = ["BootstrapResult", "Estimate", "estimate_of"]
@@ -68,48 +68,10 @@ class Estimate(Frozen):
         return {**Frozen.to_dict(self), "confidence_interval": [as_list(low), as_list(high)]}
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BootstrapResult(Frozen, Mapping[str, Estimate]):
-    """Estimates by metric: a mapping, in the order asked for.
+class BootstrapResult(ByMetric):
+    """What `bootstrap` gives: a mapping from each metric to its `Estimate`."""
 
-    Attributes
-    ----------
-    estimates : dict of str to Estimate
-        What the mapping holds.
-    n_resamples : int
-        Replicates.
-    confidence_level : float
-        Of the intervals.
-    method : str
-        Of the intervals.
-    alternative : str
-        Side of the intervals.
-    """
-
-    estimates: dict[str, Estimate]
-    n_resamples: int
-    confidence_level: float
-    method: str
-    alternative: str
-
-    def __getitem__(self, metric: Any) -> Estimate:
-        if str(metric) not in self.estimates:
-            raise KeyError(f"{metric}: the metrics are {', '.join(self.estimates)}")
-        return self.estimates[str(metric)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name!r}: {estimate!r}" for name, estimate in self.estimates.items())
-        return f"BootstrapResult({{{shown}}}, {self.method}, {self.confidence_level:g}, n_resamples={self.n_resamples})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give estimates and settings, arrays as lists."""
-        return {**Frozen.to_dict(self), "estimates": {name: each.to_dict() for name, each in self.estimates.items()}}
+    __slots__ = ()
 
 
 def estimate_of(

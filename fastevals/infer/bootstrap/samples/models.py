@@ -46,10 +46,10 @@ class ModelsSample(UnitSample):
         models: list[tuple[Sweeps, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
             sweeps = Sweeps(ranking.counts, metrics)
-            steps = sweeps.steps.of_row[1 + _descending_ranks(each)]
-            cells = steps + negative * sweeps.steps.tied.size
-            if not models and groups is None:  # number the rows so that the first model's are in order
-                units = _renumbered(units, cells)
+            ranks = _descending_ranks(each)
+            if not models and groups is None:
+                units = _in_order(units, negative, ranks)
+            cells = sweeps.steps.of_row[1 + ranks] + negative * sweeps.steps.tied.size
             models.append((sweeps, CellCounter(cells, 2 * sweeps.steps.tied.size, units, weights)))
         self._models = models
         self._whole_rows = weights is None and groups is None
@@ -96,9 +96,9 @@ def _descending_ranks(scores: NDArray[Any]) -> NDArray[np.intp]:
     return np.asarray(ranks.max() - ranks)
 
 
-def _renumbered(units: Units, cells: NDArray[Any]) -> Units:
-    """Number rows by their cells: positives first, so that strata stay where they are."""
-    order = np.argsort(cells, kind="stable")
-    of_row = np.empty(cells.size, dtype=np.uint32)
-    of_row[order] = np.arange(cells.size, dtype=np.uint32)
+def _in_order(units: Units, negative: NDArray[np.bool_], ranks: NDArray[np.intp]) -> Units:
+    """Number rows by class, positives first as strata are, and by rank: the first model's are then in order."""
+    order = np.lexsort((ranks, negative))
+    of_row = np.empty(ranks.size, dtype=np.uint32)
+    of_row[order] = np.arange(ranks.size, dtype=np.uint32)
     return Units(of_row, units.strata, units.grouped)

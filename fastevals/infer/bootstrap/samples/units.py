@@ -87,7 +87,7 @@ class CellCounter:
     __slots__ = ("_before", "_ends", "_order", "_weights", "dtype")
 
     def __init__(self, cells: NDArray[Any], n_cells: int, units: Units, weights: NDArray[np.float64] | None) -> None:
-        order = np.argsort(cells, kind="stable")
+        order = np.argsort(cells.astype(np.uint64) << np.uint64(32) | units.of_row)
         self._ends = np.cumsum(np.bincount(cells, minlength=n_cells)).astype(np.uint32)
         self._order: NDArray[np.uint32] | None = units.of_row[order]
         self._weights = None

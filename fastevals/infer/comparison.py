@@ -1,0 +1,271 @@
+"""Models on the same rows: differences of any metric, with simultaneous intervals and p-values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._random import seed_key
+from fastevals.infer.bootstrap.intervals import METHODS
+from fastevals.infer.bootstrap.result import Estimate, estimate_of
+from fastevals.infer.bootstrap.subjects import Design, bounds_of, models_of
+from fastevals.infer.results import ALTERNATIVES, ByMetric, level_of
+from fastevals.measure.asked import as_asked
+from fastevals.measure.results import Frozen, Interval
+
+__all__ = ["Difference", "MetricComparison", "RankingComparison", "compare_rankings"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 2.0**-48  # relative; what is less is rounding
+SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Frozen):
+    """A metric of one model less that of another.
+
+    Attributes
+    ----------
+    model, reference : str or int
+        The two: `value` is the metric of `model` less that of `reference`.
+    value : float
+        The difference.
+    confidence_interval : Interval
+        Simultaneous: all differences of the metric are within theirs at once, at the confidence level.
+    standard_error : float
+        Of the difference.
+    pvalue : float
+        Of no difference, adjusted for the number of differences: below alpha only where the interval leaves out 0.
+    unadjusted_pvalue : float
+        As if this difference were the only one.
+    """
+
+    model: Any
+    reference: Any
+    value: float
+    confidence_interval: Interval
+    standard_error: float
+    pvalue: float
+    unadjusted_pvalue: float
+
+    def __repr__(self) -> str:
+        interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
+        return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, the interval as a list."""
+        return {**Frozen.to_dict(self), "confidence_interval": list(self.confidence_interval)}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricComparison(Frozen):
+    """One metric of all models.
+
+    Attributes
+    ----------
+    estimates : dict of model to Estimate
+        Each model's own, with an interval that is not simultaneous.
+    differences : tuple of Difference
+        Of each pair, or of each model and the reference.
+    n_undefined : int
+        Replicates in which a difference is undefined: they are left out of all.
+    """
+
+    estimates: dict[Any, Estimate]
+    differences: tuple[Difference, ...]
+    n_undefined: int
+
+    def __repr__(self) -> str:
+        return f"MetricComparison({list(self.differences)!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give estimates and differences as dicts."""
+        return {
+            "estimates": {name: each.to_dict() for name, each in self.estimates.items()},
+            "differences": [each.to_dict() for each in self.differences],
+            "n_undefined": self.n_undefined,
+        }
+
+
+class RankingComparison(ByMetric):
+    """What `compare_rankings` gives: a mapping from each metric to its `MetricComparison`."""
+
+    __slots__ = ()
+
+
+def compare_rankings(
+    y_true: ArrayLike,
+    scores: Any,
+    *,
+    metrics: Any = "roc_auc",
+    reference: Any = None,
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    method: str = "BCa",
+    alternative: str = "two-sided",
+    stratified: bool = False,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    rng: Any = None,
+    keep_distribution: bool = False,
+    progress: bool = False,
+) -> RankingComparison:
+    """Compare models on the same rows, by any metrics, with one paired bootstrap.
+
+    Each replicate draws rows once, for all models. A difference in units of its standard error is compared with the
+    largest such deviation of all differences of the metric in each replicate (max-T): intervals hold for all of them
+    at once, and p-values are adjusted for their number, with due regard to how they are correlated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes: numbers, booleans or strings.
+    scores : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
+        Finite scores of two models or more: an entry, a row or a column each.
+    metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
+        As for `bootstrap`, of scores.
+    reference : name or int, optional
+        The model that the others are compared with, by name, or by number where they have none; by default all pairs
+        are compared.
+    n_resamples : int
+        Number of replicates.
+    confidence_level : float in (0, 1)
+        Of the intervals.
+    method : {"BCa", "percentile", "basic", "normal"}
+        Of the interval of each model's own estimate.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the differences: that they are not 0, below or above.
+    stratified, groups, sample_weight, pos_label, rng, keep_distribution, progress
+        As for `bootstrap`.
+
+    Returns
+    -------
+    RankingComparison
+        A mapping from each metric to its `MetricComparison`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        As from `bootstrap`; and if there are too few replicates for the confidence level.
+
+    Notes
+    -----
+    Models that rank alike differ by 0, with p = 1. The smallest p-value is ``1 / (n_resamples + 1)``. For AUCs alone
+    `delong` gives the same without a bootstrap.
+
+    Takes 8 bytes a row and model beyond the rankings, and up to 6 a row and thread.
+
+    References
+    ----------
+    .. [1] Westfall, P. H. and Young, S. S. (1993), *Resampling-Based Multiple Testing*, Wiley.
+    .. [2] Romano, J. P. and Wolf, M. (2005), "Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing",
+       JASA 100, 94-108, doi:10.1198/016214504000000539. (Here in a single step.)
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true = [0, 0, 0, 1, 1, 1]
+    >>> scores = {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
+    >>> found = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=999, rng=0)
+    >>> found["roc_auc"].differences[0].value
+    0.3888888888888889
+    """
+    check.check_choice("method", method, METHODS)
+    check.check_choice("alternative", alternative, ALTERNATIVES)
+    level, _ = level_of(confidence_level)
+    n_resamples = check.check_integer("n_resamples", n_resamples, low=1)
+    asked = as_asked(metrics)
+    key = seed_key("rng", rng)
+    labelled, names, _ = check.as_predictions("scores", scores)
+    models = list(range(len(labelled))) if names is None else list(names)
+    check.check_two_models("scores", models)
+    pairs = list(combinations(range(len(models)), 2))
+    if reference is not None:
+        check.check_choice("reference", reference, models)
+        pairs = [(k, models.index(reference)) for k in range(len(models)) if models[k] != reference]
+    sample = models_of(y_true, labelled, asked, Design(groups, sample_weight, bool(stratified), pos_label))
+    values = sample.estimates()
+    replicates = sample.replicates(n_resamples, key, progress=progress)
+    skews = sample.accelerations(key, range(len(asked))) if method == "BCa" else {}
+    comparisons = {}
+    for k, (label, each) in enumerate(asked.items()):
+        skew = np.broadcast_to(skews.get(k, 0.0), values[k].shape)
+        estimates = {
+            model: estimate_of(
+                f"{label} of {model}", values[k][i], replicates[k][:, i], skew[i], method=method,
+                confidence_level=level, alternative=alternative, bounds=bounds_of(each), keep=keep_distribution,
+            )
+            for i, model in enumerate(models)
+        }  # fmt: skip
+        low, high = bounds_of(each)
+        undefined, rows = _differences(values[k], replicates[k], pairs, level, alternative, (low - high, high - low))
+        differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, rows, strict=True))
+        comparisons[label] = MetricComparison(estimates, differences, undefined)
+    return RankingComparison(comparisons, n_resamples, level, method, alternative)
+
+
+def _differences(
+    values: Floats,
+    replicates: Floats,
+    pairs: list[tuple[int, int]],
+    level: float,
+    alternative: str,
+    bounds: tuple[float, float],
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """Give the number of undefined replicates, and of each pair what a Difference says of it.
+
+    Values have shape (n_models,), replicates (n_resamples, n_models).
+    """
+    compared = np.unique(pairs)
+    defined = compared[~np.isnan(values[compared])]
+    kept = ~np.isnan(replicates[:, defined]).any(axis=1)
+    replicates = replicates[kept]
+    n = len(replicates)
+    largest = np.full(n, -math.inf)
+    found = []
+    for i, j in pairs:
+        difference = values[i] - values[j]
+        deviations = replicates[:, i] - replicates[:, j] - difference
+        error = float(deviations.std(ddof=1)) if n > 1 else math.nan
+        statistic = float(SIDES[alternative](difference))
+        if error <= ROUNDING * abs(values[i]):  # the two rank alike, or differ by as much in all replicates
+            deviations, error = np.zeros(n), 0.0
+            alike = abs(difference) <= ROUNDING * abs(values[i])
+            difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
+        else:
+            deviations, statistic = SIDES[alternative](deviations) / error, statistic / error
+        if not math.isnan(statistic):
+            np.maximum(largest, deviations, out=largest)
+        found.append((float(difference), error, statistic, _pvalue(deviations, statistic)))
+    place = math.ceil(level * (n + 1)) - 1
+    if place >= n:
+        check.warn_too_few("n_resamples", n, level)
+    reach = float(np.partition(largest, place)[place]) if place < n else math.inf
+    rows = []
+    for difference, error, statistic, pvalue in found:
+        margin = reach * error if error else 0.0
+        low = bounds[0] if alternative == "less" else max(difference - margin, bounds[0])
+        high = bounds[1] if alternative == "greater" else min(difference + margin, bounds[1])
+        interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
+        rows.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
+    return int(np.count_nonzero(~kept)), rows
+
+
+def _pvalue(deviations: Floats, statistic: float) -> float:
+    """Give the share of deviations that reach a statistic, the data's own among them."""
+    if math.isnan(statistic):
+        return math.nan
+    return float((1 + np.count_nonzero(deviations >= statistic)) / (1 + deviations.size))

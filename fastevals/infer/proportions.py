@@ -1,0 +1,204 @@
+"""Intervals of metrics that are successes over trials, from the counts of a confusion matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.results import ALTERNATIVES, level_of
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.counts import Cells
+from fastevals.measure.results import Interval, number_or_array
+
+__all__ = ["OUTCOMES", "proportion_interval"]
+
+Floats = NDArray[np.float64]
+
+# Successes and failures of each metric; its trials are their sum.
+OUTCOMES: dict[str, Callable[[Cells], tuple[Any, Any]]] = {
+    "accuracy": lambda at: (at.tp + at.tn, at.fp + at.fn),
+    "error_rate": lambda at: (at.fp + at.fn, at.tp + at.tn),
+    "precision": lambda at: (at.tp, at.fp),
+    "recall": lambda at: (at.tp, at.fn),
+    "specificity": lambda at: (at.tn, at.fp),
+    "false_positive_rate": lambda at: (at.fp, at.tn),
+    "false_negative_rate": lambda at: (at.fn, at.tp),
+}
+OF_ALL_ROWS = ("accuracy", "error_rate")
+OF_NEGATIVES = ("specificity", "false_positive_rate")
+AVERAGES = ("binary", None, "micro")
+MEANS = ("macro", "weighted")
+INSTEAD = "bootstrap gives its interval"
+ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # no level is so small that its alpha is 1
+
+
+def proportion_interval(
+    matrix: ConfusionMatrix,
+    metric: str,
+    *,
+    method: Literal["wilson", "clopper-pearson"] = "wilson",
+    confidence_level: float = 0.95,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    average: Literal["binary", "micro"] | None = "binary",
+) -> Interval:
+    """Interval of a metric that is a share of rows, such as accuracy or recall.
+
+    The rows are to be independent, and the number of trials is taken as given: the rows for accuracy, the positives for
+    recall, the rows predicted positive for precision. A threshold is to be fixed beforehand: one chosen on the same
+    rows makes the interval too good, and so are rows in groups that resemble each other.
+
+    Parameters
+    ----------
+    matrix : ConfusionMatrix
+        One or a stack, of whole rows: without weights.
+    metric : str
+        "accuracy" or "error_rate", of any number of classes; "precision", "recall", "specificity",
+        "false_positive_rate" or "false_negative_rate", of a class.
+    method : {"wilson", "clopper-pearson"}
+        Wilson's score interval without continuity correction, whose coverage is near the level on average; or the
+        exact one of Clopper and Pearson, wider, whose coverage is never below it.
+    confidence_level : float in (0, 1)
+        Of each interval by itself.
+    alternative : {"two-sided", "less", "greater"}
+        "greater" gives lower bounds alone (the high ends are 1), "less" upper bounds (the low ends are 0).
+    average : {"binary", None, "micro"}
+        For a metric of a class: the second of two; each class against the rest; all classes' counts together.
+
+    Returns
+    -------
+    Interval
+        ``low`` and ``high``, floats or arrays of the stack's shape; with ``average=None`` one axis longer, over the
+        classes. Without successes ``low`` is 0, without failures ``high`` is 1. NaN where there are no trials.
+
+    Raises
+    ------
+    ValueError
+        If an option is none of these; if `matrix` is no ConfusionMatrix, has weights, or is averaged by `macro()`; or
+        if the average is no proportion: "macro" and "weighted" are means of proportions, and "micro" counts a row
+        several times as a negative where there are more than two classes. `bootstrap` gives intervals of those.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Where there are no trials.
+
+    References
+    ----------
+    Wilson (1927), doi:10.1080/01621459.1927.10502953. Clopper and Pearson (1934), doi:10.1093/biomet/26.4.404.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> matrix = fastevals.ConfusionMatrix([[85, 5], [2, 8]])
+    >>> low, high = fastevals.proportion_interval(matrix, "recall")
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
+    >>> fastevals.proportion_interval(matrix, "precision", average=None, alternative="greater").low.round(4)
+    array([0.9329, 0.3926])
+    """
+    check.check_kind("matrix", matrix, ConfusionMatrix)
+    check.check_choice("metric", metric, OUTCOMES)
+    check.check_choice("method", method, METHODS)
+    check.check_choice("alternative", alternative, ALTERNATIVES)
+    _, alpha = level_of(confidence_level)
+    _check_counts(matrix)
+    _check_average(metric, average, matrix.counts.shape[-1])
+    successes, failures = (each.astype(np.float64) for each in _outcomes(matrix, metric, average))
+    tail = alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
+    low, high = METHODS[method](successes, failures, tail)
+    low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
+    high = np.where((failures == 0) | (alternative == "greater"), 1.0, high)
+    low, high = (np.where(successes + failures == 0, np.nan, end) for end in (low, high))
+    return Interval(matrix._warned(f"the interval of {metric}", low), number_or_array(high))
+
+
+def _check_counts(matrix: ConfusionMatrix) -> None:
+    """Raise unless the counts are of whole rows, each matrix by itself."""
+    counts = matrix.counts
+    if matrix._mean_axes:
+        raise ValueError(
+            f"matrix must not be averaged by macro(), got {matrix!r}: a mean of proportions is no proportion; {INSTEAD}"
+        )
+    if counts.dtype.kind != "f":
+        return
+    broken = counts[counts != np.trunc(counts)]
+    if broken.size or counts.sum(axis=(-2, -1)).max(initial=0) > 2**53:
+        seen = check.show(broken[0] if broken.size else counts.max())
+        raise ValueError(
+            f"matrix must count whole rows, but has a sum of weights: {seen}; bootstrap takes rows with sample_weight="
+        )
+
+
+def _check_average(metric: str, average: Any, n_classes: int) -> None:
+    """Raise unless the average of a metric over classes is a share of rows."""
+    if isinstance(average, str) and average in MEANS:
+        raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {INSTEAD}")
+    check.check_choice("average", average, AVERAGES)
+    if metric in OF_ALL_ROWS:
+        if average != "binary":
+            raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
+    elif average == "binary":
+        check.check_two_classes("average='binary'", n_classes, AVERAGES)
+    elif average == "micro" and metric in OF_NEGATIVES and n_classes > 2:
+        raise ValueError(
+            f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; {INSTEAD}"
+        )
+
+
+def _outcomes(matrix: ConfusionMatrix, metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give successes and failures, of the stack's shape, or one axis longer over the classes."""
+    if metric in OF_ALL_ROWS:
+        none = np.zeros_like(matrix._right())
+        return OUTCOMES[metric](Cells(matrix._right(), matrix._wrong(), none, none))
+    successes, failures = OUTCOMES[metric](matrix._one_vs_rest())
+    if average == "binary":
+        return successes[..., 1], failures[..., 1]
+    if average == "micro":
+        return successes.sum(axis=-1), failures.sum(axis=-1)
+    return successes, failures
+
+
+def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
+    """Give the two p with (successes / n - p)^2 = z^2 p (1 - p) / n.
+
+    The smaller is computed from the product of both: a difference would lose its digits where successes are rare.
+    """
+    from scipy.special import ndtri
+
+    z = -float(ndtri(tail))
+    n = successes + failures
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = abs(z) * np.sqrt(z * z + 4 * successes * (failures / n))
+        larger = np.minimum((2 * successes + z * z + root) / (2 * (n + z * z)), 1.0)
+        smaller = 2 * successes * (successes / n) / (2 * successes + z * z + root)
+    return (smaller, larger) if z >= 0 else (larger, smaller)
+
+
+def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
+    """Give the p at which so many successes or more, and so many or fewer, have the chance `tail`."""
+    from scipy.special import betainc, betaincc, betainccinv, betaincinv
+
+    low = _checked_quantile(betaincinv, betainc, successes, failures + 1, tail)
+    return low, _checked_quantile(betainccinv, betaincc, successes + 1, failures, tail)
+
+
+def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
+    """Give where a function of the beta distribution is `tail`; NaN where there is none.
+
+    SciPy's inverse (as of 1.17) is wrong where a is 1000 and b 10^8 or more: it is checked, and a root is looked for.
+    """
+    from scipy.optimize import brentq
+
+    values = np.asarray(inverse(a, b, tail))
+    with np.errstate(invalid="ignore"):
+        wrong = np.abs(function(a, b, values) - tail) > 1e-6 * tail
+    for place in map(tuple, np.argwhere(wrong)):
+        values[place] = np.exp(brentq(lambda log: function(a[place], b[place], np.exp(log)) - tail, -700.0, 0.0))  # noqa: B023
+    return values
+
+
+METHODS = {"wilson": _wilson, "clopper-pearson": _clopper_pearson}
