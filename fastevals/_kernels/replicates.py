@@ -6,24 +6,33 @@ at one threshold where they are tied, else the positives first and the negatives
 
 import numpy as np
 
+from fastevals._kernels.areas import excess_share
 from fastevals._kernels.jit import kernel
 
 __all__ = [
     "above_cut",
     "average_precision",
+    "best_difference",
+    "best_f",
     "break_even_point",
+    "brier_score",
     "cost_area",
     "equal_error_rate",
-    "false_positive_rate_at_tpr",
+    "expected_calibration_error",
     "fill_steps",
     "ks_statistic",
-    "largest_f",
+    "log_loss",
     "partial_roc_auc",
-    "precision_at_recall",
-    "recall_at_fpr",
-    "recall_at_precision",
+    "pr_auc",
+    "pr_auc_linear",
     "roc_auc",
     "totals",
+    "wide",
+    "with_precision",
+    "with_recall",
+    "with_tpr",
+    "within_fpr",
+    "within_n_predicted",
 ]
 
 
@@ -196,85 +205,217 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
     return np.nan
 
 
-# Rates are best before the negatives of a step that is not tied, or after a step that is ------------------------------
+# A threshold chosen in the replicate: positives and negatives above it, or -1 twice where there is none. Rates are best
+# before the negatives of a step that is not tied, or after a step that is; of those as good the highest is taken. --
 
 
 @kernel
-def largest_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Largest F score of any threshold; without positives it is 0 where any row is predicted positive."""
+def best_f(positives, negatives, tied, n_pos, n_neg, beta):
+    """Where the F score is largest; without positives it is 0 wherever a row is predicted positive."""
     if n_pos == 0:
-        return 0.0 if n_neg > 0 else np.nan
-    tp, fp, best, square = n_pos * 0, n_pos * 0, 0.0, beta * beta
+        return n_pos, n_neg
+    tp, fp, best, square = n_pos * 0, n_pos * 0, -1.0, beta * beta
+    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     for step in range(tied.size):
         tp += positives[step]
-        best = max(best, tp / (square * n_pos + tp + (fp + negatives[step] * tied[step])))
+        ahead = fp + negatives[step] * tied[step]
         fp += negatives[step]
-    return (1.0 + square) * best
+        value = tp / (square * n_pos + tp + ahead)
+        if value > best and tp + ahead > 0:
+            best, best_tp, best_fp = value, tp, ahead
+    return best_tp, best_fp
 
 
 @kernel
-def precision_at_recall(positives, negatives, tied, n_pos, n_neg, limit):
-    """Largest precision of the thresholds whose recall is at least a limit."""
+def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rates):
+    """Where gain * tp - loss * fp is largest, of counts or of rates."""
+    if of_rates and (n_pos == 0 or n_neg == 0):
+        return n_pos * 0 - 1, n_pos * 0 - 1
+    if of_rates:
+        gain, loss = gain / n_pos, loss / n_neg
+    tp, fp, best = n_pos * 0, n_pos * 0, 0.0
+    best_tp, best_fp = n_pos * 0, n_pos * 0
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + negatives[step] * tied[step]
+        fp += negatives[step]
+        value = gain * tp - loss * ahead
+        if value > best:
+            best, best_tp, best_fp = value, tp, ahead
+    return best_tp, best_fp
+
+
+@kernel
+def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where precision is largest and recall at least a limit."""
+    tp, fp, best = n_pos * 0, n_pos * 0, -1.0
+    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     if n_pos == 0:
-        return np.nan
-    tp, fp, best = n_pos * 0, n_pos * 0, np.nan
+        return best_tp, best_fp
     for step in range(tied.size):
         tp += positives[step]
         ahead = fp + negatives[step] * tied[step]
         fp += negatives[step]
         if tp / n_pos >= limit and tp + ahead > 0:
             precision = tp / (tp + ahead)
-            if not best >= precision:
-                best = precision
-    return best
+            if precision > best:
+                best, best_tp, best_fp = precision, tp, ahead
+    return best_tp, best_fp
 
 
 @kernel
-def recall_at_precision(positives, negatives, tied, n_pos, n_neg, limit):
-    """Largest recall of the thresholds whose precision is at least a limit; NaN where none is."""
+def with_precision(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where recall is largest and precision at least a limit."""
+    tp, fp = n_pos * 0, n_pos * 0
+    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     if n_pos == 0:
-        return np.nan
-    tp, fp, best = n_pos * 0, n_pos * 0, np.nan
+        return best_tp, best_fp
     for step in range(tied.size):
         tp += positives[step]
         ahead = fp + negatives[step] * tied[step]
         fp += negatives[step]
-        if tp + ahead > 0 and tp / (tp + ahead) >= limit:
-            best = tp / n_pos
-    return best
+        if tp > best_tp and tp + ahead > 0 and tp / (tp + ahead) >= limit:
+            best_tp, best_fp = tp, ahead
+    return best_tp, best_fp
 
 
 @kernel
-def recall_at_fpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Largest recall of the thresholds whose false positive rate is at most a limit."""
+def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where recall is largest and the false positive rate at most a limit."""
+    tp, fp = n_pos * 0, n_pos * 0
     if n_pos == 0 or n_neg == 0:
-        return np.nan
-    tp, fp, best = n_pos * 0, n_pos * 0, n_pos * 0
+        return tp - 1, fp - 1
+    best_tp, best_fp = tp, fp
     for step in range(tied.size):
         tp += positives[step]
         ahead = fp + negatives[step] * tied[step]
         fp += negatives[step]
         if ahead / n_neg > limit:
             break
-        best = tp
-    return best / n_pos
+        if tp > best_tp:
+            best_tp, best_fp = tp, ahead
+    return best_tp, best_fp
 
 
 @kernel
-def false_positive_rate_at_tpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Least false positive rate of the thresholds whose recall is at least a limit."""
-    if n_pos == 0 or n_neg == 0:
-        return np.nan
-    if limit <= 0:
-        return 0.0
+def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where the false positive rate is least and recall at least a limit: steps are to tell positives apart."""
     tp, fp = n_pos * 0, n_pos * 0
+    if n_pos == 0 or n_neg == 0:
+        return tp - 1, fp - 1
+    if limit <= 0:
+        return tp, fp
     for step in range(tied.size):
         tp += positives[step]
         ahead = fp + negatives[step] * tied[step]
         fp += negatives[step]
         if tp / n_pos >= limit:
-            return ahead / n_neg
-    return np.nan
+            return tp, ahead
+    return n_pos * 0 - 1, n_pos * 0 - 1
+
+
+@kernel
+def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where recall is largest and at most so many rows are predicted positive: steps are to tell positives apart."""
+    tp, fp = n_pos * 0, n_pos * 0
+    if n_pos == 0:
+        return tp - 1, fp - 1
+    best_tp, best_fp = tp, fp
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + negatives[step] * tied[step]
+        fp += negatives[step]
+        if tp + ahead > limit:
+            break
+        if tp > best_tp:
+            best_tp, best_fp = tp, ahead
+    return best_tp, best_fp
+
+
+# Areas under the P-R curve, and metrics of probabilities, whose steps are thresholds ----------------------------------
+
+
+@kernel
+def pr_auc(positives, negatives, tied, n_pos, n_neg):
+    """Area under the P-R curve with counts linear between points (see `areas.davis_goadrich_area`)."""
+    if n_pos == 0:
+        return np.nan
+    tp, fp, area = n_pos * 0, n_pos * 0, 0.0
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step]) * tied[step]
+        if up > 0 and fp + down == 0:
+            area += up
+        elif up > 0:
+            slope, start = 1.0 + down / up, float(tp + fp)
+            if start == 0.0:
+                area += up / slope
+            else:
+                u = slope * up / start
+                area += tp / slope * np.log1p(u) + up / slope * excess_share(u)
+        tp += up
+        fp += negatives[step]
+    return min(area / n_pos, 1.0)
+
+
+@kernel
+def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
+    """Area under the P-R curve with straight lines between its points, the first as precise as the next."""
+    if n_pos == 0:
+        return np.nan
+    tp, fp, area, before = n_pos * 0, n_pos * 0, 0.0, 1.0
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step])
+        ahead = fp + down * tied[step]
+        if up > 0:
+            precision = (tp + up) / (tp + up + ahead)
+            area += up * (before + precision) / 2
+        tp += up
+        fp += down
+        if tp + fp > 0:
+            before = tp / (tp + fp)
+    return area / n_pos
+
+
+@kernel
+def brier_score(positives, negatives, tied, n_pos, n_neg, thresholds):
+    """Mean squared difference of probability and outcome."""
+    if thresholds[0] > 1 or thresholds[thresholds.size - 1] < 0:
+        return np.nan
+    total = 0.0
+    for step in range(tied.size):
+        p = thresholds[step]
+        total += positives[step] * ((1 - p) * (1 - p)) + negatives[step] * (p * p)
+    return total / (n_pos + n_neg)
+
+
+@kernel
+def log_loss(positives, negatives, tied, n_pos, n_neg, thresholds):
+    """Mean of minus the logarithm of the probability given to what happened."""
+    if thresholds[0] > 1 or thresholds[thresholds.size - 1] < 0:
+        return np.nan
+    total = 0.0
+    for step in range(tied.size):
+        if positives[step] > 0:
+            total -= positives[step] * np.log(thresholds[step])
+        if negatives[step] > 0:
+            total -= negatives[step] * np.log1p(-thresholds[step])
+    return total / (n_pos + n_neg)
+
+
+@kernel
+def expected_calibration_error(positives, negatives, tied, n_pos, n_neg, thresholds):
+    """Mean distance of probability and share of positives, in ten bins of equal width."""
+    if thresholds[0] > 1 or thresholds[thresholds.size - 1] < 0:
+        return np.nan
+    total, off, bin_ = 0.0, 0.0, 9
+    for step in range(tied.size):
+        p = thresholds[step]
+        while bin_ > 0 and p <= bin_ / 10:
+            total += abs(off)
+            off = 0.0
+            bin_ -= 1
+        off += positives[step] * (1 - p) - negatives[step] * p
+    return (total + abs(off)) / (n_pos + n_neg)
 
 
 @kernel

@@ -13,10 +13,10 @@ from fastevals import _validation as check
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.registry import METRICS, Detail, Metric, Replicate
+from fastevals.measure.sweeps import best_row
 
-__all__ = ["AskedMetric", "RankingMetric", "as_asked", "metric", "of_ranking"]
+__all__ = ["F_SCORE", "WHERE", "AskedMetric", "RankingMetric", "as_asked", "metric", "of_ranking"]
 
-BEST = "best"
 F_SCORE = "f_score"  # the entry "f1", with a beta
 PARTIAL = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
 
@@ -52,9 +52,9 @@ def metric(name: str, **options: Any) -> AskedMetric:
     name : str
         As in the results, or the name of a method of `ConfusionMatrix`.
     **options
-        Of scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (a number, fixed
-        beforehand), ``threshold="best"`` (of the threshold that is best by this metric) and the constraints of
-        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``); all but the fixed
+        Of scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
+        ``best=`` (the threshold best by another such metric, or by itself) and the constraints of
+        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but the fixed
         one are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``. Of a confusion matrix:
         the arguments of its method, such as ``average="macro"``. Of regression: ``quantile=`` for "pinball_loss".
@@ -118,21 +118,21 @@ class RankingMetric:
     detail : Detail
         How finely replicates must tell rows apart.
     sweep : Replicate or None
-        How a replicate's value is swept; without it `of_counts` is called.
+        How a replicate's value is swept, or with `of_cells` its cells; without it `of_counts` is called.
     parameters : tuple of float
         That the kernel of the sweep takes.
-    threshold : float or None
-        Where it is fixed beforehand: a replicate's value is then `of_cells` of the cells there.
     of_cells : callable or None
-        See `threshold`.
+        Gives the value from the cells at a threshold.
+    threshold : number or None
+        The threshold of the cells, where it is fixed beforehand.
     """
 
     of_counts: Callable[[ThresholdCounts], float]
     detail: Detail
     sweep: Replicate | None = None
     parameters: tuple[float, ...] = ()
-    threshold: Any = None
     of_cells: Callable[[Cells], Any] | None = None
+    threshold: Any = None
 
 
 def of_ranking(asked: AskedMetric | Callable[..., Any]) -> RankingMetric:
@@ -140,85 +140,121 @@ def of_ranking(asked: AskedMetric | Callable[..., Any]) -> RankingMetric:
     if not isinstance(asked, AskedMetric):
         return RankingMetric(check.checked_number(asked), Detail.THRESHOLDS)
     check.check_choice("metrics", asked.name, [*METRICS, F_SCORE])
-    entry, options = METRICS["f1" if asked.name == F_SCORE else asked.name], dict(asked.options)
+    entry = _entry(asked.name)
     if entry.of == "cells":
-        return _at_a_threshold(asked, entry, options)
-    if asked.name == "roc_auc" and options:
-        return _partial_auc(asked, options)
-    check.check_no_options(str(asked), options, ())
+        return _at_a_threshold(asked)
+    if asked.name == "roc_auc" and asked.options:
+        return _partial_auc(asked)
+    check.check_no_options(str(asked), asked.options, ())
     return RankingMetric(entry, entry.replicate.detail if entry.replicate else entry.detail, entry.replicate)
 
 
-def _partial_auc(asked: AskedMetric, options: dict[str, Any]) -> RankingMetric:
-    check.check_no_options(str(asked), options, PARTIAL)
-    given = {**PARTIAL, **options}
+def _entry(name: str) -> Metric:
+    return METRICS["f1" if name == F_SCORE else name]
+
+
+def _partial_auc(asked: AskedMetric) -> RankingMetric:
+    check.check_no_options(str(asked), asked.options, PARTIAL)
+    given = {**PARTIAL, **asked.options}
     fpr = check.check_number("max_fpr", given["max_fpr"], low=0, high=1, open_low=True)
     tpr = check.check_number("min_tpr", given["min_tpr"], low=0, high=1, open_high=True)
     standardize = bool(given["standardize"])
     if fpr == 1 and tpr == 0:
-        entry = METRICS["roc_auc"]
-        assert entry.replicate is not None
-        return RankingMetric(entry, entry.replicate.detail, entry.replicate)
-    sweep = Replicate("partial_roc_auc")
+        return of_ranking(AskedMetric("roc_auc", {}))
+
+    def of_counts(counts: ThresholdCounts) -> float:
+        return ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize)
+
+    return RankingMetric(of_counts, Detail.POLYLINE, Replicate("partial_roc_auc"), (fpr, tpr, standardize))
+
+
+# Metrics of one threshold -----------------------------------------------------------------------------------------
+
+# How the threshold that a constraint leads to is swept for.
+CONSTRAINED = {
+    "recall": Replicate("with_recall"),
+    "precision": Replicate("with_precision"),
+    "fpr": Replicate("within_fpr"),
+    "tpr": Replicate("with_tpr", Detail.POSITIVES),
+    "n_predicted": Replicate("within_n_predicted", Detail.POSITIVES),
+}
+WHERE = ("threshold", "best", *CONSTRAINED)
+
+
+def _at_a_threshold(asked: AskedMetric) -> RankingMetric:
+    where = [name for name in WHERE if name in asked.options]
+    if len(where) != 1:
+        raise ValueError(
+            f"{asked} of scores needs one threshold: one of {', '.join(f'{name}=' for name in WHERE)} in "
+            f"metric({asked.name!r}, ...), got {len(where) or 'none'}"
+        )
+    (name,) = where
+    limit = asked.options[name]
+    best = asked.name
+    if name == "best":
+        names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
+        check.check_choice("best", limit, names)
+        best = limit
+    check.check_no_options(str(asked), asked.options, (*_options_of(asked.name), *_options_of(best), *WHERE))
+    of_cells = _of_cells(asked.name, asked.options)
+    if name == "best":
+        return _at_the_best(of_cells, best, asked.options)
+    if name == "threshold":
+        threshold = check.as_thresholds("threshold", limit, scalar=True)
+        return RankingMetric(
+            lambda counts: float(of_cells(counts.cells(counts.rows_at_least(threshold)))),
+            Detail.CUTS, of_cells=of_cells, threshold=threshold,
+        )  # fmt: skip
+    limit = thresholds.checked_limit(name, limit)
+    sweep = CONSTRAINED[name]
     return RankingMetric(
-        lambda counts: ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize),
-        sweep.detail, sweep, (fpr, tpr, standardize),
+        lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),
+        sweep.detail, sweep, (limit,), of_cells,
     )  # fmt: skip
 
 
-# Constraint and metric under which a kernel sweeps the value, and the options it takes.
-AT_A_CONSTRAINT = {
-    ("recall", "precision"): "precision_at_recall",
-    ("precision", "recall"): "recall_at_precision",
-    ("fpr", "recall"): "recall_at_fpr",
-    ("tpr", "false_positive_rate"): "false_positive_rate_at_tpr",
-}
+def _options_of(name: str) -> tuple[str, ...]:
+    return ("beta",) if name == F_SCORE else METRICS[name].options
 
 
-def _at_a_threshold(asked: AskedMetric, entry: Metric, options: dict[str, Any]) -> RankingMetric:
-    own = ("beta",) if asked.name == F_SCORE else entry.options
-    where = {name: options.pop(name) for name in ("threshold", *thresholds.CONSTRAINTS) if name in options}
-    check.check_no_options(str(asked), options, (*own, "threshold", *thresholds.CONSTRAINTS))
-    if len(where) != 1:
-        raise ValueError(
-            f"{asked} of scores needs one threshold: metric({asked.name!r}, threshold=0.5), threshold='best', or one "
-            f"of {', '.join(f'{name}=' for name in thresholds.CONSTRAINTS)}; got {len(where) or 'none'}"
-        )
-    if "beta" in own:
-        options["beta"] = check.check_number("beta", options.get("beta", 1.0), low=0, open_low=True, open_high=True)
-    if "cost_fp" in own:
-        costs = check.check_costs(options.get("cost_fp", 1.0), options.get("cost_fn", 1.0), options.get("prior"))
-        options = dict(zip(thresholds.COSTS, costs, strict=True))
-
-    def of_cells(at: Cells) -> Any:
-        return entry.function(at, **options)
-
-    ((name, limit),) = where.items()
-    if name == "threshold" and not (isinstance(limit, str) and limit == BEST):
-        limit = check.as_thresholds("threshold", limit, scalar=True)
-        return RankingMetric(
-            lambda counts: float(of_cells(_cells(counts, counts.rows_at_least(limit)))),
-            Detail.CUTS, threshold=limit, of_cells=of_cells,
-        )  # fmt: skip
-    if name == "threshold":
-        sign = 1 if entry.greater_is_better else -1
-
-        def best(counts: ThresholdCounts) -> float:
-            return thresholds.best_value(counts, of_cells, sign)
-
-        swept = Replicate("largest_f") if entry.name == "f1" else None
-        return RankingMetric(best, swept.detail if swept else Detail.THRESHOLDS, swept, (options.get("beta", 1.0),))
-    limit = thresholds.checked_limit(name, limit)
-
-    def constrained(counts: ThresholdCounts) -> float:
-        row = thresholds.row_within(counts, name, limit)
-        return math.nan if row is None else float(of_cells(_cells(counts, row)))
-
-    kernel = AT_A_CONSTRAINT.get((name, entry.name))
-    if kernel is None:
-        return RankingMetric(constrained, Detail.THRESHOLDS)
-    return RankingMetric(constrained, Detail.POLYLINE, Replicate(kernel), (limit,))
+def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
+    """Give a metric of the cells with its own options among those given, checked."""
+    entry = _entry(name)
+    own: dict[str, Any] = {}
+    if name == F_SCORE:
+        own["beta"] = check.check_number("beta", options.get("beta", 1.0), low=0, open_low=True, open_high=True)
+    elif entry.options:
+        own = dict(zip(thresholds.COSTS, _costs(options), strict=True))
+    return lambda at: entry.function(Cells(*map(np.asarray, at)), **own)
 
 
-def _cells(counts: ThresholdCounts, row: Any) -> Cells:
-    return Cells(*(np.asarray(cell) for cell in counts.cells(row)))
+def _costs(options: Mapping[str, Any]) -> tuple[float, float, float | None]:
+    return check.check_costs(options.get("cost_fp", 1.0), options.get("cost_fn", 1.0), options.get("prior"))
+
+
+def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
+    """Give the metric at the threshold that is best by another, swept for where that is F or a sum of two rates."""
+    by, sign = _of_cells(best, options), 1 if _entry(best).greater_is_better else -1
+    sweep: Replicate | None = None
+    parameters: tuple[float, ...] = ()
+    if best in ("f1", F_SCORE):
+        sweep, parameters = Replicate("best_f"), (float(options.get("beta", 1.0)) if best == F_SCORE else 1.0,)
+    elif best in ("accuracy", "error_rate"):
+        sweep, parameters = Replicate("best_difference"), (1.0, 1.0, False)
+    elif best in ("informedness", "balanced_accuracy"):
+        sweep, parameters = Replicate("best_difference"), (1.0, 1.0, True)
+    elif best == "expected_cost":
+        fp, fn, prior = _costs(options)
+        weights = (fn, fp, False) if prior is None else (prior * fn, (1 - prior) * fp, True)
+        sweep, parameters = Replicate("best_difference"), weights
+
+    def of_counts(counts: ThresholdCounts) -> float:
+        return _at_row(of_cells, counts, best_row(counts, lambda at: sign * by(at)))
+
+    if sweep is None:
+        return RankingMetric(of_counts, Detail.THRESHOLDS)
+    return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
+
+
+def _at_row(of_cells: Callable[[Cells], Any], counts: ThresholdCounts, row: int | None) -> float:
+    return math.nan if row is None else float(of_cells(counts.cells(row)))

@@ -39,7 +39,7 @@ class Replicate(NamedTuple):
     kernel : str
         In `_kernels.replicates`: gives the value from how often each step of the ranking was drawn.
     detail : Detail
-        Of the steps.
+        Of the steps; the kernel of one that tells thresholds apart takes them too.
     scratch : int
         Arrays of working memory that the kernel takes.
     then : callable, optional
@@ -139,13 +139,21 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             replicate=Replicate("average_precision", Detail.POSITIVES, jackknife="average_precision"),
         ),
-        Metric("pr_auc", "PR AUC", "ranking", ranking_metrics.pr_auc, needs=_POSITIVES),
+        Metric(
+            "pr_auc",
+            "PR AUC",
+            "ranking",
+            ranking_metrics.pr_auc,
+            needs=_POSITIVES,
+            replicate=Replicate("pr_auc"),
+        ),
         Metric(
             "pr_auc_linear",
             "PR AUC (linear)",
             "ranking",
             lambda counts: ranking_metrics.pr_auc(counts, "linear"),
             needs=_POSITIVES,
+            replicate=Replicate("pr_auc_linear", Detail.POSITIVES),
         ),
         Metric(
             "break_even_point",
@@ -182,7 +190,13 @@ METRICS: dict[str, Metric] = {
         ),
         Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=Replicate("ks_statistic")),
         Metric(
-            "brier_score", "Brier", "probabilities", probability_metrics.brier_score, greater_is_better=False, needs=()
+            "brier_score",
+            "Brier",
+            "probabilities",
+            probability_metrics.brier_score,
+            greater_is_better=False,
+            needs=(),
+            replicate=Replicate("brier_score", Detail.THRESHOLDS),
         ),
         Metric(
             "log_loss",
@@ -192,6 +206,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             bounds=(0.0, math.inf),
             needs=(),
+            replicate=Replicate("log_loss", Detail.THRESHOLDS),
         ),
         Metric(
             "expected_calibration_error",
@@ -200,6 +215,7 @@ METRICS: dict[str, Metric] = {
             lambda counts: CalibrationCurve.from_counts(counts).expected_calibration_error,
             greater_is_better=False,
             needs=(),
+            replicate=Replicate("expected_calibration_error", Detail.THRESHOLDS),
         ),
         Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=()),
         Metric("error_rate", "error rate", "cells", cells.error_rate, greater_is_better=False, needs=()),

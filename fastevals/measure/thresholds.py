@@ -19,7 +19,6 @@ from fastevals.measure.sweeps import best_row
 __all__ = [
     "COSTS",
     "best_threshold",
-    "best_value",
     "checked_limit",
     "confusion_counts",
     "expected_cost",
@@ -52,11 +51,6 @@ def best_threshold(
     function, greater = _metric_of_cells(metric, dict(zip(COSTS, costs, strict=True)))
     sign = 1 if (greater if maximize is None else maximize) else -1
     return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
-
-
-def best_value(counts: ThresholdCounts, function: Callable[[Cells], Any], sign: int) -> float:
-    """Give the greatest (or with sign -1 the least) value of a function of the cells; NaN where it always is."""
-    return _point(counts, best_row(counts, lambda at: sign * function(at)), function).value
 
 
 def _metric_of_cells(metric: str | Callable[..., Any], options: dict[str, Any]) -> tuple[Callable[[Cells], Any], bool]:

@@ -388,6 +388,8 @@ Y, S = data(30)
         ({"metrics": [3]}, "metrics must hold names"),
         ({"metrics": ["roc_auc", "roc_auc"]}, "metrics must all differ, got 'roc_auc' twice"),
         ({"metrics": ["roc_auc", "precision"]}, "precision of scores needs one threshold"),
+        ({"metrics": metric("precision", best="roc_auc")}, "best must be one of 'accuracy', .*got 'roc_auc'"),
+        ({"metrics": metric("precision", best="f1", cost_fn=2)}, "cost_fn= is not an option of it"),
         ({"metrics": metric("precision", threshold=0.5, recall=0.5)}, "needs one threshold.*got 2"),
         ({"metrics": metric("precision", recall=2)}, r"recall must be in \[0, 1\], got 2"),
         ({"metrics": metric("precision", threshold="high")}, "threshold must hold numbers"),

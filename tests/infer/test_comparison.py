@@ -15,7 +15,7 @@ from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import Design, models_of
 from fastevals.measure.asked import as_asked
 
-METRICS = ["roc_auc", "average_precision", metric("recall", threshold=0.5), metric("f1", threshold="best")]
+METRICS = ["roc_auc", "average_precision", metric("recall", threshold=0.5), metric("f1", best="f1")]
 
 
 def models(n: int = 400, seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -18,9 +18,9 @@ OF_RANKINGS = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry
 AT_THRESHOLDS = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.6, min_tpr=0.4, standardize=False),
-    metric("f1", threshold="best"),
-    metric("f_score", beta=2.0, threshold="best"),
-    metric("expected_cost", threshold="best", cost_fn=3.0),
+    metric("f1", best="f1"),
+    metric("f_score", beta=2.0, best="f_score"),
+    metric("expected_cost", best="expected_cost", cost_fn=3.0),
     metric("precision", recall=0.6),
     metric("recall", precision=0.6),
     metric("recall", fpr=0.2),

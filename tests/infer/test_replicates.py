@@ -11,6 +11,7 @@ from fastevals import Ranking, ThresholdCounts
 from fastevals.infer.bootstrap.samples.steps import Steps
 from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.measure.asked import AskedMetric, metric, of_ranking
+from fastevals.measure.probability_bins import are_probabilities
 from fastevals.measure.registry import METRICS, Detail
 from tests.strategies import BOUNDED, cases
 
@@ -22,15 +23,28 @@ PARTIAL = [
     metric("roc_auc", max_fpr=0.75, min_tpr=0.25),
 ]
 CHOSEN = [
-    metric("f1", threshold="best"),
-    metric("f_score", beta=0.5, threshold="best"),
-    metric("matthews", threshold="best"),
+    metric("f1", best="f1"),
+    metric("f_score", beta=0.5, best="f_score"),
+    metric("matthews", best="matthews"),
+    metric("informedness", best="informedness"),
+    metric("error_rate", best="error_rate"),
+    metric("expected_cost", best="expected_cost", cost_fn=2.0),
+    metric("expected_cost", best="expected_cost", cost_fp=3.0, prior=0.25),
+    metric("jaccard", best="cohen_kappa"),
     *(metric("precision", recall=limit) for limit in (0.0, 0.5, 0.7, 1.0)),
     *(metric("recall", precision=limit) for limit in (0.0, 0.5, 0.7, 1.0)),
     *(metric("recall", fpr=limit) for limit in (0.0, 0.5, 0.3, 1.0)),
     *(metric("false_positive_rate", tpr=limit) for limit in (0.0, 0.5, 0.7, 1.0)),
     metric("recall", n_predicted=3),
-    metric("accuracy", tpr=0.5),
+    *(metric("accuracy", **{where: 0.5}) for where in ("recall", "precision", "fpr", "tpr")),
+    metric("accuracy", n_predicted=4),
+]
+# At a threshold that is best by another metric; without positives F is 0 at all.
+BY_ANOTHER = [
+    metric("precision", best="f1"),
+    metric("accuracy", best="f_score", beta=3.0),
+    metric("recall", best="balanced_accuracy"),
+    metric("matthews", best="expected_cost", cost_fn=2.0),
 ]
 FIXED = [metric(name, threshold=at) for name in ("recall", "matthews", "f1") for at in (0.25, -1.0, 0.95, 1e300)]
 CASES = (cases(both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
@@ -59,6 +73,8 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
     again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
     for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):
         expected = pytest.approx(single.of_counts(again), rel=1e-12, abs=1e-14, nan_ok=True)
+        if METRICS.get(each.name, METRICS["f1"]).of == "probabilities" and not are_probabilities(whole):
+            expected = pytest.approx(np.nan, nan_ok=True)
         assert value[0] == expected, each
 
 
@@ -83,6 +99,12 @@ def test_a_replicate_with_weights(name, case, times):
     times = np.array(times[: case.y_true.size])
     times[0] = times[0] or not times.any()
     assert_replicate([AskedMetric(name, {}), *PARTIAL[:1], *FIXED[:2]], case, times, unit=0.7)
+
+
+@BOUNDED
+@given(cases(), st.lists(st.integers(1, 3), min_size=12, max_size=12))
+def test_a_threshold_that_is_best_by_another_metric(case, times):
+    assert_replicate(BY_ANOTHER, case, np.array(times[: case.y_true.size]))
 
 
 def test_steps_are_few():

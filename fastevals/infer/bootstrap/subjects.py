@@ -17,8 +17,7 @@ from fastevals.infer.bootstrap.samples.matrix import LabelSample, MatrixMetric, 
 from fastevals.infer.bootstrap.samples.models import ModelsSample
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
 from fastevals.infer.bootstrap.samples.targets import TargetSample
-from fastevals.measure import thresholds
-from fastevals.measure.asked import F_SCORE, AskedMetric, of_ranking
+from fastevals.measure.asked import F_SCORE, WHERE, AskedMetric, of_ranking
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
 from fastevals.measure.ordering import BinaryLabels
@@ -38,7 +37,6 @@ METHODS = (
 )  # fmt: skip
 OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
 OF_MATRICES = (*METHODS, *(name for name in OF_CELLS if name not in METHODS))
-WHERE = ("threshold", *thresholds.CONSTRAINTS)
 UNBOUNDED = (-math.inf, math.inf)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.steps import Steps
 from fastevals.measure.asked import RankingMetric
 from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.registry import Detail
 
 __all__ = ["Sweeps"]
+
+# Of positives and negatives by step, how many there are, and scratch: a value, or the counts above a threshold.
+Sweep = Callable[[NDArray[Any], int, int, NDArray[Any]], Any]
 
 
 class Sweeps:
@@ -36,16 +41,33 @@ class Sweeps:
 
     def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric]) -> None:
         self.counts, self.metrics = counts, metrics
-        fixed = [metric.threshold for metric in metrics if metric.of_cells]
+        fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
         rows = np.array([counts.rows_at_least(threshold) for threshold in fixed], dtype=np.intp)
         self.steps = Steps.of(counts, max(metric.detail for metric in metrics), rows)
-        if counts.tps.dtype.kind != "f" and any(not metric.of_cells for metric in metrics):
-            check.check_resampled_rows(
-                "the ranking", int(counts.n_pos + counts.n_neg)
-            )  # products of two counts fit then
-        self._kernels = [getattr(replicates, metric.sweep.kernel) if metric.sweep else None for metric in metrics]
+        if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
+            check.check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
+        cuts = iter(self.steps.cuts)
+        self._sweeps = [self._swept(metric, cuts) for metric in metrics]
         self._scratch = max((metric.sweep.scratch for metric in metrics if metric.sweep), default=0)
-        self.n_raw = 2 + len(metrics) + len(fixed)
+        ends = np.cumsum([2, *(2 if metric.of_cells else 1 for metric in metrics)]).tolist()
+        self._places = [slice(*pair) for pair in pairwise(ends)]
+        self.n_raw = ends[-1]
+
+    def _swept(self, metric: RankingMetric, cuts: Any) -> Sweep:
+        """Give the function that sweeps a metric."""
+        if metric.threshold is not None:
+            cut = next(cuts)
+            return lambda counts, n_pos, n_neg, scratch: replicates.above_cut(*counts, cut)
+        if metric.sweep is None:
+            return lambda counts, n_pos, n_neg, scratch: metric.of_counts(self.steps.threshold_counts(counts))
+        kernel, tied, n_scratch = getattr(replicates, metric.sweep.kernel), self.steps.tied, metric.sweep.scratch
+        parameters: tuple[Any, ...] = metric.parameters
+        if metric.sweep.detail == Detail.THRESHOLDS:
+            assert self.steps.thresholds is not None
+            parameters = (self.steps.thresholds.astype(np.float64),)
+        return lambda counts, n_pos, n_neg, scratch: kernel(
+            *counts, tied, n_pos, n_neg, *parameters, *scratch[:n_scratch]
+        )
 
     def scratch(self, dtype: Any) -> NDArray[Any]:
         """Give the working memory of one thread."""
@@ -57,43 +79,32 @@ class Sweeps:
 
     def sweep(self, counts: NDArray[Any], scratch: NDArray[Any], raw: NDArray[np.float64]) -> None:
         """Write what is swept of a draw: positives, negatives, and each metric or the two counts that it is made of."""
-        positives, negatives = counts
-        tied = self.steps.tied
-        n_pos, n_neg = replicates.totals(positives, negatives)
-        raw[0], raw[1] = n_pos, n_neg
-        place, cuts = 2, iter(self.steps.cuts)
-        for metric, kernel in zip(self.metrics, self._kernels, strict=True):
-            if metric.of_cells:
-                raw[place : place + 2] = replicates.above_cut(positives, negatives, next(cuts))
-                place += 2
-                continue
-            if kernel is None or metric.sweep is None:
-                raw[place] = metric.of_counts(self.steps.threshold_counts(counts))
-            else:
-                rows = scratch[: metric.sweep.scratch]
-                raw[place] = kernel(positives, negatives, tied, n_pos, n_neg, *metric.parameters, *rows)
-            place += 1
+        n_pos, n_neg = replicates.totals(*counts)
+        raw[:2] = n_pos, n_neg
+        for place, sweep in zip(self._places, self._sweeps, strict=True):
+            raw[place] = sweep(counts, n_pos, n_neg, scratch)
 
     def values(self, raw: NDArray[np.float64]) -> Values:
         """Give each metric of all draws."""
         dtype = self.counts.tps.dtype
         n_pos, n_neg = raw[:, :2].T.astype(dtype)
-        found, place = [], 2
-        for metric in self.metrics:
+        found = []
+        for metric, place in zip(self.metrics, self._places, strict=True):
             if metric.of_cells:
-                tp, fp = raw[:, place : place + 2].T.astype(dtype)
-                found.append(np.asarray(metric.of_cells(Cells(tp, fp, n_pos - tp, n_neg - fp)), dtype=np.float64))
-                place += 2
-                continue
-            then = metric.sweep.then if metric.sweep else None
-            found.append(then(raw[:, place]) if then else raw[:, place].copy())
-            place += 1
+                tp, fp = raw[:, place].T.astype(dtype)
+                values = np.asarray(metric.of_cells(Cells(tp, fp, n_pos - tp, n_neg - fp)), dtype=np.float64)
+                values = np.where(tp < 0, np.nan, values)
+            else:
+                then = metric.sweep.then if metric.sweep else None
+                values = raw[:, place.start]
+                values = values.copy() if then is None else then(values)
+            found.append(values)
         return found
 
     def acceleration_of(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
         """Give the acceleration of a metric whose values without one row of each cell have a closed form."""
         metric, sizes = self.metrics[k], self.steps.sizes
-        if metric.of_cells:
+        if metric.of_cells and metric.threshold is not None:
             at = np.array(self.counts.cells(self.counts.rows_at_least(metric.threshold)))
             values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.eye(4, dtype=np.int64)))))
             order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
@@ -106,6 +117,5 @@ class Sweeps:
         else:
             return None
         n = sizes.shape[1]
-        return acceleration(
-            values.ravel(), sizes.ravel(), [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
-        )
+        strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
+        return acceleration(values.ravel(), sizes.ravel(), strata)
