@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fastevals._execution import get_num_threads, num_threads, set_num_threads
     from fastevals._validation import UndefinedMetricWarning
+    from fastevals.infer.bands import ConfidenceBand, confidence_band
     from fastevals.infer.bootstrap import BootstrapResult, Estimate, bootstrap
     from fastevals.infer.comparison import Difference, MetricComparison, RankingComparison, compare_rankings
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
@@ -44,6 +45,7 @@ _HOMES = {
     "BootstrapResult": "infer.bootstrap",
     "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
+    "ConfidenceBand": "infer.bands",
     "ConfusionMatrix": "measure.confusion",
     "CostCurve": "measure.curves",
     "CostDifference": "measure.curves",
@@ -71,6 +73,7 @@ _HOMES = {
     "UndefinedMetricWarning": "_validation",
     "bootstrap": "infer.bootstrap",
     "compare_rankings": "infer.comparison",
+    "confidence_band": "infer.bands",
     "cost_threshold": "measure.cost_sensitive",
     "delong": "infer.delong",
     "delong_test": "infer.delong",
@@ -89,6 +92,7 @@ __all__ = [
     "BootstrapResult",
     "BrierDecomposition",
     "CalibrationCurve",
+    "ConfidenceBand",
     "ConfusionMatrix",
     "CostCurve",
     "CostDifference",
@@ -116,6 +120,7 @@ __all__ = [
     "UndefinedMetricWarning",
     "bootstrap",
     "compare_rankings",
+    "confidence_band",
     "cost_threshold",
     "delong",
     "delong_test",

@@ -1,6 +1,7 @@
 """What is drawn: the lines' data, marks, labels and legends; and that thinning moves no line by a pixel."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fastevals import Ranking, UndefinedMetricWarning
+from fastevals import Ranking, UndefinedMetricWarning, confidence_band
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
@@ -437,6 +439,89 @@ def test_the_legend_of_many_models_is_below_the_axes():
         assert (box.y0 > frame.y0) == inside
         assert (box.y1 < frame.y0) == (not inside)
         assert box.y0 >= 0
+
+
+# Bands ------------------------------------------------------------------------------------------------------------
+
+
+BANDED = {"roc": plots.plot_roc, "precision_recall": plots.plot_precision_recall}
+KOLMOGOROV, BOOTSTRAP = "95 % simultaneous band (Kolmogorov)", "95 % pointwise band (bootstrap)"
+
+
+def shades(ax):
+    return [each for each in ax.collections if each.get_label() == "_band"]
+
+
+def outline(shade):
+    (path,) = shade.get_paths()
+    return set(map(tuple, path.vertices.tolist()))
+
+
+@pytest.mark.parametrize("curve", BANDED)
+def test_a_band_is_shaded_behind_its_curve(curve, digits):
+    plot, ranking = BANDED[curve], fawcett()
+    band = confidence_band(ranking, curve)
+    ax = plot(OF_COUNTS[plot](ranking), ax=axes(), band=band)
+    ax.figure.canvas.draw()
+    (shade,) = shades(ax)
+    assert outline(shade) == {*zip(band.x, band.low, strict=True), *zip(band.x, band.high, strict=True)}
+    assert shade.get_zorder() < curves(ax)[0].get_zorder()
+    assert legend(ax).count(KOLMOGOROV) == 1
+    assert legend(ax)[0].startswith(("AUC", "area"))
+    assert ax.get_xlim() == (-0.02, 1.02)
+    bands = {name: confidence_band(each, curve, kind="pointwise", rng=1) for name, each in digits.items()}
+    ax = plot(by_name(OF_COUNTS[plot], digits), ax=axes(), band=bands)
+    assert len(shades(ax)) == 3
+    for shade, line, each in zip(shades(ax), curves(ax), bands.values(), strict=True):
+        assert_allclose(shade.get_facecolor()[0, :3], to_rgb(line.get_color()))
+        assert outline(shade) == {*zip(each.x, each.low, strict=True), *zip(each.x, each.high, strict=True)}
+    assert legend(ax).count(BOOTSTRAP) == 1
+    plot({"fawcett": OF_COUNTS[plot](ranking)}, ax=ax, band={"fawcett": band})
+    assert (len(shades(ax)), legend(ax).count(BOOTSTRAP), legend(ax).count(KOLMOGOROV)) == (4, 1, 1)
+    some = plot(by_name(OF_COUNTS[plot], digits), ax=axes(), band={"naive_bayes": bands["naive_bayes"]})
+    assert_allclose(shades(some)[0].get_facecolor()[0, :3], to_rgb(curves(some)[1].get_color()))
+    assert not shades(plot(OF_COUNTS[plot](ranking), ax=axes()))
+
+
+@pytest.mark.parametrize("curve", BANDED)
+def test_a_band_that_does_not_belong_to_the_curve_is_named(curve):
+    plot, (other,) = BANDED[curve], set(BANDED) - {curve}
+    mine, band = OF_COUNTS[plot](fawcett()), confidence_band(fawcett(), curve)
+    wrong = confidence_band(fawcett(), other)
+    for curves_, bands, message in [
+        (mine, wrong, f"band.curve must be one of '{curve}'; got '{other}'"),
+        ({"a": mine}, {"a": wrong}, f"band['a'].curve must be one of '{curve}'; got '{other}'"),
+        ({"a": mine, "b": mine}, {"c": band}, "each name in band must be one of 'a', 'b'; got 'c'"),
+        ({"a": mine}, band, "band must be a mapping of the models' names to bands where curve is a mapping"),
+        (mine, {"a": band}, "band must be one ConfidenceBand where curve is one"),
+        (mine, mine, "band must be a ConfidenceBand or a mapping of names to them, got"),
+        ({"a": mine}, {"a": 3}, "band['a'] must be a ConfidenceBand, got int"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            plot(curves_, ax=axes(), band=bands)
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+@pytest.mark.parametrize("curve", BANDED)
+def test_a_band_of_one_class_is_not_there(curve):
+    plot = BANDED[curve]
+    for label in (0, 1):
+        ranking = Ranking([label] * 2, [0.1, 0.2])
+        ax = plot(OF_COUNTS[plot](ranking), ax=axes(), band=confidence_band(ranking, curve))
+        ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("curve", BANDED)
+def test_a_band_of_many_rows_is_thinned(curve):
+    ranking = ranking_of("usual")
+    band = confidence_band(ranking, curve)
+    ax = BANDED[curve](OF_COUNTS[BANDED[curve]](ranking), ax=axes(), band=band)
+    (path,) = shades(ax)[0].get_paths()
+    assert path.vertices.shape[0] < 20_000 < band.x.size
+    x = np.linspace(0.01, 0.99, 500)
+    drawn = path.vertices[path.vertices[:, 1] >= np.interp(path.vertices[:, 0], band.x, (band.low + band.high) / 2)]
+    drawn = drawn[np.argsort(drawn[:, 0], kind="stable")]
+    assert_allclose(np.interp(x, *drawn.T), np.interp(x, band.x, band.high), atol=2e-3)
 
 
 # More models on the same axes -----------------------------------------------------------------------------------

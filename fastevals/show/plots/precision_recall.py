@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fastevals import _validation as check
+from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves import PrecisionRecallCurve
 from fastevals.show.plots import style
@@ -18,7 +19,11 @@ __all__ = ["plot_precision_recall"]
 
 
 def plot_precision_recall(
-    curve: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve], *, ax: Axes | None = None, marks: bool = True
+    curve: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve],
+    *,
+    ax: Axes | None = None,
+    marks: bool = True,
+    band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
 ) -> Axes:
     """Draw precision-recall curves, with the area and the break-even point.
 
@@ -32,6 +37,9 @@ def plot_precision_recall(
         Where to draw; by default a new figure of pyplot's.
     marks : bool
         Mark the break-even point, where precision and recall are equal.
+    band : ConfidenceBand or mapping of str to ConfidenceBand, optional
+        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
+        or some.
 
     Returns
     -------
@@ -55,15 +63,18 @@ def plot_precision_recall(
     'area 0.797, BEP 0.500'
     """
     models = check.as_named("curve", curve, PrecisionRecallCurve)
+    bands = style.bands_for(band, models, "precision_recall")
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models):
         break_even = ranking_metrics.break_even_point(each.counts).value
         said = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
+        style.shade(ax, bands.get(name), columns, look)
         points = hyperbolas(each.counts, columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
         style.line(ax, *points, style.named_label(name, *said), look)
         if marks:
             style.mark(ax, break_even, break_even, look)
+    style.explain_bands(ax, bands.values())
     share = common_share(models)
     style.shared_reference(ax, None if share is None else ([0, 1], [share, share]), "chance")
     if marks:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import DetCurve, RocCurve
@@ -26,7 +27,12 @@ LOWEST = 1e-5  # rate that a DET picture shows
 
 
 def plot_roc(
-    curve: RocCurve | Mapping[str, RocCurve], *, ax: Axes | None = None, hull: bool = False, marks: bool = True
+    curve: RocCurve | Mapping[str, RocCurve],
+    *,
+    ax: Axes | None = None,
+    hull: bool = False,
+    marks: bool = True,
+    band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
 ) -> Axes:
     """Draw ROC curves, with AUC and equal error rate.
 
@@ -40,6 +46,9 @@ def plot_roc(
         Draw convex hulls too, in thin lines.
     marks : bool
         Mark where false positive rate and false negative rate are equal.
+    band : ConfidenceBand or mapping of str to ConfidenceBand, optional
+        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
+        or some.
 
     Returns
     -------
@@ -63,11 +72,13 @@ def plot_roc(
     'mine: AUC 0.750, EER 0.500'
     """
     models = check.as_named("curve", curve, RocCurve)
+    bands = style.bands_for(band, models, "roc")
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models):
         error = ranking_metrics.equal_error_rate(each.counts).value
         said = style.number("AUC", each.area), style.number("EER", error) if marks else ""
+        style.shade(ax, bands.get(name), columns, look)
         style.line(ax, *_rates(each.counts, columns), style.named_label(name, *said), look)
         if hull:
             ax.plot(*_rates(each.hull().counts, columns), color=look[0], linewidth=0.9, label="_hull", zorder=2.2)
@@ -75,6 +86,7 @@ def plot_roc(
             style.mark(ax, error, 1 - error, look)
     if hull:
         style.explain(ax, "convex hull")
+    style.explain_bands(ax, bands.values())
     style.reference(ax, [0, 1], [0, 1], "chance")
     if marks:
         style.reference(ax, [0, 1], [1, 0], "equal error rates (EER)", dotted=True)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.show.plots.thinning import COLUMNS
+from fastevals.infer.bands import ConfidenceBand
+from fastevals.show.plots.thinning import COLUMNS, thinned
 from fastevals.show.tables import printable
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ __all__ = [
     "WIDE",
     "Style",
     "axes_for",
+    "bands_for",
     "bar_at_foot",
     "columns_of",
     "common",
     "explain",
+    "explain_bands",
     "finish",
     "foot",
     "has_curves",
@@ -36,6 +39,7 @@ __all__ = [
     "number",
     "reference",
     "require_matplotlib",
+    "shade",
     "shared_reference",
     "size_for",
     "styled",
@@ -53,6 +57,7 @@ CURVE, BAR, SHARED = "fastevals-curve", "fastevals-bar", "fastevals-shared"  # g
 BAR_STEP = 0.015  # between bars, on the y axis
 MOST_INSIDE = 3  # models; the legend of more is below the axes
 LEGEND_ROW, BELOW = 0.22, 0.45  # inches: of an entry, and from the axes to the legend
+SHADE = 0.16  # opacity of a band
 LONGEST_NAME = 40  # characters of a name in a legend
 
 Style = tuple[str, Any]  # colour, kind of line
@@ -121,6 +126,38 @@ def number(what: str, value: float) -> str:
 def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None:
     """Draw a model's curve."""
     ax.plot(x, y, color=style[0], linestyle=style[1], linewidth=1.8, label=label, gid=CURVE, zorder=2.5)
+
+
+def bands_for(band: Any, models: Iterable[tuple[str | None, Any]], curve: str) -> dict[str | None, ConfidenceBand]:
+    """Give the bands by the names of the models they are of, all of the kind of curve that is drawn."""
+    if band is None:
+        return {}
+    found = dict(check.as_named("band", band, ConfidenceBand))
+    names = [name for name, _ in models]
+    for name, each in found.items():
+        if name is None and names != [None]:
+            raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
+        if name is not None and names == [None]:
+            raise ValueError("band must be one ConfidenceBand where curve is one, got a mapping of names to them")
+        check.check_choice("each name in band", name, names)
+        check.check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
+    return found
+
+
+def shade(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> None:
+    """Draw a model's band, if it has one."""
+    if band is not None:
+        x, low = thinned(band.x, band.low, columns)
+        _, high = thinned(band.x, band.high, columns)
+        ax.fill_between(x, low, high, color=style[0], alpha=SHADE, linewidth=0, zorder=1.5, label="_band")
+
+
+def explain_bands(ax: Axes, bands: Iterable[ConfidenceBand]) -> None:
+    """Say in the legend, once, what the shadings are."""
+    for band in bands:
+        label = f"{100 * band.confidence_level:g} % {band.kind} band ({band.method})"
+        if label not in (each.get_label() for each in ax.collections):
+            ax.fill_between([], [], color=GREY, alpha=2 * SHADE, linewidth=0, label=label)
 
 
 def reference(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, *, dotted: bool = False) -> None:

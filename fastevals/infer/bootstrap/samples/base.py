@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,11 +68,11 @@ class Sample:
         """Give the working memory of one thread."""
         return None
 
-    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
+    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterable[NDArray[Any]]:
         """Give how many rows of each cell each replicate has; an array may be written anew for the next."""
         raise NotImplementedError
 
-    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws, of shape (n, ...)."""
         raise NotImplementedError
 

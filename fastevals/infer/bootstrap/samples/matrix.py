@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
 from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.counts import Cells
 
 __all__ = ["LabelSample", "MatrixMetric", "TableSample"]
 
@@ -22,11 +23,17 @@ MatrixMetric = Callable[[ConfusionMatrix], Any]
 class _Stack(ConfusionMatrix):
     """A stack of matrices whose undefined metrics are NaN without a word: they are counted."""
 
-    __slots__ = ()
+    __slots__ = ("_cells",)
 
     def __init__(self, like: ConfusionMatrix, counts: NDArray[Any]) -> None:
+        self._cells: Cells | None = None
         self.counts, self.labels = counts.reshape(-1, *like.counts.shape), like.labels
         self._mean_axes = tuple(axis + 1 for axis in like._mean_axes)
+
+    def _one_vs_rest(self) -> Cells:
+        if self._cells is None:  # most metrics ask for them
+            self._cells = super()._one_vs_rest()
+        return self._cells
 
     def _warned(self, name: str, values: NDArray[Any]) -> Any:
         return values
@@ -59,13 +66,14 @@ class TableSample(Sample):
         """Give the replicates of one task, by the data alone."""
         return table_size(self.sizes.size)
 
-    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
+    def draws(self, key: np.uint64, numbers: range, space: Any) -> NDArray[Any]:
         """Give the rows of each cell in each replicate."""
-        yield from draw_tables(self._groups, numbers.start // self.task_size(), key)[: len(numbers)]
+        return draw_tables(self._groups, numbers.start // self.task_size(), key)[: len(numbers)]
 
-    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
-        return _measured(self._matrix, np.stack(list(draws)), self._metrics)
+        counts = draws if isinstance(draws, np.ndarray) else np.stack(list(draws))
+        return _measured(self._matrix, counts, self._metrics)
 
     def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Give the rows of each cell of a stratum without a random group."""
@@ -100,7 +108,7 @@ class LabelSample(UnitSample):
         """Give the times of the units, and what counts are made with."""
         return self.times(), self._counter.scratch()
 
-    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
         counts = np.empty((n, self._matrix.counts.size), dtype=self._counter.dtype)
         for times, row in zip(draws, counts, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class ModelsSample(UnitSample):
         ]
         return self.times(), spaces
 
-    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of each model in n draws."""
         raw = [np.empty((n, sweeps.n_raw)) for sweeps, _ in self._models]
         for number, times in enumerate(draws):

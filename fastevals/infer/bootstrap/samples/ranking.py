@@ -64,7 +64,7 @@ class RankingSample(Sample):
                 urn.draw(np.uint64(key_of(np.uint64(stream), np.uint64(k))), counts[part])
             yield counts
 
-    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
         raw = np.empty((n, self._sweeps.n_raw))
         for counts, row in zip(draws, raw, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class TargetSample(UnitSample):
         """Give the times of the units, and those of the rows."""
         return self.times(), padded(self._targets.size)
 
-    def measure(self, draws: Iterator[NDArray[Any]], n: int, space: Any) -> Values:
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
         found = []
         for times in draws:

@@ -1,0 +1,69 @@
+"""Ordinates of a bootstrap replicate's curve over a whole grid, in one sweep of its steps (see `replicates`)."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.replicates import wide
+
+__all__ = ["precision_at", "roc_at"]
+
+
+@kernel
+def least_count(share, total, above):
+    """Give the least count whose share of a total is not below one, or above it: rates are compared as divided."""
+    count = max(int(share * total) - 1, 0)
+    while count / total < share or (above and count / total == share):
+        count += 1
+    return count
+
+
+@kernel
+def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
+    """TPR at each FPR of an ascending grid, the highest where the polyline is vertical; NaN without a class."""
+    if n_pos == 0 or n_neg == 0 or grid.size == 0:
+        out[:] = np.nan
+        return
+    at, tp, fp = 0, n_pos * 0, n_neg * 0
+    stop = least_count(grid[0], n_neg, True)
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step])
+        slanted = up * tied[step]
+        tp += up - slanted
+        while fp + down >= stop:
+            along = max(grid[at] * n_neg - fp, 0.0) / down
+            out[at] = (tp + slanted * along) / n_pos
+            at += 1
+            if at == grid.size:
+                return
+            stop = least_count(grid[at], n_neg, True)
+        tp, fp = tp + slanted, fp + down
+    out[at:] = 1.0
+
+
+@kernel
+def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
+    """Precision at each recall of an ascending grid, straight in counts, 1 at recall 0; NaN without a class.
+
+    Where several thresholds have that recall it is the highest, ahead of further negatives.
+    """
+    if n_pos == 0 or n_neg == 0 or grid.size == 0:
+        out[:] = np.nan
+        return
+    at, tp, fp = 0, n_pos * 0, n_neg * 0
+    while grid[at] == 0:
+        out[at] = 1.0
+        at += 1
+        if at == grid.size:
+            return
+    stop = least_count(grid[at], n_pos, False)
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step])
+        while tp + up >= stop:
+            found = grid[at] * n_pos
+            ahead = fp + down * tied[step] * (max(found - tp, 0.0) / up)
+            out[at] = found / (found + ahead)
+            at += 1
+            if at == grid.size:
+                return
+            stop = least_count(grid[at], n_pos, False)
+        tp, fp = tp + up, fp + down
