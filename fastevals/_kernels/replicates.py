@@ -37,32 +37,33 @@ __all__ = [
 
 
 @kernel
-def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, sizes, tied, step_of_row, cut_steps):
-    """Write the steps of cumulative counts, merging what no metric tells apart; give their number.
+def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step_of_row, sizes, tied):
+    """Write the steps of cumulative counts, merging what no metric tells apart; give their number and largest cell.
 
     Negatives between two thresholds with positives may be one, and positives between two with negatives, but nothing
     across a cut: cuts[k] is the last row of the counts above it, cut_steps[k] then the number of steps above it.
+    Nothing is written to arrays without room.
     """
     steps, cut = 0, 0
+    largest, up, down, open_ = tps[0] * 0, tps[0] * 0, tps[0] * 0, False  # of the step so far
     for row in range(1, tps.size):
-        whole = False
         while cut < cuts.size and cuts[cut] < row:
             cut_steps[cut] = steps
             cut += 1
-            whole = True
+            open_ = False
         positives, negatives = tps[row] - tps[row - 1], fps[row] - fps[row - 1]
-        open_ = steps > 0 and not tied[steps - 1] and not whole
-        if open_ and merge_negatives and positives == 0:
-            sizes[1, steps - 1] += negatives
-        elif open_ and merge_positives and negatives == 0 and sizes[1, steps - 1] == 0:
-            sizes[0, steps - 1] += positives
+        if open_ and ((merge_negatives and positives == 0) or (merge_positives and negatives == 0 and down == 0)):
+            up, down = up + positives, down + negatives
         else:
-            sizes[0, steps], sizes[1, steps] = positives, negatives
-            tied[steps] = positives > 0 and negatives > 0
+            up, down, open_ = positives, negatives, positives == 0 or negatives == 0
             steps += 1
-        step_of_row[row] = steps - 1
+        largest = max(largest, up, down)
+        if step_of_row.size:
+            step_of_row[row] = steps - 1
+        if tied.size:
+            sizes[0, steps - 1], sizes[1, steps - 1], tied[steps - 1] = up, down, not open_
     cut_steps[cut:] = steps
-    return steps
+    return steps, largest
 
 
 @kernel
@@ -218,7 +219,7 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         value = tp / (square * n_pos + tp + ahead)
         if value > best and tp + ahead > 0:
@@ -237,7 +238,7 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
     best_tp, best_fp = n_pos * 0, n_pos * 0
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         value = gain * tp - loss * ahead
         if value > best:
@@ -254,7 +255,7 @@ def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
         return best_tp, best_fp
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         if tp / n_pos >= limit and tp + ahead > 0:
             precision = tp / (tp + ahead)
@@ -272,7 +273,7 @@ def with_precision(positives, negatives, tied, n_pos, n_neg, limit):
         return best_tp, best_fp
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         if tp > best_tp and tp + ahead > 0 and tp / (tp + ahead) >= limit:
             best_tp, best_fp = tp, ahead
@@ -288,7 +289,7 @@ def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
     best_tp, best_fp = tp, fp
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         if ahead / n_neg > limit:
             break
@@ -307,7 +308,7 @@ def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
         return tp, fp
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         if tp / n_pos >= limit:
             return tp, ahead
@@ -323,7 +324,7 @@ def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
     best_tp, best_fp = tp, fp
     for step in range(tied.size):
         tp += positives[step]
-        ahead = fp + negatives[step] * tied[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         if tp + ahead > limit:
             break
@@ -433,7 +434,7 @@ def cost_area(positives, negatives, tied, n_pos, n_neg, fps, tps):
         x = fp
         if step < tied.size:  # the points before negatives, and the last one, are all that can be vertices
             tp += positives[step]
-            x = fp + negatives[step] * tied[step]
+            x = fp + wide(negatives[step]) * tied[step]
             fp += negatives[step]
         while size >= 2 and (wide(fps[size - 1]) - fps[size - 2]) * (tp - tps[size - 2]) >= (
             wide(tps[size - 1]) - tps[size - 2]

@@ -55,15 +55,14 @@ def draw_poisson(sizes, tables, guides, key, counts):
 
 
 @kernel
-def draw_cells(sizes, ends, cell_of_block, shift, tables, guides, key, counts):
+def draw_cells(sizes, n, cell_of_block, start_of_block, shift, tables, guides, key, counts):
     """Draw n rows out of the n of all cells: write how many are of each cell, exactly multinomial.
 
     Independent Poisson counts are multinomial given their sum, and stay so when the rows that are missing are drawn
-    one by one. Where the sum is above n they are drawn anew: that depends on the sum alone. `ends[cell]` is the sum of
-    the sizes up to it; `cell_of_block[row >> shift]` is at or before the cell of a row. Without tables all rows are
-    drawn one by one.
+    one by one. Where the sum is above n they are drawn anew: that depends on the sum alone. Row `row` is in the cell
+    `cell_of_block[row >> shift]`, whose rows start at `start_of_block[...]`, or in one of the next. Without tables all
+    rows are drawn one by one.
     """
-    n = np.int64(ends[ends.size - 1])
     total = n + 1
     attempt = np.uint64(0)
     while total > n:
@@ -77,9 +76,11 @@ def draw_cells(sizes, ends, cell_of_block, shift, tables, guides, key, counts):
     for _ in range(n - total):
         row = np.int64(uniform_below(n, bits(stream, counter)))
         counter += np.uint64(1)
-        cell = cell_of_block[row >> shift]
-        while ends[cell] <= row:
+        block = row >> shift
+        cell, stop = cell_of_block[block], start_of_block[block] + sizes[cell_of_block[block]]
+        while stop <= row:
             cell += 1
+            stop += sizes[cell]
         counts[cell] += 1
 
 

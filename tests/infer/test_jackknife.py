@@ -29,7 +29,7 @@ def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
 def without_one(name: str, steps: Steps) -> list[float]:
     values = []
     for cell in range(steps.sizes.size):
-        counts = steps.sizes.copy()
+        counts = steps.sizes.astype(np.int64)
         counts.flat[cell] -= 1
         value = math.nan
         if counts.flat[cell] >= 0:

@@ -65,10 +65,10 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
     metrics = [of_ranking(each) for each in asked]
     weights = None if unit is None else np.full(y.size, unit)
     whole = Ranking(y, s, pos_label=1, sample_weight=weights).counts
-    sweeps = Sweeps(whole, metrics)
+    sweeps = Sweeps(whole, metrics, rows=True)
     counts = drawn(sweeps.steps, whole, y, s, times if weights is None else times * weights)
     raw = np.empty((1, sweeps.n_raw))
-    sweeps.sweep(counts, sweeps.scratch(counts.dtype), raw[0])
+    sweeps.sweep(counts, sweeps.scratch(), raw[0])
     rows = np.repeat(np.arange(y.size), times)
     again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
     for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):
@@ -115,6 +115,6 @@ def test_steps_are_few():
     assert Steps.of(counts, Detail.POLYLINE).tied.size <= 950
     assert Steps.of(counts, Detail.POSITIVES).tied.size <= 1001
     assert Steps.of(counts, Detail.THRESHOLDS).tied.size == 10_000
-    assert Steps.of(counts, Detail.CUTS, np.array([500, 2000, 500])).cuts == (1, 2, 1)
+    assert Steps.of(counts, Detail.CUTS, [500, 2000, 500]).cuts == (1, 2, 1)
     tied = Steps.of(Ranking(y, np.ones(y.size)).counts, Detail.POLYLINE)
     assert (tied.sizes.tolist(), tied.tied.tolist()) == ([[1000], [9000]], [True])

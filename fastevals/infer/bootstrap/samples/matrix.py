@@ -97,7 +97,8 @@ class LabelSample(UnitSample):
         self._matrix, self._metrics = matrix, metrics
         k = matrix.counts.shape[-1]
         units = Units.of(cells.size, groups, cells // k if stratified else None)
-        self._counter = CellCounter(cells, k * k, units, weights)
+        rows = np.argsort(cells, kind="stable")
+        self._counter = CellCounter(rows, cells[rows], k * k, units, weights)
         super().__init__(units)
 
     def estimates(self) -> Values:
@@ -110,7 +111,7 @@ class LabelSample(UnitSample):
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
-        counts = np.empty((n, self._matrix.counts.size), dtype=self._counter.dtype)
+        counts = np.empty((n, self._matrix.counts.size), dtype=np.float64 if self._counter.sums else np.int64)
         for times, row in zip(draws, counts, strict=True):
             self._counter.count(times, space[1], row)
         return _measured(self._matrix, counts, self._metrics)

@@ -45,12 +45,13 @@ class ModelsSample(UnitSample):
         ]
         models: list[tuple[Sweeps, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
-            sweeps = Sweeps(ranking.counts, metrics)
-            ranks = _descending_ranks(each)
+            sweeps = Sweeps(ranking.counts, metrics, rows=True)
+            rows, ranks = _by_class_and_score(negative, each)
             if not models and groups is None:
-                units = _in_order(units, negative, ranks)
-            cells = sweeps.steps.of_row[1 + ranks] + negative * sweeps.steps.tied.size
-            models.append((sweeps, CellCounter(cells, 2 * sweeps.steps.tied.size, units, weights)))
+                units = units.numbered(rows)
+            n_steps = sweeps.steps.tied.size
+            cells = sweeps.steps.of_row[1 + ranks] + negative[rows] * n_steps
+            models.append((sweeps, CellCounter(rows, cells, 2 * n_steps, units, weights)))
         self._models = models
         self._whole_rows = weights is None and groups is None
         super().__init__(units)
@@ -61,10 +62,11 @@ class ModelsSample(UnitSample):
 
     def workspace(self) -> Any:
         """Give the times of the units, and for each model what its counts are made with."""
-        spaces = [
-            (counter.scratch(), np.empty((2, sweeps.steps.tied.size), counter.dtype), sweeps.scratch(counter.dtype))
-            for sweeps, counter in self._models
-        ]
+        spaces = []
+        for sweeps, counter in self._models:
+            sizes = sweeps.steps.sizes
+            counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
+            spaces.append((counter.scratch(), counts, sweeps.scratch()))
         return self.times(), spaces
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -87,18 +89,11 @@ class ModelsSample(UnitSample):
         return values[0] if self.one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
 
 
-def _descending_ranks(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Number the distinct scores from the highest, 0, and give each row's number."""
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    ranks = np.empty(scores.size, dtype=np.intp)
-    ranks[order] = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
-    return np.asarray(ranks.max() - ranks)
-
-
-def _in_order(units: Units, negative: NDArray[np.bool_], ranks: NDArray[np.intp]) -> Units:
-    """Number rows by class, positives first as strata are, and by rank: the first model's are then in order."""
-    order = np.lexsort((ranks, negative))
-    of_row = np.empty(ranks.size, dtype=np.uint32)
-    of_row[order] = np.arange(ranks.size, dtype=np.uint32)
-    return Units(of_row, units.strata, units.grouped)
+def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the rows, positives first, from the highest score down, and the number of each one's distinct score."""
+    rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
+    ordered = scores[rows]
+    ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
+    below = negative[rows]
+    by_class = np.concatenate((np.flatnonzero(~below), np.flatnonzero(below)))
+    return rows[by_class], ranks[by_class]

@@ -44,7 +44,7 @@ class RankingSample(Sample):
 
     def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give the counts of a draw, and what kernels write to."""
-        return np.zeros_like(self.sizes), self._sweeps.scratch(self.sizes.dtype)
+        return np.zeros_like(self.sizes), self._sweeps.scratch()
 
     def task_size(self) -> int:
         """Give the replicates of one task, by the data alone."""

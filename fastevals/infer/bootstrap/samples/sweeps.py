@@ -39,11 +39,11 @@ class Sweeps:
         Numbers that are swept of a draw, from which `values` makes those of all draws at once.
     """
 
-    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric]) -> None:
+    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, rows: bool = False) -> None:
         self.counts, self.metrics = counts, metrics
         fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
-        rows = np.array([counts.rows_at_least(threshold) for threshold in fixed], dtype=np.intp)
-        self.steps = Steps.of(counts, max(metric.detail for metric in metrics), rows)
+        cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
+        self.steps = Steps.of(counts, max(metric.detail for metric in metrics), cut_rows, rows=rows)
         if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
             check.check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
         cuts = iter(self.steps.cuts)
@@ -64,13 +64,15 @@ class Sweeps:
         parameters: tuple[Any, ...] = metric.parameters
         if metric.sweep.detail == Detail.THRESHOLDS:
             assert self.steps.thresholds is not None
-            parameters = (self.steps.thresholds.astype(np.float64),)
+            parameters = (self.steps.thresholds,)
         return lambda counts, n_pos, n_neg, scratch: kernel(
             *counts, tied, n_pos, n_neg, *parameters, *scratch[:n_scratch]
         )
 
-    def scratch(self, dtype: Any) -> NDArray[Any]:
+    def scratch(self) -> NDArray[Any]:
         """Give the working memory of one thread."""
+        small = self.steps.sizes.dtype.itemsize < 8
+        dtype = np.int32 if small else self.counts.tps.dtype
         return np.empty((self._scratch, self.steps.tied.size + 2), dtype=dtype)
 
     def estimates(self) -> Values:

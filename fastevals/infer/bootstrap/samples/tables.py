@@ -38,16 +38,16 @@ def draw_tables(groups: NDArray[np.int64], number: int, key: np.uint64) -> NDArr
         Exactly multinomial.
     """
     size = table_size(groups.size)
-    drawn = np.zeros((size, *groups.shape), dtype=np.int64)
+    drawn = np.zeros((*groups.shape, size), dtype=np.int64)  # sums over cells then run along replicates
     stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 0], dtype=np.uint64)))
     for k, group in enumerate(groups):
         left, rows = int(group.sum()), np.full(size, group.sum())
         # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
         for cell in np.argsort(group, kind="stable")[np.count_nonzero(group == 0) :].tolist():
             there = int(group[cell])
-            drawn[:, k, cell] = stream.binomial(rows, there / left)
-            rows, left = rows - drawn[:, k, cell], left - there
-    return drawn
+            drawn[k, cell] = stream.binomial(rows, there / left)
+            rows, left = rows - drawn[k, cell], left - there
+    return np.moveaxis(drawn, -1, 0)
 
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:

@@ -58,6 +58,12 @@ class Units:
         strata = np.unique(of_class, return_counts=True)[1]
         return cls(place[numbers].astype(np.uint32), tuple(strata.tolist()), groups is not None)
 
+    def numbered(self, rows: NDArray[np.intp]) -> Units:
+        """Number rows that are not in groups in another order, of the same strata."""
+        of_row = np.empty_like(self.of_row)
+        of_row[rows] = np.arange(rows.size, dtype=np.uint32)
+        return Units(of_row, self.strata, self.grouped)
+
     @property
     def n(self) -> int:
         """Units in all."""
@@ -74,29 +80,42 @@ class CellCounter:
 
     Parameters
     ----------
+    rows : ndarray of int of shape (n_rows,)
+        All rows, in such an order that cells ascend.
     cells : ndarray of int of shape (n_rows,)
-        The cell of each row.
+        The cell of each of these.
     n_cells : int
         How many there are.
     units : Units
         What is drawn.
     weights : ndarray of shape (n_rows,), optional
-        Of the rows.
+        Of the rows, in their own order.
+
+    Attributes
+    ----------
+    sums : bool
+        Whether counts are sums of floats.
     """
 
-    __slots__ = ("_before", "_ends", "_order", "_weights", "dtype")
+    __slots__ = ("_before", "_ends", "_order", "_weights", "sums")
 
-    def __init__(self, cells: NDArray[Any], n_cells: int, units: Units, weights: NDArray[np.float64] | None) -> None:
-        order = np.argsort(cells.astype(np.uint64) << np.uint64(32) | units.of_row)
+    def __init__(
+        self,
+        rows: NDArray[np.intp],
+        cells: NDArray[Any],
+        n_cells: int,
+        units: Units,
+        weights: NDArray[np.float64] | None,
+    ) -> None:
         self._ends = np.cumsum(np.bincount(cells, minlength=n_cells)).astype(np.uint32)
-        self._order: NDArray[np.uint32] | None = units.of_row[order]
+        self._order: NDArray[np.uint32] | None = units.of_row[rows]
         self._weights = None
         if weights is not None or units.grouped:  # a group's rows may be drawn 256 times and more
-            self._weights = np.ones(order.size) if weights is None else weights[order]
-        self.dtype = np.dtype(np.int32 if self._weights is None else np.float64)
-        stops = np.arange(1, -(-order.size // (8 * WORD_BLOCK)) + 1) * (8 * WORD_BLOCK)
+            self._weights = np.ones(rows.size) if weights is None else weights[rows]
+        self.sums = self._weights is not None
+        stops = np.arange(1, -(-rows.size // (8 * WORD_BLOCK)) + 1) * (8 * WORD_BLOCK)
         self._before = np.concatenate(([0], np.searchsorted(self._ends, stops, side="right")))
-        if units.n == order.size and (self._order == np.arange(order.size, dtype=np.uint32)).all():
+        if units.n == rows.size and (self._order == np.arange(rows.size, dtype=np.uint32)).all():
             self._order = None  # rows are in the order of the units already
 
     def scratch(self) -> Times:

@@ -12,11 +12,11 @@ from fastevals._kernels.resample import LARGEST_PIECE, ROW_BLOCK, ROW_LIMITS, dr
 
 __all__ = ["Rows", "Urn"]
 
-Counts = NDArray[np.int32] | NDArray[np.int64]
+Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
 
 SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
 FEWEST = 16  # rows; fewer are drawn one by one
-BLOCKS_PER_CELL = 2  # entries of the index from a row to its cell
+CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
 
 
 @lru_cache(maxsize=8)
@@ -49,29 +49,31 @@ class Urn:
 
     Parameters
     ----------
-    sizes : ndarray of int32 or int64 of shape (n_cells,)
+    sizes : ndarray of int of shape (n_cells,)
         Rows of each cell, fewer than 2**32 in all.
     rate : float, optional
         Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
     """
 
-    __slots__ = ("_guides", "_index", "_shift", "_tables", "ends", "sizes")
+    __slots__ = ("_cells", "_guides", "_shift", "_starts", "_tables", "n", "sizes")
 
     def __init__(self, sizes: Counts, rate: float | None = None) -> None:
         self.sizes = np.ascontiguousarray(sizes)
-        self.ends = np.cumsum(sizes, dtype=np.int64).astype(sizes.dtype)
-        n = int(self.ends[-1])
-        self._tables, self._guides = _poisson_tables(_usual_rate(n) if rate is None else rate)
-        self._shift = max((n // (BLOCKS_PER_CELL * sizes.size)).bit_length() - 1, 0)
-        blocks = np.arange((n >> self._shift) + 1) << self._shift
-        self._index = np.searchsorted(self.ends, blocks, side="right").astype(sizes.dtype)
+        ends = np.cumsum(sizes, dtype=np.int64)
+        self.n = int(ends[-1])
+        self._tables, self._guides = _poisson_tables(_usual_rate(self.n) if rate is None else rate)
+        self._shift = (self.n * CELLS_PER_BLOCK // sizes.size).bit_length()
+        blocks = np.arange((self.n >> self._shift) + 1) << self._shift
+        self._cells = np.searchsorted(ends, blocks, side="right")
+        self._starts = np.append(0, ends)[self._cells]
 
     def draw(self, key: np.uint64, counts: Counts) -> None:
         """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
-        draw_cells(self.sizes, self.ends, self._index, self._shift, self._tables, self._guides, key, counts)
+        blocks = self._cells, self._starts, self._shift
+        draw_cells(self.sizes, self.n, *blocks, self._tables, self._guides, key, counts)
 
     def __repr__(self) -> str:
-        return f"Urn({self.sizes.size} cells, {int(self.ends[-1])} rows)"
+        return f"Urn({self.sizes.size} cells, {self.n} rows)"
 
 
 class Rows:
