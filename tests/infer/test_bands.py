@@ -23,6 +23,8 @@ from fastevals import (
     num_threads,
 )
 from fastevals.infer.bootstrap.samples.curves import CurveSample
+from fastevals.infer.bootstrap.samples.steps import Steps
+from fastevals.measure.registry import Detail
 from tests.infer.test_replicates import CASES, drawn
 from tests.strategies import BOUNDED, cases
 
@@ -54,7 +56,7 @@ def test_a_replicate_is_read_as_its_rows_ranked_anew(curve, case, times, places)
     whole = Ranking(y, s, pos_label=1).counts
     sample = CurveSample(whole, curve, grid, stratified=False)
     np.testing.assert_array_equal(sample.estimates()[0], READ[curve](whole, grid))
-    counts = drawn(sample._sweeps.steps, whole, y, s, times)
+    counts = drawn(Steps.of(whole, Detail.POLYLINE, rows=True), whole, y, s, times)
     (found,) = sample.measure(iter([counts.ravel()]), 1, None)
     rows = np.repeat(np.arange(y.size), times)
     again = Ranking(y[rows], s[rows], pos_label=1).counts
