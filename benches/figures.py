@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benches.resampling import LOOPS, REPLICATES
+
 __all__ = ["FIGURES", "Figure"]
 
 M = 1_000_000
@@ -29,6 +31,13 @@ TITLES = {
     "picture_cost_difference": "picture of the difference of two cost curves",
     "picture_calibration": "picture of a calibration curve",
     "picture_decision": "picture of a decision curve",
+    "bootstrap_auc": "bootstrap of AUC, 1,000 replicates",
+    "bootstrap_six": "bootstrap of AUC, AP, KS, EER, largest F1 and cost area",
+    "bootstrap_bca": "BCa intervals of AUC and AP, 1,000 replicates",
+    "bootstrap_cells": "precision, recall, F1, MCC at a fixed threshold, 10,000 replicates",
+    "bootstrap_memory": "memory of a bootstrap of AUC and AP, a row and thread",
+    "paired_replicate": "a replicate of the AUCs of two models on the same rows",
+    "delong_test": "DeLong's test of two models",
     "confusion_matrix": "confusion matrix, 10 classes",
     "import": "import, whole process",
     "first_auc": "fresh process: import and one AUC of 1,000 rows",
@@ -56,6 +65,8 @@ class Figure:
         Of fastevals; by default all it may use. Peers choose their own.
     unit : {"x", "s", "B/row"}
         Of the figure.
+    times : float
+        How many calls of the peer one of fastevals stands for: its time is multiplied.
     """
 
     case: str
@@ -65,6 +76,7 @@ class Figure:
     at_least: float | None = None
     threads: int | None = None
     unit: str = "x"
+    times: float = 1.0
 
     @property
     def name(self) -> str:
@@ -131,6 +143,15 @@ FIGURES: dict[str, Figure] = {
         Figure("picture_cost_difference", rows=10 * M, at_most=1.0, unit="s"),
         Figure("picture_calibration", rows=10 * M, at_most=1.0, unit="s"),
         Figure("picture_decision", rows=10 * M, at_most=1.0, unit="s"),
+        Figure("bootstrap_auc", "np.sort", M, at_most=0.10, times=REPLICATES),
+        Figure("bootstrap_auc", "scikit-learn", M, at_least=400, times=REPLICATES / LOOPS),
+        Figure("bootstrap_auc", "one thread", M, at_least=1.8),
+        Figure("bootstrap_six", "AUC alone", M, at_most=2.5),
+        Figure("bootstrap_bca", "percentile", M, at_most=1.2),
+        Figure("bootstrap_cells", "from_predictions", 10 * M, at_most=0.5),
+        Figure("paired_replicate", "two unpaired", M, at_most=2.0),
+        Figure("delong_test", "np.sort", M, at_most=8.0),
+        Figure("bootstrap_memory", rows=10 * M, at_most=4, unit="B/row"),
         Figure("confusion_matrix", "numpy", 10 * M, at_most=0.5),
         Figure("confusion_matrix", "scikit-learn", M),
         Figure("memory", rows=10 * M, at_most=10, unit="B/row"),

@@ -14,12 +14,13 @@ from benches.peers import Call, Setup, installed
 __all__ = ["PROCESSES"]
 
 ROOT = Path(__file__).parents[1]
+LINUX = Path("/proc/self/clear_refs").exists()
 SMALL = "import numpy as np\ny, s = np.arange(1000) % 10 == 0, np.arange(1000) * 0.618 % 1\n"
 OURS = SMALL + "import fastevals\nprint(fastevals.Ranking(y, s).roc_auc())"
 THEIRS = SMALL + "from sklearn.metrics import roc_auc_score\nprint(roc_auc_score(y, s))"
 
-# The kernel's own account of peak memory: growth during a call beyond what the input takes. One small call first, so
-# that imports and compiled code are there.
+# The kernel's own account of peak memory: growth during a call beyond what was there. One small call first, so that
+# imports and compiled code are.
 MEMORY = """
 import sys
 from pathlib import Path
@@ -30,14 +31,29 @@ def status(field):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field + ":"))
 
-small, data = Data(1000), Data(int(sys.argv[1]))
-fastevals.Ranking(small.y, small.s).roc_auc()
-data.y, data.s
+def there(data):
+    {there}
+
+def call(made):
+    {call}
+
+call(there(Data(1000)))
+made = there(Data(int(sys.argv[1])))
 before = status("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")
-fastevals.Ranking(data.y, data.s).roc_auc()
-print(status("VmHWM") - before)
+call(made)
+print((status("VmHWM") - before) / {share})
 """
+AUC_MEMORY = MEMORY.format(
+    there="return data.y, data.s",
+    call="fastevals.Ranking(*made).roc_auc()",
+    share="1",
+)
+BOOTSTRAP_MEMORY = MEMORY.format(
+    there="ranking = fastevals.Ranking(data.y, data.s); ranking.counts; return ranking",
+    call="fastevals.bootstrap(made, ['roc_auc', 'average_precision'], n_resamples=20)",
+    share="fastevals.get_num_threads()",
+)
 
 
 def _python(*arguments: str, cache: str | None = None) -> str:
@@ -74,6 +90,7 @@ PROCESSES = installed(
         "first_auc": {"fastevals": _number(OURS), "scikit-learn": _number(THEIRS)},
         "cold_auc": {"fastevals": _cold("-c", OURS)},
         "cold_report": {"fastevals": _cold("-m", "fastevals", "report")},
-        "memory": {"fastevals": _number(MEMORY)} if Path("/proc/self/clear_refs").exists() else {},
+        "memory": {"fastevals": _number(AUC_MEMORY)} if LINUX else {},
+        "bootstrap_memory": {"fastevals": _number(BOOTSTRAP_MEMORY)} if LINUX else {},
     }
 )

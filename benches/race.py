@@ -13,10 +13,11 @@ from benches.data import Data
 from benches.figures import Figure
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
+from benches.resampling import RESAMPLING
 
 __all__ = ["Result", "can_run", "checked_sides", "judged", "timed", "warm_up"]
 
-CASES = COMPARISONS | PROCESSES
+CASES = COMPARISONS | RESAMPLING | PROCESSES
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds
 
@@ -100,6 +101,7 @@ def warm_up(ours: Call, theirs: Call | None) -> int:
 
 def judged(figure: Figure, ours: Sequence[float], theirs: Sequence[float], threads: int) -> Result:
     """Make the result of the rounds."""
+    theirs = [figure.times * other for other in theirs]
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)] if theirs else ours
     value, bar = median(ratios), figure.limit
     met = None if bar is None else value <= bar

@@ -7,14 +7,16 @@ from benches.data import Data
 from benches.figures import FIGURES
 from benches.peers import COMPARISONS, YARDSTICKS, assert_agree
 from benches.processes import PROCESSES
+from benches.resampling import RESAMPLING
 
-PEERS = [(case, library) for case, libraries in COMPARISONS.items() for library in libraries if library != "fastevals"]
+CASES = COMPARISONS | RESAMPLING
+PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
 
 @pytest.mark.parametrize(("case", "library"), PEERS)
 @pytest.mark.parametrize("data", [Data(300, decimals=1), Data(1000, decimals=0), Data(2000)], ids=str)
 def test_peers_agree_with_fastevals(case, library, data):
-    assert_agree(COMPARISONS[case]["fastevals"](data)(), COMPARISONS[case][library](data)(), library)
+    assert_agree(CASES[case]["fastevals"](data)(), CASES[case][library](data)(), library)
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(0.5, 0.5 + 1e-9), ((0.5, 1.0), (0.5, 0.9)), (np.ones(2), np.ones(3))])
@@ -24,7 +26,7 @@ def test_a_difference_is_noticed(ours, theirs):
 
 
 def test_every_figure_is_of_a_case():
-    assert {figure.case for figure in FIGURES.values()} == {*COMPARISONS, *PROCESSES}
+    assert {figure.case for figure in FIGURES.values()} == {*CASES, *PROCESSES}
     assert all(
         name in YARDSTICKS for name in {figure.peer for figure in FIGURES.values()} if str(name).startswith("np.")
     )

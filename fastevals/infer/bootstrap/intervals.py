@@ -7,12 +7,13 @@ Hinkley, D. V. (1997), *Bootstrap Methods and their Application*, chapter 5. Qua
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import blocks
 from fastevals.measure.results import Interval
 
 __all__ = ["METHODS", "acceleration", "confidence_interval"]
@@ -39,20 +40,35 @@ def acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice] = 
     ndarray of shape (...)
         0 if all values are equal.
     """
-    times = np.where(np.isfinite(values), times.reshape(-1, *[1] * (values.ndim - 1)), 0)
-    values = np.where(times > 0, values, 0.0)
-    influence = np.zeros(values.shape)
+    shape = (-1, *[1] * (values.ndim - 1))
+
+    def cells(part: slice) -> Iterator[tuple[Floats, NDArray[Any]]]:
+        """Give values and times of a stratum in blocks, 0 and 0 of what is undefined."""
+        start, stop, _ = part.indices(values.shape[0])
+        for block in blocks(slice(start, stop)):
+            v, t = values[block], times[block].reshape(shape)
+            there = np.isfinite(v) & (t > 0)
+            yield np.where(there, v, 0.0), np.where(there, t, 0)
+
+    moments = []
     for part in strata:
-        v, t = values[part], times[part]
-        n = np.maximum(t.sum(axis=0), 1)
-        low, high = (
-            bound(v, axis=0, where=t > 0, initial=start) for bound, start in ((np.min, np.inf), (np.max, -np.inf))
-        )
-        influence[part] = np.where((t > 0) & (low < high), ((t * v).sum(axis=0) / n - v) * (1 - 1 / n), 0.0)
-    unit = np.abs(influence).max(axis=0, initial=0.0)
-    influence /= np.where(unit > 0, unit, 1.0)  # so that cubes neither over- nor underflow
-    squares = (times * influence**2).sum(axis=0)
-    return np.asarray((times * influence**3).sum(axis=0) / np.where(squares > 0, 6 * squares**1.5, 1.0))
+        n, total = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
+        low, high = np.full(values.shape[1:], np.inf), np.full(values.shape[1:], -np.inf)
+        for v, t in cells(part):
+            n, total = n + t.sum(axis=0), total + (t * v).sum(axis=0)
+            low = np.minimum(low, np.min(v, axis=0, where=t > 0, initial=np.inf))
+            high = np.maximum(high, np.max(v, axis=0, where=t > 0, initial=-np.inf))
+        mean = total / np.maximum(n, 1)
+        share = np.where(low < high, 1 - 1 / np.maximum(n, 1), 0.0)  # of values that are all equal, no influence
+        moments.append((part, mean, share, np.where(low < high, np.maximum(mean - low, high - mean), 0.0)))
+    unit = np.maximum.reduce([reach * share for _, _, share, reach in moments])
+    unit = np.where(unit > 0, unit, 1.0)  # so that cubes neither over- nor underflow
+    squares, cubes = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
+    for part, mean, share, _ in moments:
+        for v, t in cells(part):
+            influence = (mean - v) * share / unit
+            squares, cubes = squares + (t * influence**2).sum(axis=0), cubes + (t * influence**3).sum(axis=0)
+    return np.asarray(cubes / np.where(squares > 0, 6 * squares**1.5, 1.0))
 
 
 def confidence_interval(

@@ -1,0 +1,133 @@
+"""What intervals are compared on: entries as in `benches.peers`.
+
+Draws differ from one library to another; what all sides of a case must agree on, and give, is the value on the rows
+themselves. That replicates have the right distribution is for tests to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import fastevals
+from benches.data import Data
+from benches.peers import Call, Cases, Setup, installed
+
+__all__ = ["CELL_REPLICATES", "LOOPS", "REPLICATES", "RESAMPLING"]
+
+REPLICATES = 1000
+LOOPS = 2  # replicates of a plain loop: each takes a fifth of a second
+CELL_REPLICATES = 10_000
+SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "cost_area")
+LARGEST_F1 = fastevals.metric("f1", best="f1")
+OF_CELLS = ("precision", "recall", "f_score", "matthews")
+
+
+def _bootstrap(metrics: Sequence[Any], n_resamples: int, *, threads: int | None = None, **options: Any) -> Setup:
+    """Bootstrap a ranking that has been swept; give the values."""
+
+    def set_up(data: Data) -> Call:
+        ranking = fastevals.Ranking(data.y, data.s)
+        assert len(ranking.counts.thresholds)
+
+        def call() -> Any:
+            with fastevals.num_threads(threads or fastevals.get_num_threads()):
+                found = fastevals.bootstrap(ranking, metrics, n_resamples=n_resamples, rng=1, **options)
+            return found[metrics[0]].value
+
+        return call
+
+    return set_up
+
+
+def _second_scores(data: Data) -> Any:
+    return data.s + 0.5 * np.random.default_rng(data.rows).standard_normal(data.rows)
+
+
+def _replicates_of(make: Callable[[Data, Any], list[Any]]) -> Setup:
+    """Draw replicates of samples that are made beforehand: what a replicate costs, without sorting."""
+
+    def set_up(data: Data) -> Call:
+        samples = make(data, _second_scores(data))
+
+        def call() -> tuple[float, ...]:
+            for sample in samples:
+                sample.replicates(REPLICATES // 4, np.uint64(1))
+            return tuple(float(value) for sample in samples for value in np.ravel(sample.estimates()[0]))
+
+        return call
+
+    return set_up
+
+
+def _paired(data: Data, second: Any) -> list[Any]:
+    from fastevals.infer.bootstrap.subjects import Design, models_of
+    from fastevals.measure.asked import as_asked
+
+    return [models_of(data.y, {"first": data.s, "second": second}, as_asked("roc_auc"), Design())]
+
+
+def _unpaired(data: Data, second: Any) -> list[Any]:
+    from fastevals.infer.bootstrap.subjects import Design, sample_of
+    from fastevals.measure.asked import as_asked
+
+    return [sample_of((data.y, scores), as_asked("roc_auc"), Design()) for scores in (data.s, second)]
+
+
+def _delong_test(data: Data) -> Call:
+    second = _second_scores(data)
+    return lambda: fastevals.delong_test(data.y, data.s, second).effect
+
+
+def _predictions(data: Data) -> Any:
+    return (data.s > 1.5).astype(np.int64)
+
+
+def _cells(data: Data) -> Call:
+    matrix = fastevals.ConfusionMatrix.from_predictions(data.y, _predictions(data))
+    return lambda: fastevals.bootstrap(matrix, OF_CELLS, n_resamples=CELL_REPLICATES, rng=1)["precision"].value
+
+
+def _from_predictions(data: Data) -> Call:
+    predictions = _predictions(data)
+    return lambda: fastevals.ConfusionMatrix.from_predictions(data.y, predictions).precision()
+
+
+def _loop(data: Data) -> Call:
+    """Draw rows and call scikit-learn on them, as everyone does."""
+    from sklearn.metrics import roc_auc_score
+
+    value = roc_auc_score(data.y, data.s)
+
+    def call() -> float:
+        rng = np.random.default_rng(1)
+        for _ in range(LOOPS):
+            rows = rng.integers(data.rows, size=data.rows)
+            roc_auc_score(data.y[rows], data.s[rows])
+        return float(value)
+
+    return call
+
+
+RESAMPLING: Cases = installed(
+    {
+        "bootstrap_auc": {
+            "fastevals": _bootstrap(["roc_auc"], REPLICATES),
+            "one thread": _bootstrap(["roc_auc"], REPLICATES, threads=1),
+            "scikit-learn": _loop,
+        },
+        "bootstrap_six": {
+            "fastevals": _bootstrap([*SIX, LARGEST_F1], REPLICATES // 2, method="percentile"),
+            "AUC alone": _bootstrap(["roc_auc"], REPLICATES // 2, method="percentile"),
+        },
+        "bootstrap_bca": {
+            "fastevals": _bootstrap(["roc_auc", "average_precision"], REPLICATES),
+            "percentile": _bootstrap(["roc_auc", "average_precision"], REPLICATES, method="percentile"),
+        },
+        "bootstrap_cells": {"fastevals": _cells, "from_predictions": _from_predictions},
+        "paired_replicate": {"fastevals": _replicates_of(_paired), "two unpaired": _replicates_of(_unpaired)},
+        "delong_test": {"fastevals": _delong_test},
+    }
+)
