@@ -280,6 +280,11 @@ CURVES = Ranking(Y, S)
 STACK = ConfusionMatrix([[[3, 1], [2, 4]], [[1, 1], [1, 1]]])
 count = ConfusionMatrix.from_predictions
 
+
+def resampled(subject: Any, metrics: Any = "roc_auc", **options: Any) -> Any:
+    return fastevals.bootstrap(subject, metrics, **{"n_resamples": 9, **options})
+
+
 TAKE_ARRAYS: dict[str, Callable[[Any], Any]] = {
     "Ranking(y_true)": lambda v: Ranking(v, S),
     "Ranking(y_true, pos_label)": lambda v: Ranking(v, S, pos_label="a"),
@@ -324,6 +329,25 @@ TAKE_ARRAYS: dict[str, Callable[[Any], Any]] = {
     "regression_metrics(y_true)": lambda v: fastevals.regression_metrics(v, S),
     "regression_metrics(y_pred)": lambda v: fastevals.regression_metrics(S, v),
     "regression_metrics(sample_weight)": lambda v: fastevals.regression_metrics(S, S[::-1], sample_weight=v),
+    "bootstrap(subject)": lambda v: resampled(v),
+    "bootstrap(y_true)": lambda v: resampled((v, S)),
+    "bootstrap(y_score)": lambda v: resampled((Y, v)),
+    "bootstrap(y_score) in groups": lambda v: resampled((Y, v), groups=[1, 1, 2, 3]),
+    "bootstrap(y_pred)": lambda v: resampled((Y, v), "accuracy"),
+    "bootstrap(y_pred) of numbers": lambda v: resampled((S, v), "r2"),
+    "bootstrap(groups)": lambda v: resampled((Y, S), groups=v),
+    "bootstrap(groups) of labels": lambda v: resampled((Y, Y), "accuracy", groups=v),
+    "bootstrap(sample_weight)": lambda v: resampled((Y, S), sample_weight=v),
+    "bootstrap(sample_weight) of numbers": lambda v: resampled((S, S), "r2", sample_weight=v),
+    "bootstrap(metrics)": lambda v: resampled(CURVES, v),
+    "compare_rankings(y_true)": lambda v: fastevals.compare_rankings(v, {"a": S, "b": S[::-1]}, n_resamples=9),
+    "compare_rankings(scores)": lambda v: fastevals.compare_rankings(Y, v, n_resamples=9),
+    "compare_rankings(a score)": lambda v: fastevals.compare_rankings(Y, {"a": S, "b": v}, n_resamples=9),
+    "compare_rankings(groups)": lambda v: fastevals.compare_rankings(Y, [S, S], groups=v, n_resamples=9),
+    "delong(scores)": lambda v: fastevals.delong(Y, v),
+    "proportion_interval(matrix)": lambda v: fastevals.proportion_interval(v, "recall"),
+    "confidence_band(ranking)": fastevals.confidence_band,
+    "confidence_band(at)": lambda v: fastevals.confidence_band(CURVES, at=v),
 }
 
 
@@ -372,6 +396,31 @@ TAKE_SCALARS: dict[str, Callable[[Any], Any]] = {
     "cost_threshold(cost_fp)": lambda v: fastevals.cost_threshold(cost_fp=v),
     "cost_threshold(prior)": lambda v: fastevals.cost_threshold(prior=v, fitted_prior=0.5),
     "roc_curve(average)": lambda v: fastevals.RankingFolds([CURVES]).roc_curve(average=v),
+    "metric(name)": lambda v: resampled(CURVES, fastevals.metric(v)),
+    "metric(threshold)": lambda v: resampled(CURVES, fastevals.metric("recall", threshold=v)),
+    "metric(best)": lambda v: resampled(CURVES, fastevals.metric("recall", best=v)),
+    "metric(recall)": lambda v: resampled(CURVES, fastevals.metric("precision", recall=v)),
+    "metric(max_fpr)": lambda v: resampled(CURVES, fastevals.metric("roc_auc", max_fpr=v)),
+    "metric(beta)": lambda v: resampled(CURVES, fastevals.metric("f_score", beta=v, threshold=0.3)),
+    "metric(cost_fp)": lambda v: resampled(CURVES, fastevals.metric("expected_cost", cost_fp=v, threshold=0.3)),
+    "metric(prior)": lambda v: resampled(CURVES, fastevals.metric("precision", prior=v, best="expected_cost")),
+    "metric(average)": lambda v: resampled(MATRIX, fastevals.metric("precision", average=v)),
+    "metric(quantile)": lambda v: resampled((S, S), fastevals.metric("pinball_loss", quantile=v)),
+    "bootstrap(n_resamples)": lambda v: resampled(CURVES, n_resamples=v),
+    "bootstrap(confidence_level)": lambda v: resampled(CURVES, confidence_level=v),
+    "bootstrap(method)": lambda v: resampled(CURVES, method=v),
+    "bootstrap(alternative)": lambda v: resampled(CURVES, alternative=v),
+    "bootstrap(stratified)": lambda v: resampled(CURVES, stratified=v),
+    "bootstrap(pos_label)": lambda v: resampled((Y, S), pos_label=v),
+    "bootstrap(rng)": lambda v: resampled(CURVES, rng=v),
+    "compare_rankings(reference)": lambda v: fastevals.compare_rankings(Y, [S, S], reference=v, n_resamples=9),
+    "proportion_interval(metric)": lambda v: fastevals.proportion_interval(MATRIX, v),
+    "proportion_interval(method)": lambda v: fastevals.proportion_interval(MATRIX, "recall", method=v),
+    "proportion_interval(average)": lambda v: fastevals.proportion_interval(MATRIX, "recall", average=v),
+    "confidence_band(curve)": lambda v: fastevals.confidence_band(CURVES, v),
+    "confidence_band(kind)": lambda v: fastevals.confidence_band(CURVES, kind=v),
+    "confidence_band(confidence_level)": lambda v: fastevals.confidence_band(CURVES, confidence_level=v),
+    "confidence_band(at)": lambda v: fastevals.confidence_band(CURVES, kind="pointwise", at=v, n_resamples=9),
 }
 
 
@@ -395,7 +444,10 @@ def complaint(call: Callable[[Any], Any], value: Any) -> str | None:
 
 @pytest.mark.parametrize("entry", TAKE_ARRAYS)
 def test_odd_arrays_work_or_raise_one_clear_line(entry: str) -> None:
-    found = {name: complaint(TAKE_ARRAYS[entry], value) for name, value in ODD_ARRAYS.items()}
+    odd = dict(ODD_ARRAYS)
+    if entry == "bootstrap(metrics)":
+        odd.pop("function")  # the user's own error
+    found = {name: complaint(TAKE_ARRAYS[entry], value) for name, value in odd.items()}
     assert {name: text for name, text in found.items() if text} == {}
 
 
@@ -405,7 +457,9 @@ def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
     if entry == "best_threshold(metric)":
         odd.pop("function of one")  # the user's own error
         odd.pop("object")
-    if any(flag in entry for flag in ("normalize", "standardize", "drop_intermediate", "on_hull", "maximize")):
+    if any(
+        flag in entry for flag in ("normalize", "standardize", "drop_intermediate", "on_hull", "maximize", "stratified")
+    ):
         odd.pop("NA")  # has no truth value, and says so
         odd.pop("array")
     found = {name: complaint(TAKE_SCALARS[entry], value) for name, value in odd.items()}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.samples.curves import SWEPT, CurveSample
-from fastevals.infer.results import level_of
+from fastevals.infer.results import MOST_RESAMPLES, level_of
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import RocCurve
@@ -187,7 +187,7 @@ def confidence_band(
     check.check_choice("curve", curve, SWEPT)
     check.check_choice("kind", kind, METHODS)
     level, alpha = level_of(confidence_level)
-    n_resamples = check.check_integer("n_resamples", n_resamples, low=1)
+    n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
     x = None if at is None else np.unique(check.as_shares("at", at))
     key = seed_key("rng", rng)
     counts, undefined = ranking.counts, 0

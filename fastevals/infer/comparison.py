@@ -15,7 +15,7 @@ from fastevals._random import seed_key
 from fastevals.infer.bootstrap.intervals import METHODS
 from fastevals.infer.bootstrap.result import Estimate, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, bounds_of, models_of
-from fastevals.infer.results import ALTERNATIVES, ByMetric, level_of
+from fastevals.infer.results import ALTERNATIVES, MOST_RESAMPLES, ByMetric, level_of
 from fastevals.measure.asked import as_asked
 from fastevals.measure.results import Frozen, Interval
 
@@ -186,7 +186,7 @@ def compare_rankings(
     check.check_choice("method", method, METHODS)
     check.check_choice("alternative", alternative, ALTERNATIVES)
     level, _ = level_of(confidence_level)
-    n_resamples = check.check_integer("n_resamples", n_resamples, low=1)
+    n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
     asked = as_asked(metrics)
     key = seed_key("rng", rng)
     labelled, names, _ = check.as_predictions("scores", scores)

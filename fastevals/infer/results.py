@@ -11,9 +11,10 @@ from typing import Any
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen, Interval
 
-__all__ = ["ALTERNATIVES", "ByMetric", "SignificanceResult", "level_of", "normal_margins", "z_test"]
+__all__ = ["ALTERNATIVES", "MOST_RESAMPLES", "ByMetric", "SignificanceResult", "level_of", "normal_margins", "z_test"]
 
 ALTERNATIVES = ("two-sided", "less", "greater")
+MOST_RESAMPLES = 1_000_000_000
 RELATION = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
 
 

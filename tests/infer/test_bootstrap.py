@@ -367,7 +367,7 @@ Y, S = data(30)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_resamples": 0}, "n_resamples must be an integer at least 1, got 0"),
+        ({"n_resamples": 0}, "n_resamples must be an integer from 1 to 1000000000, got 0"),
         ({"n_resamples": 1.5}, "n_resamples must be an integer, got 1.5"),
         ({"confidence_level": 1}, r"confidence_level must be in \(0, 1\), got 1"),
         ({"confidence_level": 0.0}, r"confidence_level must be in \(0, 1\), got 0.0"),

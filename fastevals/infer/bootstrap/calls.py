@@ -12,7 +12,7 @@ from fastevals._random import seed_key
 from fastevals.infer.bootstrap.intervals import METHODS
 from fastevals.infer.bootstrap.result import BootstrapResult, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, bounds_of, sample_of
-from fastevals.infer.results import ALTERNATIVES, level_of
+from fastevals.infer.results import ALTERNATIVES, MOST_RESAMPLES, level_of
 from fastevals.measure.asked import as_asked
 
 __all__ = ["bootstrap"]
@@ -119,7 +119,7 @@ def bootstrap(
     check.check_choice("method", method, METHODS)
     check.check_choice("alternative", alternative, ALTERNATIVES)
     level, _ = level_of(confidence_level)
-    n_resamples = check.check_integer("n_resamples", n_resamples, low=1)
+    n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
     asked = as_asked(metrics)
     key = seed_key("rng", rng)
     sample = sample_of(subject, asked, Design(groups, sample_weight, bool(stratified), pos_label))
