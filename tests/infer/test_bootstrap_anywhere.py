@@ -78,11 +78,12 @@ CODE = """
     try:
         make(10**6)
     except KeyboardInterrupt:
-        print("stopped", [each.name for each in threading.enumerate() if "fastevals" not in each.name], flush=True)
+        threads = [each.name for each in threading.enumerate()]
+        print("stopped", [name for name in threads if "fastevals" not in name], flush=True)
 """
 RUNS = {
     "bootstrap": "lambda n_resamples: fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=n_resamples)",
-    "groups": "lambda n: fastevals.bootstrap((y, s), 'average_precision', groups=np.arange(y.size) // 3, n_resamples=n)",
+    "groups": "lambda n: fastevals.bootstrap((y, s), 'roc_auc', groups=np.arange(len(y)) // 3, n_resamples=n)",
     "models": "lambda n_resamples: fastevals.compare_rankings(y, [s, -s], n_resamples=n_resamples)",
 }
 
