@@ -1,9 +1,9 @@
-"""Ordinates of a bootstrap replicate's curve over a whole grid, in one sweep of its steps (see `replicates`)."""
+"""Ordinates of a bootstrap replicate's curve over a whole grid, in one sweep of its steps (see `steps`)."""
 
 import numpy as np
 
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.replicates import wide
+from fastevals._kernels.steps import wide
 
 __all__ = ["precision_at", "roc_at"]
 

@@ -1,4 +1,4 @@
-"""A metric without one row, for a row of each cell of a ranking's steps (see `replicates`), in one pass down and up.
+"""A metric without one row, for a row of each cell of a ranking's steps (see `steps`), in one pass down and up.
 
 Also the groups that rows are left out by, where a metric has no such pass.
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, uniform_below
-from fastevals._kernels.replicates import wide
+from fastevals._kernels.steps import wide
 
 __all__ = ["average_precision", "leave_group_out", "roc_auc"]
 

@@ -1,95 +1,25 @@
-"""Metrics of one bootstrap replicate, from how often each step of the ranking was drawn.
-
-Steps go from the highest threshold down. Step s has positives[s] and negatives[s], numbers of rows or sums of weights:
-at one threshold where they are tied, else the positives first and the negatives, of whatever thresholds, after them.
-"""
+"""Metrics of one bootstrap replicate, from how often each step of the ranking was drawn (see `steps`)."""
 
 import numpy as np
 
 from fastevals._kernels.areas import excess_share
 from fastevals._kernels.jit import kernel
+from fastevals._kernels.steps import wide
 
 __all__ = [
-    "above_cut",
     "average_precision",
-    "best_difference",
-    "best_f",
     "break_even_point",
     "brier_score",
     "cost_area",
     "equal_error_rate",
     "expected_calibration_error",
-    "fill_steps",
     "ks_statistic",
     "log_loss",
     "partial_roc_auc",
     "pr_auc",
     "pr_auc_linear",
     "roc_auc",
-    "totals",
-    "wide",
-    "with_precision",
-    "with_recall",
-    "with_tpr",
-    "within_fpr",
-    "within_n_predicted",
 ]
-
-
-@kernel
-def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step_of_row, sizes, tied):
-    """Write the steps of cumulative counts, merging what no metric tells apart; give their number and largest cell.
-
-    Negatives between two thresholds with positives may be one, and positives between two with negatives, but nothing
-    across a cut: cuts[k] is the last row of the counts above it, cut_steps[k] then the number of steps above it.
-    Nothing is written to arrays without room.
-    """
-    steps, cut = 0, 0
-    largest, up, down, open_ = tps[0] * 0, tps[0] * 0, tps[0] * 0, False  # of the step so far
-    for row in range(1, tps.size):
-        while cut < cuts.size and cuts[cut] < row:
-            cut_steps[cut] = steps
-            cut += 1
-            open_ = False
-        positives, negatives = tps[row] - tps[row - 1], fps[row] - fps[row - 1]
-        if open_ and ((merge_negatives and positives == 0) or (merge_positives and negatives == 0 and down == 0)):
-            up, down = up + positives, down + negatives
-        else:
-            up, down, open_ = positives, negatives, positives == 0 or negatives == 0
-            steps += 1
-        largest = max(largest, up, down)
-        if step_of_row.size:
-            step_of_row[row] = steps - 1
-        if tied.size:
-            sizes[0, steps - 1], sizes[1, steps - 1], tied[steps - 1] = up, down, not open_
-    cut_steps[cut:] = steps
-    return steps, largest
-
-
-@kernel
-def wide(count):
-    """Give a count as 64 bits: products of two of them then fit; a float stays one."""
-    return count + 0
-
-
-@kernel
-def totals(positives, negatives):
-    """Positives and negatives in all."""
-    n_pos, n_neg = wide(positives[0]) * 0, wide(negatives[0]) * 0
-    for step in range(positives.size):
-        n_pos += positives[step]
-        n_neg += negatives[step]
-    return n_pos, n_neg
-
-
-@kernel
-def above_cut(positives, negatives, cut):
-    """Positives and negatives of the steps above a cut."""
-    tp, fp = wide(positives[0]) * 0, wide(negatives[0]) * 0
-    for step in range(cut):
-        tp += positives[step]
-        fp += negatives[step]
-    return tp, fp
 
 
 @kernel
@@ -204,136 +134,6 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
             return found / n_pos if found > 0 else np.nan
         tp, predicted = tp + up, predicted + rows
     return np.nan
-
-
-# A threshold chosen in the replicate: positives and negatives above it, or -1 twice where there is none. Rates are best
-# before the negatives of a step that is not tied, or after a step that is; of those as good the highest is taken. --
-
-
-@kernel
-def best_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Where the F score is largest; without positives it is 0 wherever a row is predicted positive."""
-    if n_pos == 0:
-        return n_pos, n_neg
-    tp, fp, best, square = n_pos * 0, n_pos * 0, -1.0, beta * beta
-    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        value = tp / (square * n_pos + tp + ahead)
-        if value > best and tp + ahead > 0:
-            best, best_tp, best_fp = value, tp, ahead
-    return best_tp, best_fp
-
-
-@kernel
-def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rates):
-    """Where gain * tp - loss * fp is largest, of counts or of rates."""
-    if of_rates and (n_pos == 0 or n_neg == 0):
-        return n_pos * 0 - 1, n_pos * 0 - 1
-    if of_rates:
-        gain, loss = gain / n_pos, loss / n_neg
-    tp, fp, best = n_pos * 0, n_pos * 0, 0.0
-    best_tp, best_fp = n_pos * 0, n_pos * 0
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        value = gain * tp - loss * ahead
-        if value > best:
-            best, best_tp, best_fp = value, tp, ahead
-    return best_tp, best_fp
-
-
-@kernel
-def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where precision is largest and recall at least a limit."""
-    tp, fp, best = n_pos * 0, n_pos * 0, -1.0
-    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
-    if n_pos == 0:
-        return best_tp, best_fp
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        if tp / n_pos >= limit and tp + ahead > 0:
-            precision = tp / (tp + ahead)
-            if precision > best:
-                best, best_tp, best_fp = precision, tp, ahead
-    return best_tp, best_fp
-
-
-@kernel
-def with_precision(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where recall is largest and precision at least a limit."""
-    tp, fp = n_pos * 0, n_pos * 0
-    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
-    if n_pos == 0:
-        return best_tp, best_fp
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        if tp > best_tp and tp + ahead > 0 and tp / (tp + ahead) >= limit:
-            best_tp, best_fp = tp, ahead
-    return best_tp, best_fp
-
-
-@kernel
-def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where recall is largest and the false positive rate at most a limit."""
-    tp, fp = n_pos * 0, n_pos * 0
-    if n_pos == 0 or n_neg == 0:
-        return tp - 1, fp - 1
-    best_tp, best_fp = tp, fp
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        if ahead / n_neg > limit:
-            break
-        if tp > best_tp:
-            best_tp, best_fp = tp, ahead
-    return best_tp, best_fp
-
-
-@kernel
-def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where the false positive rate is least and recall at least a limit: steps are to tell positives apart."""
-    tp, fp = n_pos * 0, n_pos * 0
-    if n_pos == 0 or n_neg == 0:
-        return tp - 1, fp - 1
-    if limit <= 0:
-        return tp, fp
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        if tp / n_pos >= limit:
-            return tp, ahead
-    return n_pos * 0 - 1, n_pos * 0 - 1
-
-
-@kernel
-def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where recall is largest and at most so many rows are predicted positive: steps are to tell positives apart."""
-    tp, fp = n_pos * 0, n_pos * 0
-    if n_pos == 0:
-        return tp - 1, fp - 1
-    best_tp, best_fp = tp, fp
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        if tp + ahead > limit:
-            break
-        if tp > best_tp:
-            best_tp, best_fp = tp, ahead
-    return best_tp, best_fp
-
-
-# Areas under the P-R curve, and metrics of probabilities, whose steps are thresholds ----------------------------------
 
 
 @kernel

@@ -37,7 +37,8 @@ class Replicate(NamedTuple):
     Attributes
     ----------
     kernel : str
-        In `_kernels.replicates`: gives the value from how often each step of the ranking was drawn.
+        Gives the value (in `_kernels.replicates`), or the counts above a threshold (in `_kernels.thresholds`), from how
+        often each step of the ranking was drawn.
     detail : Detail
         Of the steps; the kernel of one that tells thresholds apart takes them too.
     scratch : int

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from fastevals import Ranking, metric
 from fastevals._kernels import jackknife, replicates
+from fastevals._kernels.steps import totals
 from fastevals.infer.bootstrap.samples import base
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
 from fastevals.infer.bootstrap.samples.steps import Steps
@@ -33,7 +34,7 @@ def without_one(name: str, steps: Steps) -> list[float]:
         counts.flat[cell] -= 1
         value = math.nan
         if counts.flat[cell] >= 0:
-            value = getattr(replicates, name)(*counts, steps.tied, *replicates.totals(*counts))
+            value = getattr(replicates, name)(*counts, steps.tied, *totals(*counts))
         values.append(value)
     return values
 
@@ -44,7 +45,7 @@ def without_one(name: str, steps: Steps) -> list[float]:
 def test_a_row_of_each_cell_left_out(name, case):
     steps = Steps.of(Ranking(case.y_true, case.y_score).counts, Detail.POSITIVES)
     found = np.empty(steps.sizes.shape)
-    KERNELS[name](*steps.sizes, steps.tied, *replicates.totals(*steps.sizes), found)
+    KERNELS[name](*steps.sizes, steps.tied, *totals(*steps.sizes), found)
     expected = np.array(without_one(name, steps))
     there = steps.sizes.ravel() > 0
     defined = there & ~np.isnan(expected)

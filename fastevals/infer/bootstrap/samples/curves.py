@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels import bands
-from fastevals._kernels.replicates import totals
+from fastevals._kernels.steps import totals
 from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
 from fastevals.measure.asked import RankingMetric

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.replicates import fill_steps
+from fastevals._kernels.steps import fill_steps
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.registry import Detail
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels import jackknife, replicates
+from fastevals._kernels import jackknife, replicates, thresholds
+from fastevals._kernels.steps import above_cut, totals
 from fastevals.infer.bootstrap.intervals import acceleration
 from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.steps import Steps
@@ -57,10 +58,11 @@ class Sweeps:
         """Give the function that sweeps a metric."""
         if metric.threshold is not None:
             cut = next(cuts)
-            return lambda counts, n_pos, n_neg, scratch: replicates.above_cut(*counts, cut)
+            return lambda counts, n_pos, n_neg, scratch: above_cut(*counts, cut)
         if metric.sweep is None:
             return lambda counts, n_pos, n_neg, scratch: metric.of_counts(self.steps.threshold_counts(counts))
-        kernel, tied, n_scratch = getattr(replicates, metric.sweep.kernel), self.steps.tied, metric.sweep.scratch
+        kernel = getattr(thresholds if metric.of_cells else replicates, metric.sweep.kernel)
+        tied, n_scratch = self.steps.tied, metric.sweep.scratch
         parameters: tuple[Any, ...] = metric.parameters
         if metric.sweep.detail == Detail.THRESHOLDS:
             assert self.steps.thresholds is not None
@@ -81,7 +83,7 @@ class Sweeps:
 
     def sweep(self, counts: NDArray[Any], scratch: NDArray[Any], raw: NDArray[np.float64]) -> None:
         """Write what is swept of a draw: positives, negatives, and each metric or the two counts that it is made of."""
-        n_pos, n_neg = replicates.totals(*counts)
+        n_pos, n_neg = totals(*counts)
         raw[:2] = n_pos, n_neg
         for place, sweep in zip(self._places, self._sweeps, strict=True):
             raw[place] = sweep(counts, n_pos, n_neg, scratch)
@@ -113,7 +115,7 @@ class Sweeps:
             values, sizes = values[order], at[order]
         elif metric.sweep and metric.sweep.jackknife:
             values = np.empty(sizes.shape)
-            n_pos, n_neg = replicates.totals(*sizes)
+            n_pos, n_neg = totals(*sizes)
             getattr(jackknife, metric.sweep.jackknife)(*sizes, self.steps.tied, n_pos, n_neg, values)
             values = metric.sweep.then(values) if metric.sweep.then else values
         else:

@@ -1,0 +1,133 @@
+"""A threshold chosen in a bootstrap replicate, from how often each step was drawn (see `steps`).
+
+Each gives the positives and negatives above the threshold, or -1 twice where there is none. Rates are best before the
+negatives of a step that is not tied, or after a step that is; of thresholds as good the highest is taken.
+"""
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.steps import wide
+
+__all__ = ["best_difference", "best_f", "with_precision", "with_recall", "with_tpr", "within_fpr", "within_n_predicted"]
+
+
+@kernel
+def best_f(positives, negatives, tied, n_pos, n_neg, beta):
+    """Where the F score is largest; without positives it is 0 wherever a row is predicted positive."""
+    if n_pos == 0:
+        return n_pos, n_neg
+    tp, fp, best, square = n_pos * 0, n_pos * 0, -1.0, beta * beta
+    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        value = tp / (square * n_pos + tp + ahead)
+        if value > best and tp + ahead > 0:
+            best, best_tp, best_fp = value, tp, ahead
+    return best_tp, best_fp
+
+
+@kernel
+def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rates):
+    """Where gain * tp - loss * fp is largest, of counts or of rates."""
+    if of_rates and (n_pos == 0 or n_neg == 0):
+        return n_pos * 0 - 1, n_pos * 0 - 1
+    if of_rates:
+        gain, loss = gain / n_pos, loss / n_neg
+    tp, fp, best = n_pos * 0, n_pos * 0, 0.0
+    best_tp, best_fp = n_pos * 0, n_pos * 0
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        value = gain * tp - loss * ahead
+        if value > best:
+            best, best_tp, best_fp = value, tp, ahead
+    return best_tp, best_fp
+
+
+@kernel
+def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where precision is largest and recall at least a limit."""
+    tp, fp, best = n_pos * 0, n_pos * 0, -1.0
+    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
+    if n_pos == 0:
+        return best_tp, best_fp
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        if tp / n_pos >= limit and tp + ahead > 0:
+            precision = tp / (tp + ahead)
+            if precision > best:
+                best, best_tp, best_fp = precision, tp, ahead
+    return best_tp, best_fp
+
+
+@kernel
+def with_precision(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where recall is largest and precision at least a limit."""
+    tp, fp = n_pos * 0, n_pos * 0
+    best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
+    if n_pos == 0:
+        return best_tp, best_fp
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        if tp > best_tp and tp + ahead > 0 and tp / (tp + ahead) >= limit:
+            best_tp, best_fp = tp, ahead
+    return best_tp, best_fp
+
+
+@kernel
+def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where recall is largest and the false positive rate at most a limit."""
+    tp, fp = n_pos * 0, n_pos * 0
+    if n_pos == 0 or n_neg == 0:
+        return tp - 1, fp - 1
+    best_tp, best_fp = tp, fp
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        if ahead / n_neg > limit:
+            break
+        if tp > best_tp:
+            best_tp, best_fp = tp, ahead
+    return best_tp, best_fp
+
+
+@kernel
+def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where the false positive rate is least and recall at least a limit: steps are to tell positives apart."""
+    tp, fp = n_pos * 0, n_pos * 0
+    if n_pos == 0 or n_neg == 0:
+        return tp - 1, fp - 1
+    if limit <= 0:
+        return tp, fp
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        if tp / n_pos >= limit:
+            return tp, ahead
+    return n_pos * 0 - 1, n_pos * 0 - 1
+
+
+@kernel
+def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
+    """Where recall is largest and at most so many rows are predicted positive: steps are to tell positives apart."""
+    tp, fp = n_pos * 0, n_pos * 0
+    if n_pos == 0:
+        return tp - 1, fp - 1
+    best_tp, best_fp = tp, fp
+    for step in range(tied.size):
+        tp += positives[step]
+        ahead = fp + wide(negatives[step]) * tied[step]
+        fp += negatives[step]
+        if tp + ahead > limit:
+            break
+        if tp > best_tp:
+            best_tp, best_fp = tp, ahead
+    return best_tp, best_fp
