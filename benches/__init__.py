@@ -1,1 +1,1 @@
-"""Speed and memory, as ratios against peers: `python -m benches run | smoke | compare | readme`."""
+"""Speed and memory, as ratios against peers: `python -m benches run | smoke | compare | coverage | readme`."""

@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from benches import coverage as simulation
 from benches import history
 from benches.figures import FIGURES
 from benches.numpy_at_best import disabled_features
 from benches.race import can_run
-from benches.report import readme_with, text_table
+from benches.report import coverage_section, readme_with, speed_section, text_table
 
 ROOT = Path(__file__).parents[1]
 # A BLAS worker waits busily for tens of milliseconds after np.dot, on a core that whoever is timed next could use.
@@ -67,11 +68,23 @@ def compare(options: argparse.Namespace) -> int:
     return bool(worse)
 
 
+def coverage(options: argparse.Namespace) -> int:
+    """Simulate how often intervals cover a known AUC, and save."""
+    rows = []
+    for row in simulation.simulate():
+        rows.append(row)
+        shares = "; ".join(f"{method} {result['coverage']:.1%}" for method, result in row["methods"].items())
+        print(f"{row['scheme']}, {row['n_positives']:g} of {row['n']}, AUC {row['auc']}: {shares}", flush=True)
+    print(f"written to {history.save(simulation.entry_of(rows), simulation.PATH)}")
+    return 0
+
+
 def readme(options: argparse.Namespace) -> int:
-    """Write README's table, or check that it is up to date."""
+    """Write README's tables, or check that they are up to date."""
     path = ROOT / "README.md"
     old = path.read_text()
-    new = readme_with(old, history.newest())
+    new = readme_with(old, "bench", speed_section(history.newest()))
+    new = readme_with(new, "coverage", coverage_section(simulation.saved()))
     if options.check:
         print("README.md is up to date" if new == old else "README.md is out of date: run 'python -m benches readme'")
         return new != old
@@ -81,9 +94,9 @@ def readme(options: argparse.Namespace) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command."""
-    parser = argparse.ArgumentParser(prog="python -m benches", description="Speed and memory against peers.")
+    parser = argparse.ArgumentParser(prog="python -m benches", description="Speed and memory against peers; coverage.")
     commands = parser.add_subparsers(required=True)
-    for command in (run, smoke, compare, readme):
+    for command in (run, smoke, compare, coverage, readme):
         subparser = commands.add_parser(command.__name__, help=command.__doc__)
         subparser.set_defaults(command=command)
         if command is run:

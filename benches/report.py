@@ -1,4 +1,4 @@
-"""Figures as rows of a table: for the terminal, and for README."""
+"""Results as rows of a table: for the terminal, and for README."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 from benches.figures import FIGURES, Figure
 
-__all__ = ["amount", "bar_of", "readme_with", "rows_of", "text_table"]
+__all__ = ["amount", "bar_of", "coverage_section", "markers", "readme_with", "rows_of", "speed_section", "text_table"]
 
-START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -69,12 +68,23 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([heading, "|" + "---|" * len(rows[0]), *body])
 
 
-def readme_with(text: str, history: Mapping[str, Any]) -> str:
-    """Replace what README has between its markers by a release's table."""
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
+def markers(section: str) -> tuple[str, str]:
+    """Give what stands before and after a section of README that is made here."""
+    return f"<!-- {section}:start -->", f"<!-- {section}:end -->"
+
+
+def readme_with(text: str, section: str, content: str) -> str:
+    """Replace what README has between a section's markers."""
+    first, last = markers(section)
+    before, start, rest = text.partition(first)
+    _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"README.md has no {START} followed by {END}: put both where the table goes")
+        raise ValueError(f"README.md has no {first} followed by {last}: put both where the table goes")
+    return f"{before}{start}\n{content}\n{end}{after}"
+
+
+def speed_section(history: Mapping[str, Any]) -> str:
+    """Write a release's table of figures."""
     machine = history["machine"]
     versions = ", ".join(f"{library} {version}" for library, version in machine["libraries"].items())
     note = (
@@ -87,4 +97,29 @@ def readme_with(text: str, history: Mapping[str, Any]) -> str:
     rows = [
         row[:6] for row in rows_of({name: result for name, result in history["figures"].items() if name in FIGURES})
     ]
-    return f"{before}{start}\n{markdown_table(rows)}\n\n{note}\n{end}{after}"
+    return f"{markdown_table(rows)}\n\n{note}"
+
+
+def coverage_section(entry: Mapping[str, Any]) -> str:
+    """Write the table of what `benches.coverage` saved, folded up."""
+    settings = entry["settings"]
+    methods = list(settings[0]["methods"])
+    rows = [["scheme", "prevalence", "rows", "positives", "negatives", "AUC", *methods, "no BCa", "no DeLong"]]
+    for each in settings:
+        of = each["methods"]
+        shares = [*(of[method]["coverage"] for method in methods), *(of[it]["undefined"] for it in ("BCa", "DeLong"))]
+        rows.append(
+            [
+                each["scheme"],
+                f"{each['prevalence']:.0%}",
+                *(f"{each[number]:,g}" for number in ("n", "n_positives", "n_negatives", "auc")),
+                *(f"{100 * share:.1f}" for share in shares),
+            ]
+        )
+    note = (
+        f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets a setting, {entry['n_resamples']:,} "
+        f"replicates each, seed {entry['seed']}. Made by `python -m benches coverage`; `benches/history/coverage.json` "
+        "also has on which side intervals miss, and how wide they are."
+    )
+    summary = f"Coverage of {entry['confidence_level']:.0%} intervals in {len(settings)} settings, in %"
+    return f"<details><summary>{summary}</summary>\n\n{markdown_table(rows)}\n\n{note}\n\n</details>"

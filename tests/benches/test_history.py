@@ -1,14 +1,14 @@
-"""Comparing releases, and README's table."""
+"""Comparing releases, and README's tables."""
 
 import json
 
 import pytest
 
 from benches import __main__ as commands
-from benches import history
+from benches import coverage, history
 from benches.figures import FIGURES, Figure
 from benches.race import Result, judged
-from benches.report import END, START, amount, readme_with
+from benches.report import amount, coverage_section, markers, readme_with, speed_section
 
 SORT, SKLEARN = "roc_auc-1M-np.sort", "roc_auc-1M-scikit-learn"
 MACHINE = {
@@ -31,6 +31,20 @@ def made(version, values):
 
 
 THEN = made("0.1.0", {SORT: 0.8, SKLEARN: 0.02})
+
+ROW = {
+    "scheme": "plain",
+    "prevalence": 0.05,
+    "n": 2000,
+    "auc": 0.9,
+    "n_positives": 100.0,
+    "n_negatives": 1900.0,
+    "methods": {
+        "BCa": {"coverage": 0.9435, "undefined": 0.0},
+        "DeLong": {"coverage": 0.9, "undefined": 0.0125},
+    },
+}
+COVERAGE = coverage.entry_of([ROW], n_data_sets=2000, n_resamples=999)
 
 
 @pytest.mark.parametrize(("change", "worse"), [(1.2, [SORT]), (1.1, []), (0.5, [])])
@@ -57,6 +71,7 @@ def test_newest_is_by_version(tmp_path):
         history.newest(tmp_path)
     for version in ("0.2.0", "0.10.0", "0.9.1"):
         history.save(made(version, {SORT: 0.8}), tmp_path / f"{version}.json")
+    history.save(COVERAGE, tmp_path / "coverage.json")  # of no version
     assert history.newest(tmp_path)["version"] == "0.10.0"
 
 
@@ -84,30 +99,64 @@ def test_compare_command(tmp_path, monkeypatch, capsys, change, status):
     assert f"worse by over 15%: {SORT if status else 'none'}" in capsys.readouterr().out
 
 
+def stale(section):
+    start, end = markers(section)
+    return f"{start}\nstale\n{end}"
+
+
 def test_readme_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(commands, "ROOT", tmp_path)
     monkeypatch.setattr(history, "newest", lambda: THEN)
+    monkeypatch.setattr(coverage, "saved", lambda: COVERAGE)
     readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{START}\nstale\n{END}\nafter\n")
+    readme.write_text(f"before\n{stale('bench')}\nbetween\n{stale('coverage')}\nafter\n")
     assert commands.main(["readme", "--check"]) == 1
     assert commands.main(["readme"]) == 0
     assert commands.main(["readme", "--check"]) == 0
-    text = readme.read_text()
-    assert text.startswith(f"before\n{START}\n| figure |")
-    assert text.endswith(f"{END}\nafter\n")
-    assert "stale" not in text
-    assert "0.80x the time" in text
-    assert "50x faster" in text
-    readme.write_text("no markers")
+    assert readme.read_text() == "\n".join(
+        [
+            "before", markers("bench")[0], speed_section(THEN), markers("bench")[1],
+            "between", markers("coverage")[0], coverage_section(COVERAGE), markers("coverage")[1], "after\n",
+        ]
+    )  # fmt: skip
+    readme.write_text(stale("bench"))
     with pytest.raises(SystemExit) as stop:
         commands.main(["readme"])
     assert stop.value.code == 2
-    assert START in capsys.readouterr().err
+    assert markers("coverage")[0] in capsys.readouterr().err
 
 
-def test_readme_needs_its_markers_in_order():
-    with pytest.raises(ValueError, match=r"README\.md has no"):
-        readme_with(f"{END} {START}", THEN)
+@pytest.mark.parametrize("section", ["bench", "coverage"])
+def test_readme_needs_its_markers_in_order(section):
+    start, end = markers(section)
+    assert readme_with(f"a{start}b{end}c", section, "new") == f"a{start}\nnew\n{end}c"
+    with pytest.raises(ValueError, match=rf"README\.md has no {start}"):
+        readme_with(f"{end} {start}", section, "new")
+
+
+def test_section_of_speed():
+    text = speed_section(THEN)
+    assert text.startswith("| figure |")
+    assert "0.80x the time" in text
+    assert "50x faster" in text
+
+
+def test_section_of_coverage():
+    lines = coverage_section(COVERAGE).split("\n")
+    assert lines[0] == "<details><summary>Coverage of 95% intervals in 1 settings, in %</summary>"
+    assert lines[2].endswith("| AUC | BCa | DeLong | no BCa | no DeLong |")
+    assert lines[4] == "| plain | 5% | 2,000 | 100 | 1,900 | 0.9 | 94.3 | 90.0 | 0.0 | 1.2 |"
+    assert lines[-1] == "</details>"
+
+
+def test_coverage_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(coverage, "PATH", tmp_path / "coverage.json")
+    with pytest.raises(FileNotFoundError, match="python -m benches coverage"):
+        coverage.saved()
+    monkeypatch.setattr(coverage, "simulate", lambda: iter([ROW]))
+    assert commands.main(["coverage"]) == 0
+    assert coverage.saved() == COVERAGE
+    assert "plain, 100 of 2000, AUC 0.9: BCa 94.3%; DeLong 90.0%" in capsys.readouterr().out
 
 
 def test_a_result_is_the_median_of_ratios_of_neighbours():
