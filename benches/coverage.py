@@ -104,13 +104,19 @@ def intervals_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_resamples: int) -> list[Any]:
     """Do what `bootstrap` does, for all methods at once and without its warnings."""
-    sample = RankingSample(ASKED, ranking.counts, [of_ranking(each) for each in ASKED.values()], stratified=stratified)
+    sample = RankingSample(ranking.counts, [of_ranking(each) for each in ASKED.values()], stratified=stratified)
     replicates = sample.replicates(n_resamples, key)[0]
     replicates = replicates[~np.isnan(replicates)]
-    value, skew = float(sample.estimates()[0]), float(sample.accelerations(key, [0])[0])
+    value, acceleration = float(sample.estimates()[0]), float(sample.accelerations(key, [0])[0])
     return [
         intervals.confidence_interval(
-            method, replicates, value, confidence_level=LEVEL, alternative="two-sided", skew=skew, bounds=(0.0, 1.0)
+            method,
+            replicates,
+            value,
+            confidence_level=LEVEL,
+            alternative="two-sided",
+            acceleration=acceleration,
+            bounds=(0.0, 1.0),
         )
         for method in intervals.METHODS
     ]

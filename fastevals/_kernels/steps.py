@@ -6,7 +6,7 @@ the positives first and the negatives, of whatever thresholds, after them.
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["above_cut", "fill_steps", "totals", "wide"]
+__all__ = ["above_cut", "fill_steps", "merge_steps", "totals", "wide"]
 
 
 @kernel
@@ -37,6 +37,15 @@ def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step
             sizes[0, steps - 1], sizes[1, steps - 1], tied[steps - 1] = up, down, not open_
     cut_steps[cut:] = steps
     return steps, largest
+
+
+@kernel
+def merge_steps(counts, step_of_row, merged):
+    """Write the counts of coarser steps: step_of_row[i + 1] is that of step i."""
+    merged[:] = 0
+    for step in range(counts.shape[1]):
+        merged[0, step_of_row[step + 1]] += counts[0, step]
+        merged[1, step_of_row[step + 1]] += counts[1, step]
 
 
 @kernel

@@ -247,8 +247,9 @@ def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[
         )
 
 
-def check_whole_counts(name: str, counts: NDArray[Any], kind: str) -> None:
+def check_whole_counts(name: str, values: Any, kind: str) -> None:
     """Raise unless counts are of whole rows, of which there are some."""
+    counts = np.asarray(values)
     if counts.dtype.kind == "f" and (kind == "Ranking" or (counts != np.trunc(counts)).any() or counts.sum() > 2**53):
         raise ValueError(
             f"{name} must count whole rows to be resampled, but this {kind} has weights: pass the pair of arrays and "

@@ -175,9 +175,10 @@ def checked_number(function: Callable[..., Any]) -> Callable[[Any], float]:
     """Wrap a user's metric so that it must give one real number."""
 
     def checked(counts: Any) -> float:
-        value = np.asarray(function(counts))
+        given = function(counts)
+        value = np.asarray(given)
         if value.dtype.kind not in "fiub" or value.ndim:
-            raise ValueError(f"metrics: a function must give one real number, got {show(function(counts))}")
+            raise ValueError(f"metrics: a function must give one real number, got {show(given)}")
         return float(value)
 
     return checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -11,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals._random import seed_key
-from fastevals.infer.bootstrap.intervals import METHODS
+from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import Estimate, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, bounds_of, models_of
-from fastevals.infer.results import ALTERNATIVES, MOST_RESAMPLES, ByMetric, level_of
+from fastevals.infer.results import ByMetric
 from fastevals.measure.asked import as_asked
 from fastevals.measure.results import Frozen, Interval
 
@@ -24,6 +24,7 @@ __all__ = ["Difference", "MetricComparison", "RankingComparison", "compare_ranki
 Floats = NDArray[np.float64]
 
 ROUNDING = 2.0**-48  # relative; what is less is rounding
+TIED = 1e-9  # relative; statistics as near are equal: each is a difference of replicates that were rounded
 SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
 
 
@@ -75,7 +76,7 @@ class MetricComparison(Frozen):
     differences : tuple of Difference
         Of each pair, or of each model and the reference.
     n_undefined : int
-        Replicates in which a difference is undefined: they are left out of all.
+        Replicates in which a difference is undefined, or infinite: they are left out of all.
     """
 
     estimates: dict[Any, Estimate]
@@ -95,7 +96,16 @@ class MetricComparison(Frozen):
 
 
 class RankingComparison(ByMetric):
-    """What `compare_rankings` gives: a mapping from each metric to its `MetricComparison`."""
+    """What `compare_rankings` gives: a mapping from each metric to its `MetricComparison`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true, scores = [0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
+    >>> result = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=99, rng=0)
+    >>> [(each.model, each.reference) for each in result["roc_auc"].differences]
+    [('a', 'b')]
+    """
 
     __slots__ = ()
 
@@ -183,12 +193,8 @@ def compare_rankings(
     >>> found["roc_auc"].differences[0].value
     0.3888888888888889
     """
-    check.check_choice("method", method, METHODS)
-    check.check_choice("alternative", alternative, ALTERNATIVES)
-    level, _ = level_of(confidence_level)
-    n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
+    plan = Plan.of(n_resamples, confidence_level, method, alternative, rng)
     asked = as_asked(metrics)
-    key = seed_key("rng", rng)
     labelled, names, _ = check.as_predictions("scores", scores)
     models = list(range(len(labelled))) if names is None else list(names)
     check.check_two_models("scores", models)
@@ -198,61 +204,71 @@ def compare_rankings(
         pairs = [(k, models.index(reference)) for k in range(len(models)) if models[k] != reference]
     sample = models_of(y_true, labelled, asked, Design(groups, sample_weight, bool(stratified), pos_label))
     values = sample.estimates()
-    replicates = sample.replicates(n_resamples, key, progress=progress)
-    skews = sample.accelerations(key, range(len(asked))) if method == "BCa" else {}
+    replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
+    defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]
+    accelerations = sample.accelerations(plan.key, defined) if plan.method == "BCa" else {}
     comparisons = {}
     for k, (label, each) in enumerate(asked.items()):
-        skew = np.broadcast_to(skews.get(k, 0.0), values[k].shape)
+        bounds = bounds_of(each)
+        acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {
             model: estimate_of(
-                f"{label} of {model}", values[k][i], replicates[k][:, i], skew[i], method=method,
-                confidence_level=level, alternative=alternative, bounds=bounds_of(each), keep=keep_distribution,
+                f"{label} of {model}",
+                values[k][i],
+                replicates[k][:, i],
+                acceleration[i],
+                plan,
+                bounds,
+                keep_distribution,
             )
             for i, model in enumerate(models)
-        }  # fmt: skip
-        low, high = bounds_of(each)
-        undefined, rows = _differences(values[k], replicates[k], pairs, level, alternative, (low - high, high - low))
+        }
+        undefined, rows = _differences(
+            values[k], replicates[k], pairs, plan, (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        )
         differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, rows, strict=True))
         comparisons[label] = MetricComparison(estimates, differences, undefined)
-    return RankingComparison(comparisons, n_resamples, level, method, alternative)
+    return RankingComparison(comparisons, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative)
 
 
 def _differences(
     values: Floats,
     replicates: Floats,
     pairs: list[tuple[int, int]],
-    level: float,
-    alternative: str,
+    plan: Plan,
     bounds: tuple[float, float],
 ) -> tuple[int, list[tuple[Any, ...]]]:
     """Give the number of undefined replicates, and of each pair what a Difference says of it.
 
     Values have shape (n_models,), replicates (n_resamples, n_models).
     """
+    alternative, side = plan.alternative, SIDES[plan.alternative]
     compared = np.unique(pairs)
+    values = np.where(np.isfinite(values), values, np.nan)
     defined = compared[~np.isnan(values[compared])]
-    kept = ~np.isnan(replicates[:, defined]).any(axis=1)
+    kept = np.isfinite(replicates[:, defined]).all(axis=1)
     replicates = replicates[kept]
     n = len(replicates)
     largest = np.full(n, -math.inf)
     found = []
     for i, j in pairs:
         difference = values[i] - values[j]
-        deviations = replicates[:, i] - replicates[:, j] - difference
+        with np.errstate(invalid="ignore"):  # of models whose metric is infinite
+            deviations = replicates[:, i] - replicates[:, j] - difference
         error = float(deviations.std(ddof=1)) if n > 1 else math.nan
-        statistic = float(SIDES[alternative](difference))
+        statistic = float(side(difference))
         if error <= ROUNDING * abs(values[i]):  # the two rank alike, or differ by as much in all replicates
             deviations, error = np.zeros(n), 0.0
             alike = abs(difference) <= ROUNDING * abs(values[i])
             difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
         else:
-            deviations, statistic = SIDES[alternative](deviations) / error, statistic / error
+            deviations, statistic = side(deviations) / error, statistic / error
         if not math.isnan(statistic):
             np.maximum(largest, deviations, out=largest)
         found.append((float(difference), error, statistic, _pvalue(deviations, statistic)))
-    place = math.ceil(level * (n + 1)) - 1
+    place = math.ceil(Fraction(repr(plan.confidence_level)) * (n + 1)) - 1
     if place >= n:
-        check.warn_too_few("n_resamples", n, level)
+        check.warn_too_few("n_resamples", n, plan.confidence_level)
     reach = float(np.partition(largest, place)[place]) if place < n else math.inf
     rows = []
     for difference, error, statistic, pvalue in found:
@@ -268,4 +284,7 @@ def _pvalue(deviations: Floats, statistic: float) -> float:
     """Give the share of deviations that reach a statistic, the data's own among them."""
     if math.isnan(statistic):
         return math.nan
-    return float((1 + np.count_nonzero(deviations >= statistic)) / (1 + deviations.size))
+    reached = np.count_nonzero(deviations >= statistic - TIED * abs(statistic)) if math.isfinite(statistic) else 0
+    if statistic == -math.inf:
+        reached = deviations.size
+    return (1 + reached) / (1 + deviations.size)

@@ -12,7 +12,7 @@ import numpy as np
 from fastevals import _validation as check
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.registry import METRICS, Detail, Metric, Replicate
+from fastevals.measure.registry import METRICS, Detail, Metric, ReplicateKernel
 from fastevals.measure.sweeps import best_row
 
 __all__ = ["F_SCORE", "WHERE", "AskedMetric", "RankingMetric", "as_asked", "metric", "of_ranking"]
@@ -100,7 +100,7 @@ def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
             each = AskedMetric(each, {})
         if not (isinstance(each, AskedMetric) or callable(each)):
             raise ValueError(f"metrics must hold names, metric(...) or functions, got {check.show(each)}")
-        name = str(each) if label is None else label
+        name = str(each if label is None else label)
         if name in asked:
             raise ValueError(f"metrics must all differ, got {name!r} twice")
         asked[name] = each
@@ -117,7 +117,7 @@ class RankingMetric:
         Gives the value from threshold counts.
     detail : Detail
         How finely replicates must tell rows apart.
-    sweep : Replicate or None
+    sweep : ReplicateKernel or None
         How a replicate's value is swept, or with `of_cells` its cells; without it `of_counts` is called.
     parameters : tuple of float
         That the kernel of the sweep takes.
@@ -129,7 +129,7 @@ class RankingMetric:
 
     of_counts: Callable[[ThresholdCounts], float]
     detail: Detail
-    sweep: Replicate | None = None
+    sweep: ReplicateKernel | None = None
     parameters: tuple[float, ...] = ()
     of_cells: Callable[[Cells], Any] | None = None
     threshold: Any = None
@@ -165,20 +165,12 @@ def _partial_auc(asked: AskedMetric) -> RankingMetric:
     def of_counts(counts: ThresholdCounts) -> float:
         return ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize)
 
-    return RankingMetric(of_counts, Detail.POLYLINE, Replicate("partial_roc_auc"), (fpr, tpr, standardize))
+    return RankingMetric(of_counts, Detail.POLYLINE, ReplicateKernel("partial_roc_auc"), (fpr, tpr, standardize))
 
 
 # Metrics of one threshold -----------------------------------------------------------------------------------------
 
-# How the threshold that a constraint leads to is swept for.
-CONSTRAINED = {
-    "recall": Replicate("with_recall"),
-    "precision": Replicate("with_precision"),
-    "fpr": Replicate("within_fpr"),
-    "tpr": Replicate("with_tpr", Detail.POSITIVES),
-    "n_predicted": Replicate("within_n_predicted", Detail.POSITIVES),
-}
-WHERE = ("threshold", "best", *CONSTRAINED)
+WHERE = ("threshold", "best", *thresholds.CONSTRAINTS)
 
 
 def _at_a_threshold(asked: AskedMetric) -> RankingMetric:
@@ -206,7 +198,7 @@ def _at_a_threshold(asked: AskedMetric) -> RankingMetric:
             Detail.CUTS, of_cells=of_cells, threshold=threshold,
         )  # fmt: skip
     limit = thresholds.checked_limit(name, limit)
-    sweep = CONSTRAINED[name]
+    sweep = thresholds.CONSTRAINTS[name].replicate
     return RankingMetric(
         lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),
         sweep.detail, sweep, (limit,), of_cells,
@@ -217,42 +209,38 @@ def _options_of(name: str) -> tuple[str, ...]:
     return ("beta",) if name == F_SCORE else METRICS[name].options
 
 
-def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
-    """Give a metric of the cells with its own options among those given, checked."""
-    entry = _entry(name)
-    own: dict[str, Any] = {}
+def _own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a metric's own options among those given, checked."""
     if name == F_SCORE:
-        own["beta"] = check.check_number("beta", options.get("beta", 1.0), low=0, open_low=True, open_high=True)
-    elif entry.options:
-        own = dict(zip(thresholds.COSTS, _costs(options), strict=True))
+        return {"beta": check.check_number("beta", options.get("beta", 1.0), low=0, open_low=True, open_high=True)}
+    if not METRICS[name].options:
+        return {}
+    costs = check.check_costs(options.get("cost_fp", 1.0), options.get("cost_fn", 1.0), options.get("prior"))
+    return dict(zip(thresholds.COSTS, costs, strict=True))
+
+
+def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
+    entry, own = _entry(name), _own_options(name, options)
     return lambda at: entry.function(Cells(*map(np.asarray, at)), **own)
 
 
-def _costs(options: Mapping[str, Any]) -> tuple[float, float, float | None]:
-    return check.check_costs(options.get("cost_fp", 1.0), options.get("cost_fn", 1.0), options.get("prior"))
-
-
 def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
-    """Give the metric at the threshold that is best by another, swept for where that is F or a sum of two rates."""
-    by, sign = _of_cells(best, options), 1 if _entry(best).greater_is_better else -1
-    sweep: Replicate | None = None
-    parameters: tuple[float, ...] = ()
-    if best in ("f1", F_SCORE):
-        sweep, parameters = Replicate("best_f"), (float(options.get("beta", 1.0)) if best == F_SCORE else 1.0,)
-    elif best in ("accuracy", "error_rate"):
-        sweep, parameters = Replicate("best_difference"), (1.0, 1.0, False)
-    elif best in ("informedness", "balanced_accuracy"):
-        sweep, parameters = Replicate("best_difference"), (1.0, 1.0, True)
-    elif best == "expected_cost":
-        fp, fn, prior = _costs(options)
-        weights = (fn, fp, False) if prior is None else (prior * fn, (1 - prior) * fp, True)
-        sweep, parameters = Replicate("best_difference"), weights
+    """Give a metric at the threshold that is best by another; undefined where the other needs a class that is missing.
+
+    F is 0 at all thresholds without positives: none is best.
+    """
+    by, entry = _of_cells(best, options), _entry(best)
+    sign = 1 if entry.greater_is_better else -1
 
     def of_counts(counts: ThresholdCounts) -> float:
+        if not counts.n_pos and entry.best is METRICS["f1"].best:
+            return math.nan
         return _at_row(of_cells, counts, best_row(counts, lambda at: sign * by(at)))
 
-    if sweep is None:
+    if entry.best is None:
         return RankingMetric(of_counts, Detail.THRESHOLDS)
+    kernel, parameters = entry.best(**_own_options(best, options))
+    sweep = ReplicateKernel(kernel)
     return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
 
 

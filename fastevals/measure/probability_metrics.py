@@ -27,7 +27,17 @@ from fastevals.measure.probability_bins import (
 )
 from fastevals.measure.results import Frozen
 
-__all__ = ["BrierDecomposition", "brier_decomposition", "brier_score", "log_loss"]
+__all__ = [
+    "BrierDecomposition",
+    "brier_decomposition",
+    "brier_score",
+    "log_loss",
+    "log_losses",
+    "probabilities",
+    "squared_losses",
+]
+
+Floats = NDArray[np.float64]
 
 TINY = 5e-324  # divides an empty group's 0 without a NaN
 
@@ -77,6 +87,29 @@ def log_loss(counts: ThresholdCounts) -> float:
         return np.sum(of_positives + of_negatives)
 
     return abs(mean_over_rows(counts, sweep_groups(counts, logs)))
+
+
+# Losses at each threshold, for bootstrap replicates: NaN unless all thresholds are probabilities ---------------------
+
+
+def probabilities(thresholds: Floats) -> tuple[Floats]:
+    """Give descending thresholds themselves."""
+    if thresholds.size and not (thresholds[-1] >= 0 and thresholds[0] <= 1):
+        return (np.full(thresholds.size, np.nan),)
+    return (thresholds,)
+
+
+def squared_losses(thresholds: Floats) -> tuple[Floats, Floats]:
+    """Give the squared differences of the Brier score."""
+    (p,) = probabilities(thresholds)
+    return (1 - p) ** 2, p**2
+
+
+def log_losses(thresholds: Floats) -> tuple[Floats, Floats]:
+    """Give the terms of the log loss."""
+    (p,) = probabilities(thresholds)
+    with np.errstate(divide="ignore"):
+        return -np.log(p), -np.log1p(-p)
 
 
 # The Brier score in parts -----------------------------------------------------------------------------------------

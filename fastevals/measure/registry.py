@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastevals._validation import check_choice
 from fastevals.measure import cells, probability_metrics, ranking_metrics
 from fastevals.measure.counts import Cells, ThresholdCounts
@@ -19,7 +22,7 @@ from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.probability_bins import are_probabilities
 
-__all__ = ["METRICS", "Detail", "Metric", "Replicate", "metric_named"]
+__all__ = ["METRICS", "Detail", "Metric", "ReplicateKernel", "metric_named"]
 
 
 class Detail(IntEnum):
@@ -31,22 +34,24 @@ class Detail(IntEnum):
     THRESHOLDS = 3  # by all thresholds, whose values count
 
 
-class Replicate(NamedTuple):
-    """How a bootstrap replicate's value is swept.
+class ReplicateKernel(NamedTuple):
+    """How a bootstrap replicate's value is swept. Kernels are named: they are loaded where they are used.
 
     Attributes
     ----------
     kernel : str
-        Gives the value (in `_kernels.replicates`), or the counts above a threshold (in `_kernels.thresholds`), from how
-        often each step of the ranking was drawn.
+        Of how often each step of the ranking was drawn, gives the value (in `_kernels.replicate_metrics`), or the
+        counts above a threshold (in `_kernels.replicate_thresholds`).
     detail : Detail
-        Of the steps; the kernel of one that tells thresholds apart takes them too.
+        Of the steps.
     scratch : int
         Arrays of working memory that the kernel takes.
     then : callable, optional
         Applied to the value.
     jackknife : str, optional
         In `_kernels.jackknife`: gives the values without one row.
+    of_thresholds : callable, optional
+        Of the thresholds of the steps, gives arrays that the kernel takes.
     """
 
     kernel: str
@@ -54,6 +59,7 @@ class Replicate(NamedTuple):
     scratch: int = 0
     then: Callable[[Any], Any] | None = None
     jackknife: str | None = None
+    of_thresholds: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,11 @@ class Metric:
         Classes ("positives", "negatives") without which it is undefined.
     options : tuple of str
         Keywords its function takes.
-    replicate : Replicate or None
+    replicate : ReplicateKernel or None
         How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
+    best : callable, optional
+        Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
+        metric, and its parameters.
     """
 
     name: str
@@ -91,7 +100,8 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("positives", "negatives")
     options: tuple[str, ...] = ()
-    replicate: Replicate | None = None
+    replicate: ReplicateKernel | None = None
+    best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
 
     @property
     def detail(self) -> Detail:
@@ -110,11 +120,34 @@ COSTS = ("cost_fp", "cost_fn", "prior")
 _POSITIVES = ("positives",)
 _NEGATIVES = ("negatives",)
 
+
+def _fewest_errors() -> tuple[str, tuple[float, ...]]:
+    return "best_difference", (1.0, 1.0, False)
+
+
+def _largest_rates() -> tuple[str, tuple[float, ...]]:
+    return "best_difference", (1.0, 1.0, True)
+
+
+def _largest_f(beta: float = 1.0) -> tuple[str, tuple[float, ...]]:
+    return "best_f", (beta,)
+
+
+def _least_cost(cost_fp: float, cost_fn: float, prior: float | None) -> tuple[str, tuple[float, ...]]:
+    if prior is None:
+        return "best_difference", (cost_fn, cost_fp, False)
+    return "best_difference", (prior * cost_fn, (1 - prior) * cost_fp, True)
+
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric(
-            "roc_auc", "AUC", "ranking", ranking_metrics.roc_auc, replicate=Replicate("roc_auc", jackknife="roc_auc")
+            "roc_auc",
+            "AUC",
+            "ranking",
+            ranking_metrics.roc_auc,
+            replicate=ReplicateKernel("roc_auc", jackknife="roc_auc"),
         ),
         Metric(
             "rank_loss",
@@ -122,7 +155,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.rank_loss,
             greater_is_better=False,
-            replicate=Replicate("roc_auc", then=lambda auc: 1 - auc, jackknife="roc_auc"),
+            replicate=ReplicateKernel("roc_auc", then=lambda auc: 1 - auc, jackknife="roc_auc"),
         ),
         Metric(
             "gini",
@@ -130,7 +163,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.gini,
             bounds=(-1.0, 1.0),
-            replicate=Replicate("roc_auc", then=lambda auc: 2 * auc - 1, jackknife="roc_auc"),
+            replicate=ReplicateKernel("roc_auc", then=lambda auc: 2 * auc - 1, jackknife="roc_auc"),
         ),
         Metric(
             "average_precision",
@@ -138,7 +171,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.average_precision,
             needs=_POSITIVES,
-            replicate=Replicate("average_precision", Detail.POSITIVES, jackknife="average_precision"),
+            replicate=ReplicateKernel("average_precision", Detail.POSITIVES, jackknife="average_precision"),
         ),
         Metric(
             "pr_auc",
@@ -146,7 +179,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.pr_auc,
             needs=_POSITIVES,
-            replicate=Replicate("pr_auc"),
+            replicate=ReplicateKernel("pr_auc"),
         ),
         Metric(
             "pr_auc_linear",
@@ -154,7 +187,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             lambda counts: ranking_metrics.pr_auc(counts, "linear"),
             needs=_POSITIVES,
-            replicate=Replicate("pr_auc_linear", Detail.POSITIVES),
+            replicate=ReplicateKernel("pr_auc_linear", Detail.POSITIVES),
         ),
         Metric(
             "break_even_point",
@@ -162,7 +195,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
-            replicate=Replicate("break_even_point"),
+            replicate=ReplicateKernel("break_even_point"),
         ),
         Metric(
             "equal_error_rate",
@@ -170,7 +203,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
-            replicate=Replicate("equal_error_rate"),
+            replicate=ReplicateKernel("equal_error_rate"),
         ),
         Metric(
             "equal_error_rate_on_hull",
@@ -187,9 +220,11 @@ METRICS: dict[str, Metric] = {
             lambda counts: CostEnvelope.from_counts(counts).area,
             greater_is_better=False,
             bounds=(0.0, 0.25),
-            replicate=Replicate("cost_area", scratch=2),
+            replicate=ReplicateKernel("cost_area", scratch=2),
         ),
-        Metric("ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=Replicate("ks_statistic")),
+        Metric(
+            "ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=ReplicateKernel("ks_statistic")
+        ),
         Metric(
             "brier_score",
             "Brier",
@@ -197,7 +232,7 @@ METRICS: dict[str, Metric] = {
             probability_metrics.brier_score,
             greater_is_better=False,
             needs=(),
-            replicate=Replicate("brier_score", Detail.THRESHOLDS),
+            replicate=ReplicateKernel("mean_loss", Detail.THRESHOLDS, of_thresholds=probability_metrics.squared_losses),
         ),
         Metric(
             "log_loss",
@@ -207,7 +242,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             bounds=(0.0, math.inf),
             needs=(),
-            replicate=Replicate("log_loss", Detail.THRESHOLDS),
+            replicate=ReplicateKernel("mean_loss", Detail.THRESHOLDS, of_thresholds=probability_metrics.log_losses),
         ),
         Metric(
             "expected_calibration_error",
@@ -216,10 +251,12 @@ METRICS: dict[str, Metric] = {
             lambda counts: CalibrationCurve.from_counts(counts).expected_calibration_error,
             greater_is_better=False,
             needs=(),
-            replicate=Replicate("expected_calibration_error", Detail.THRESHOLDS),
+            replicate=ReplicateKernel(
+                "expected_calibration_error", Detail.THRESHOLDS, of_thresholds=probability_metrics.probabilities
+            ),
         ),
-        Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=()),
-        Metric("error_rate", "error rate", "cells", cells.error_rate, greater_is_better=False, needs=()),
+        Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=(), best=_fewest_errors),
+        Metric("error_rate", "error rate", "cells", cells.error_rate, False, needs=(), best=_fewest_errors),
         Metric(
             "expected_cost",
             "cost",
@@ -229,16 +266,17 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, math.inf),
             needs=(),
             options=COSTS,
+            best=_least_cost,
         ),
         Metric("precision", "precision", "cells", cells.precision, needs=()),
         Metric("recall", "recall", "cells", cells.recall, needs=_POSITIVES),
         Metric("specificity", "specificity", "cells", cells.specificity, needs=_NEGATIVES),
         Metric("false_positive_rate", "FPR", "cells", cells.false_positive_rate, False, needs=_NEGATIVES),
         Metric("false_negative_rate", "FNR", "cells", cells.false_negative_rate, False, needs=_POSITIVES),
-        Metric("f1", "F1", "cells", cells.f_score, needs=()),
-        Metric("jaccard", "Jaccard", "cells", cells.jaccard, needs=()),
-        Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy),
-        Metric("informedness", "informedness", "cells", cells.informedness, bounds=(-1.0, 1.0)),
+        Metric("f1", "F1", "cells", cells.f_score, needs=(), best=_largest_f),
+        Metric("jaccard", "Jaccard", "cells", cells.jaccard, needs=(), best=_largest_f),
+        Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy, best=_largest_rates),
+        Metric("informedness", "informedness", "cells", cells.informedness, bounds=(-1.0, 1.0), best=_largest_rates),
         Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0)),
         Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0), needs=()),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure import cells
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.registry import COSTS, metric_named
+from fastevals.measure.registry import COSTS, Detail, ReplicateKernel, metric_named
 from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row
 
@@ -65,17 +65,17 @@ def _metric_of_cells(metric: str | Callable[..., Any], options: dict[str, Any]) 
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
     """Give the best other rate where a rate is within its limit, and the highest threshold that attains it."""
-    return _point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name][2])
+    return _point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name].best)
 
 
 def checked_limit(name: str, limit: Any) -> float:
     """Give the limit of a constraint as a float, within its range."""
-    return check.check_number(name, limit, low=0, high=CONSTRAINTS[name][4])
+    return check.check_number(name, limit, low=0, high=CONSTRAINTS[name].largest)
 
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
     """Give the row where the other rate is best while a rate is within its limit; None where no row keeps to it."""
-    held, bound, best, sign, _ = CONSTRAINTS[name]
+    held, bound, best, sign, _, _ = CONSTRAINTS[name]
 
     def other_rate(at: Cells) -> Any:
         return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
@@ -96,12 +96,42 @@ def _n_predicted(at: Cells) -> Any:
 
 Rate = Callable[[Cells], Any]
 
-# What a constraint bounds, from below (1) or above (-1); the rate that is best under it, the greater (1) or the less;
-# the largest limit.
-CONSTRAINTS: dict[str, tuple[Rate, int, Rate, int, float]] = {
-    "precision": (cells.precision, 1, cells.recall, 1, 1.0),
-    "recall": (cells.recall, 1, cells.precision, 1, 1.0),
-    "fpr": (cells.false_positive_rate, -1, cells.recall, 1, 1.0),
-    "tpr": (cells.recall, 1, cells.false_positive_rate, -1, 1.0),
-    "n_predicted": (_n_predicted, -1, cells.recall, 1, math.inf),
+
+class Constraint(NamedTuple):
+    """What a constraint bounds, and what is best under it.
+
+    Attributes
+    ----------
+    held : callable
+        The rate that is bounded, or the number.
+    bound : {1, -1}
+        From below, or from above.
+    best : callable
+        The rate that is best under it.
+    sign : {1, -1}
+        The greater, or the less.
+    largest : float
+        Limit.
+    replicate : ReplicateKernel
+        How a bootstrap replicate's threshold is swept for.
+    """
+
+    held: Rate
+    bound: int
+    best: Rate
+    sign: int
+    largest: float
+    replicate: ReplicateKernel
+
+
+CONSTRAINTS: dict[str, Constraint] = {
+    "precision": Constraint(cells.precision, 1, cells.recall, 1, 1.0, ReplicateKernel("with_precision")),
+    "recall": Constraint(cells.recall, 1, cells.precision, 1, 1.0, ReplicateKernel("with_recall")),
+    "fpr": Constraint(cells.false_positive_rate, -1, cells.recall, 1, 1.0, ReplicateKernel("within_fpr")),
+    "tpr": Constraint(
+        cells.recall, 1, cells.false_positive_rate, -1, 1.0, ReplicateKernel("with_tpr", Detail.POSITIVES)
+    ),
+    "n_predicted": Constraint(
+        _n_predicted, -1, cells.recall, 1, math.inf, ReplicateKernel("within_n_predicted", Detail.POSITIVES)
+    ),
 }

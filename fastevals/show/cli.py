@@ -21,7 +21,8 @@ EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ["logistic", "naive_bayes", "random_forest"]
 
 DESCRIPTION = """\
-How good is each model? A row a model, the best of each column marked.
+How good is each model, how sure is that, and how do they differ? A row a model, the best of each column marked, with
+an interval below each number; then the differences of each two models.
 
 FILE is CSV (.csv, .tsv, also .gz), Parquet (.parquet) or Arrow (.arrow, .feather, .ipc) with a row a sample: a
 column of labels and a column of scores for each model, higher for the positive class. Without FILE the report is on
@@ -39,13 +40,19 @@ says for which priors that threshold stays the best, and the model is worth usin
 is missing, or 0/0. JSON holds every metric (expected_cost at costs of 1 if none are given), null where undefined, and
 the threshold "Infinity" where no row is predicted positive.
 
+Intervals are of a bootstrap (BCa): rows are drawn anew, the same for all models, and a threshold that is chosen on the
+rows is chosen anew in each replicate. Those of differences hold for all pairs of a column at once, and p is adjusted
+likewise (max-T). Rows that belong together need --group. Above 2,000,000 rows (of a block) they are DeLong's, of AUC
+alone, unless --resamples is given. The same --seed gives the same report. JSON also has the differences of what is
+asked of probabilities.
+
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
 and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given. With --by the
 pictures of each value, up to the first 20, are in a folder of their own, named by its number, the column and the value,
 such as 00-fold-0. It needs matplotlib: pip install 'fastevals[plots]'.
 
-exit status: 0, or 2 with a line on stderr that says what is wrong.
+exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """
 
 
@@ -81,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C.
+        Exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says too.
     """
     program = "fastevals"
     try:
@@ -93,6 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         program, message = error.args
     except KeyboardInterrupt:
+        print(f"{program}: stopped", file=sys.stderr)
         return 130
     except MemoryError:
         message = "not enough memory for this data"
@@ -127,6 +135,11 @@ def _parsers() -> tuple[_Parser, _Parser]:
     add("--cost-fp", metavar="C", type=_number, help="cost of a false positive; 1 if only --cost-fn is given")
     add("--cost-fn", metavar="C", type=_number, help="cost of a false negative; 1 if only --cost-fp is given")
     add("--prior", metavar="P", type=_number, help="share of positives where the models are used, for costs")
+    add("--resamples", metavar="N", type=_whole, help="bootstrap replicates, 1999 by default; 0: no intervals")
+    add("--confidence", metavar="C", type=_number, default=0.95, help="level of the intervals, 0.95 by default")
+    add("--seed", metavar="N", type=_whole, default=0, help="of the replicates, 0 by default")
+    add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
+    add("--progress", action="store_true", help="show a bar on stderr")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     return parser, report
@@ -140,6 +153,13 @@ def _number(text: str) -> float:
         return number if whole is None or whole == number else whole
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
 
 
 def _parse(argv: list[str]) -> argparse.Namespace | None:
@@ -181,12 +201,15 @@ def _report(arguments: argparse.Namespace) -> str:
         from fastevals.show.pictures import MOST_PICTURED, check_folder, write_report
 
         check_folder(out)
+    if arguments.progress:
+        _require_tqdm()
     embedded = arguments.file is None
     roles = Roles(
         arguments.label or ("label" if embedded else ""),
         tuple(arguments.score or DIGIT_SCORES),
         arguments.weight,
         arguments.by,
+        arguments.group,
     )
     report = build_report(
         _read(arguments.file, roles),
@@ -197,6 +220,10 @@ def _report(arguments: argparse.Namespace) -> str:
         cost_fp=arguments.cost_fp,
         cost_fn=arguments.cost_fn,
         prior=arguments.prior,
+        resamples=arguments.resamples,
+        confidence=arguments.confidence,
+        seed=arguments.seed,
+        progress=arguments.progress,
         blocks_with_counts=0 if out is None else MOST_PICTURED,
     )
     data = EMBEDDED if embedded else arguments.file
@@ -207,6 +234,13 @@ def _report(arguments: argparse.Namespace) -> str:
             return f"{text}\n{written}"
         print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
     return text
+
+
+def _require_tqdm() -> None:
+    try:
+        import tqdm.auto  # noqa: F401
+    except ImportError:
+        raise ModuleNotFoundError("--progress needs tqdm: pip install 'fastevals[progress]'") from None
 
 
 def _read(file: str | None, roles: Roles) -> Any:

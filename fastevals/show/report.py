@@ -17,6 +17,7 @@ from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
 from fastevals.measure.results import Interval
+from fastevals.show.intervals import Intervals, Plan, Rows, as_groups, as_plan, asked_metrics, intervals_of
 
 __all__ = ["MOST_BLOCKS", "Block", "Model", "Report", "Roles", "build_report"]
 
@@ -33,19 +34,21 @@ class Roles:
         The true class.
     scores : tuple of str
         A model each.
-    weight, by : str, optional
-        Row weights; the column whose values make the blocks.
+    weight, by, group : str, optional
+        Row weights; the column whose values make the blocks; that of which rows a bootstrap draws together.
     """
 
     label: str
     scores: tuple[str, ...]
     weight: str | None = None
     by: str | None = None
+    group: str | None = None
 
     def shown(self) -> dict[str, str]:
         """Give each column as messages call it: the option and the name; raise if one has two roles."""
         given = [("--label", self.label), *(("--score", score) for score in self.scores)]
-        given += [(option, name) for option, name in (("--weight", self.weight), ("--by", self.by)) if name is not None]
+        others = (("--weight", self.weight), ("--by", self.by), ("--group", self.group))
+        given += [(option, name) for option, name in others if name is not None]
         shown: dict[str, str] = {}
         for option, name in given:
             if name in shown:
@@ -110,6 +113,8 @@ class Block:
         In the order given.
     best : dict of str to tuple of str
         By metric, the models with the best value.
+    intervals : Intervals or None
+        Of what tables show, unless none are wanted.
     """
 
     value: Any
@@ -120,6 +125,7 @@ class Block:
     positive_share: float
     models: tuple[Model, ...]
     best: dict[str, tuple[str, ...]]
+    intervals: Intervals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +148,8 @@ class Report:
         Rows of weight zero, left out.
     blocks : tuple of Block
         By ascending value.
+    plan : Plan or None
+        How their intervals were made; None where none are wanted.
     """
 
     roles: Roles
@@ -151,6 +159,7 @@ class Report:
     costs: dict[str, float] | None
     n_weightless: int
     blocks: tuple[Block, ...]
+    plan: Plan | None = None
 
 
 def build_report(
@@ -163,6 +172,10 @@ def build_report(
     cost_fp: float | None = None,
     cost_fn: float | None = None,
     prior: float | None = None,
+    resamples: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: bool = False,
     blocks_with_counts: int = 0,
 ) -> Report:
     """Measure each model in each block.
@@ -184,6 +197,15 @@ def build_report(
         Costs; 1 where only the other, or the prior, is given.
     prior : float, optional
         Share of positives where the models are used; by default that of each block.
+    resamples : int, optional
+        Bootstrap replicates for the intervals; 0: no intervals. By default 1999, but DeLong's intervals of AUC alone
+        in blocks of more than 2,000,000 rows.
+    confidence : float in (0, 1)
+        Of the intervals.
+    seed : int
+        Of the replicates.
+    progress : bool
+        Show a bar for each block's bootstrap (needs tqdm).
     blocks_with_counts : int
         So many blocks, from the first, keep their models' threshold counts: 24 bytes for each distinct score.
 
@@ -198,6 +220,7 @@ def build_report(
         If a column or option is not as described; the message names it as on the command line.
     """
     shown = roles.shown()
+    plan = as_plan(resamples, confidence, seed)
     costs = _costs(cost_fp, cost_fn, prior)
     if threshold is None:
         best = metric_named("--best", best or ("f1" if costs is None else "expected_cost"), of="cells").name
@@ -212,6 +235,8 @@ def build_report(
     scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
     weights = None if roles.weight is None else check.as_weights(shown[roles.weight], columns[roles.weight])
     kept = None if weights is None or weights.all() else weights != 0
+    groups = None if roles.group is None else as_groups(shown[roles.group], columns[roles.group])
+    asked = asked_metrics(best, threshold, costs)
     blocks: list[Block] = []
     for value, rows in _row_groups(roles.by and shown[roles.by], columns.get(roles.by or ""), kept):
         rankings = {
@@ -221,9 +246,15 @@ def build_report(
         models = tuple(_model(name, ranking, threshold, best, costs or {}) for name, ranking in rankings.items())
         if len(blocks) < blocks_with_counts:
             models = tuple(replace(model, counts=rankings[model.name].counts) for model in models)
-        blocks.append(_block(value, rankings[roles.scores[0]], models, weighted=weights is not None))
+        block = _block(value, rankings[roles.scores[0]], models, weighted=weights is not None)
+        if plan is not None:
+            there = {name: not all(math.isnan(model.metrics[name]) for model in models) for name in asked}
+            defined = {name: each for name, each in asked.items() if there[name]}
+            some = Rows(positive, scores, weights, groups).take(rows)
+            block = replace(block, intervals=intervals_of(plan, defined, some, progress=progress))
+        blocks.append(block)
     n_weightless = 0 if kept is None else int(np.count_nonzero(~kept))
-    return Report(roles, found, best, threshold, costs, n_weightless, tuple(blocks))
+    return Report(roles, found, best, threshold, costs, n_weightless, tuple(blocks), plan)
 
 
 # Options and columns ----------------------------------------------------------------------------------------------

@@ -11,14 +11,13 @@ from typing import Any
 from fastevals import __version__
 from fastevals.measure.registry import METRICS
 from fastevals.measure.results import Interval
+from fastevals.show.interval_tables import cautions, compared_columns, difference_rows, end_rows, how_made
+from fastevals.show.intervals import BCA, DELONG, PROBABILITY_COLUMNS, RANKING_COLUMNS, Intervals, Pair, cells_columns
 from fastevals.show.report import Block, Model, Report
+from fastevals.show.words import digits, label, place, printable, title
 
 __all__ = ["printable", "to_json_text", "to_json_values", "to_text"]
 
-# The metrics a table shows; JSON has all.
-RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
-PROBABILITY_COLUMNS = ("brier_score", "log_loss", "expected_calibration_error")  # where a model's scores are some
-CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
 WIDTH = 100  # of the lines of words
 
 
@@ -37,14 +36,19 @@ def to_text(report: Report, data: str) -> str:
     str
         Lines of at most 120 characters for ordinary names (a few more with costs), the last with a line end.
     """
-    columns = _cells_columns(report)
-    tables = _aligned([_rows(block, columns) for block in report.blocks])
-    more = [_aligned([rows(block) for block in report.blocks]) for rows in (_probability_rows, _prior_rows)]
+    columns = cells_columns(report.best, report.costs)
+    compared = compared_columns(report, columns)
+    tables = _aligned([_rows(report, block, columns) for block in report.blocks])
+    more = [
+        _aligned([_probability_rows(report, block) for block in report.blocks]),
+        _aligned([_prior_rows(block) for block in report.blocks]),
+        _aligned([difference_rows(report, block, compared) for block in report.blocks]),
+    ]
     lines = [f"fastevals report: {printable(data)}", *_header(report)]
     for block, rows, *others in zip(report.blocks, tables, *more, strict=True):
         lines.append("")
         if report.roles.by is not None:
-            lines.append(f"{printable(report.roles.by)} = {_label(block.value)}: {_rows_and_classes(block)}")
+            lines.append(f"{printable(report.roles.by)} = {label(block.value)}: {_rows_and_classes(block)}")
         lines += rows
         lines += _notes(report, block, columns)
         for rows in filter(None, others):
@@ -77,7 +81,8 @@ def to_json_values(report: Report, data: str) -> dict[str, Any]:
         "by": report.roles.by,
         "operating_point": point,
         "costs": report.costs,
-        "blocks": [_json_block(block) for block in report.blocks],
+        "intervals": _json_plan(report),
+        "blocks": [_json_block(report, block) for block in report.blocks],
     }
 
 
@@ -102,18 +107,8 @@ def to_json_text(report: Report, data: str) -> str:
 # Text -------------------------------------------------------------------------------------------------------------
 
 
-def printable(text: str) -> str:
-    """Give a name as it is, or quoted with escapes where it would break the line."""
-    return text if text.isprintable() else repr(text)
-
-
-def _label(value: Any) -> str:
-    """Give a class or --by value as one writes it."""
-    return printable(value) if isinstance(value, str) else repr(value).lower()
-
-
 def _header(report: Report) -> list[str]:
-    words = {"label": f"{printable(report.roles.label)}, positive class {_label(report.pos_label)}"}
+    words = {"label": f"{printable(report.roles.label)}, positive class {label(report.pos_label)}"}
     if report.roles.weight is not None:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
         left_out = f", {rows} of weight zero left out" if report.n_weightless else ""
@@ -133,6 +128,9 @@ def _header(report: Report) -> list[str]:
             f"{direction} {METRICS[report.best].title} of each {each}, chosen on the rows it is judged on: "
             "what stands right of the bar looks better than it is"
         )
+    intervals = how_made(report)
+    if intervals:
+        words["intervals"] = intervals
     if len(report.roles.scores) > 1:
         words["*"] = "the best of its column"
     lines = []
@@ -147,37 +145,24 @@ def _rows_and_classes(block: Block) -> str:
     return f"{words} {share}" if block.total_weight is None else f"{words}; weight {block.total_weight:.6g} {share}"
 
 
-def _cells_columns(report: Report) -> list[str]:
-    """Give the columns right of the bar: the usual ones, that of the threshold, and the cost where costs are given."""
-    columns = list(CELLS_COLUMNS)
-    if report.best is not None and report.best not in (*columns, "expected_cost"):
-        columns.append(report.best)
-    return columns if report.costs is None else [*columns, "expected_cost"]
-
-
-def _rows(block: Block, columns: Iterable[str]) -> list[list[str]]:
+def _rows(report: Report, block: Block, columns: Sequence[str]) -> list[list[str]]:
     """Give a table's rows of cells, the heading first; each number has a place for its mark."""
-    heads = ["model", *map(_head, RANKING_COLUMNS), "|", "threshold", *map(_head, columns)]
-    body = [
-        [
-            printable(model.name),
-            *(_number(block, model, name) for name in RANKING_COLUMNS),
-            "|",
-            model.threshold_shown,
-            *(_number(block, model, name) for name in columns),
-        ]
-        for model in block.models
-    ]
-    return [heads, *body]
+    rows = [["model", *map(_head, RANKING_COLUMNS), "|", "threshold", *map(_head, columns)]]
+    for model in block.models:
+        left, right = ([_number(block, model, name) for name in names] for names in (RANKING_COLUMNS, columns))
+        rows.append([printable(model.name), *left, "|", model.threshold_shown, *right])
+        rows += end_rows(report, block, model, [*RANKING_COLUMNS, "|", "threshold", *columns])
+    return rows
 
 
-def _probability_rows(block: Block) -> list[list[str]]:
+def _probability_rows(report: Report, block: Block) -> list[list[str]]:
     """Give the same of what is asked of probabilities: the models whose scores are some."""
-    models = [model for model in block.models if not math.isnan(model.metrics[PROBABILITY_COLUMNS[0]])]
-    if not models:
-        return []
-    body = [[printable(model.name), *(_number(block, model, name) for name in PROBABILITY_COLUMNS)] for model in models]
-    return [["model", *map(_head, PROBABILITY_COLUMNS)], *body]
+    rows = []
+    for model in block.models:
+        if not math.isnan(model.metrics[PROBABILITY_COLUMNS[0]]):
+            rows.append([printable(model.name), *(_number(block, model, name) for name in PROBABILITY_COLUMNS)])
+            rows += end_rows(report, block, model, PROBABILITY_COLUMNS)
+    return [["model", *map(_head, PROBABILITY_COLUMNS)], *rows] if rows else []
 
 
 def _prior_rows(block: Block) -> list[list[str]]:
@@ -193,20 +178,13 @@ def _range(interval: Interval | None) -> str:
     return f"{interval.low:.4g} to {interval.high:.4g}"
 
 
-def _title(name: str) -> str:
-    return METRICS[name].title
-
-
 def _head(name: str) -> str:
-    return f"{_title(name)} " if len(_title(name)) < 7 else _title(name)  # over the digits, not the mark
+    return f"{title(name)} " if len(title(name)) < 7 else title(name)  # over the digits, not the mark
 
 
 def _number(block: Block, model: Model, name: str) -> str:
-    value = model.metrics[name]
-    if math.isnan(value):
-        return "- "
-    mark = "*" if len(block.models) > 1 and model.name in block.best[name] else " "
-    return (f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}") + mark
+    best = len(block.models) > 1 and model.name in block.best[name]
+    return digits(model.metrics[name]) + ("*" if best else " ")
 
 
 def _aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
@@ -222,8 +200,8 @@ def _aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
 
 
 def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
-    """Say why there are dashes."""
-    where = "the data" if report.roles.by is None else f"{printable(report.roles.by)} {_label(block.value)}"
+    """Say why there are dashes, and what is to be thought of intervals."""
+    where = place(report.roles.by, block.value)
     notes = []
     missing = [name for name, count in _classes(block) if not count]
     unexplained: dict[str, list[str]] = {}
@@ -233,13 +211,16 @@ def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
             unexplained[name] = models
     gone = [name for name in unexplained if set(missing) & set(METRICS[name].needs)]
     if gone:
-        notes.append(f"{where} has no {missing[0]}: {', '.join(map(_title, gone))} undefined")
+        notes.append(f"{where} has no {missing[0]}: {', '.join(map(title, gone))} undefined")
     unexplained = {name: models for name, models in unexplained.items() if name not in gone}
     for name, models in unexplained.items():
         why = "no crossing" if METRICS[name].of == "ranking" else "0/0"
-        notes.append(f"{_title(name)} of {', '.join(map(printable, models))} undefined ({why})")
+        notes.append(f"{title(name)} of {', '.join(map(printable, models))} undefined ({why})")
+    marked = [*(("- : ", note) for note in notes), *(("! : ", note) for note in cautions(report, block))]
     return [
-        line for note in notes for line in textwrap.wrap(note, WIDTH, initial_indent="- : ", subsequent_indent="    ")
+        line
+        for mark, note in marked
+        for line in textwrap.wrap(note, WIDTH, initial_indent=mark, subsequent_indent="    ")
     ]
 
 
@@ -259,19 +240,69 @@ def _json_number(value: float | None) -> float | str | None:
     return value
 
 
-def _json_block(block: Block) -> dict[str, Any]:
+def _json_plan(report: Report) -> dict[str, Any] | None:
+    """Give how intervals are made, by the method of the block with most metrics."""
+    plan = report.plan
+    if plan is None:
+        return None
+    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
+    return {
+        "method": next((method for method in (BCA, DELONG) if method in methods), None),
+        "confidence": plan.confidence,
+        "resamples": plan.resamples,
+        "seed": plan.seed,
+        "group": report.roles.group,
+        "delong_above": plan.most_bootstrapped,
+    }
+
+
+def _json_block(report: Report, block: Block) -> dict[str, Any]:
+    made = block.intervals
+    columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
     return {
         "value": block.value,
         "n_samples": block.n_samples,
         "n_positives": block.n_positives,
         "n_negatives": block.n_negatives,
         "total_weight": block.total_weight,
-        "models": [_json_model(model) for model in block.models],
+        "models": [_json_model(model, _json_intervals(block, model, columns)) for model in block.models],
         "best": {name: list(models) for name, models in block.best.items()},
+        "differences": [] if made is None else [_json_pair(pair) for pair in made.differences],
+        "intervals": None if made is None else _json_made(report, block, made),
     }
 
 
-def _json_model(model: Model) -> dict[str, Any]:
+def _json_made(report: Report, block: Block, made: Intervals) -> dict[str, Any]:
+    """Give what a block's intervals are."""
+    return {
+        "method": made.method,
+        "n_groups": made.n_groups,
+        "n_undefined": made.n_undefined,
+        "notes": cautions(report, block),
+    }
+
+
+def _json_intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[str, Any] | None:
+    """Give the intervals of all that tables show, null where there is none."""
+    if block.intervals is None:
+        return None
+    found = block.intervals.models.get(model.name, {})
+    return {name: _json_range(found.get(name)) for name in columns}
+
+
+def _json_pair(pair: Pair) -> dict[str, Any]:
+    metrics = {
+        name: {
+            "value": _json_number(each.value),
+            "interval": _json_range(each.interval),
+            "pvalue": _json_number(each.pvalue),
+        }
+        for name, each in pair.metrics.items()
+    }
+    return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
+
+
+def _json_model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "name": model.name,
         "threshold": _json_number(model.threshold),
@@ -279,8 +310,9 @@ def _json_model(model: Model) -> dict[str, Any]:
         "metrics": {name: _json_number(value) for name, value in model.metrics.items()},
         "holds": _json_range(model.holds),
         "operating_range": _json_range(model.operating_range),
+        "intervals": intervals,
     }
 
 
-def _json_range(interval: Interval | None) -> list[float] | None:
-    return None if interval is None or math.isnan(interval.low) else list(interval)
+def _json_range(interval: Interval | None) -> list[Any] | None:
+    return None if interval is None or math.isnan(interval.low) else list(map(_json_number, interval))

@@ -308,7 +308,7 @@ def test_one_class_alone(kind, curve, label, missing):
         ({"curve": "det"}, "curve must be one of 'roc', 'precision_recall'; got 'det'"),
         ({"kind": "both"}, "kind must be one of 'simultaneous', 'pointwise'; got 'both'"),
         ({"confidence_level": 1}, r"confidence_level must be in \(0, 1\), got 1"),
-        ({"n_resamples": 0}, "n_resamples must be an integer at least 1, got 0"),
+        ({"n_resamples": 0}, "n_resamples must be an integer from 1 to 1000000000, got 0"),
         ({"at": 1.5}, r"at must be in \[0, 1\], got 1.5"),
         ({"at": [0.5, float("nan")]}, r"at must be in \[0, 1\], got nan"),
         ({"at": "all"}, "at must hold numbers, got 'all'"),

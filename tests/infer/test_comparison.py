@@ -84,7 +84,8 @@ def slow_max_t(values, replicates, pairs, level, alternative):
         low = -1 if alternative == "less" else difference - reach * error
         high = 1 if alternative == "greater" else difference + reach * error
         reached = side(difference) / error
-        adjusted, own = ((1 + (each >= reached).sum()) / (1 + len(largest)) for each in (largest, deviations[:, k]))
+        least = reached - 1e-9 * abs(reached)  # equal on paper
+        adjusted, own = ((1 + (each >= least).sum()) / (1 + len(largest)) for each in (largest, deviations[:, k]))
         found.append((difference, low, high, error, adjusted, own))
     return found
 

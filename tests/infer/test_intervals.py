@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from fastevals._kernels.random import key_of
-from fastevals.infer.bootstrap.intervals import METHODS, acceleration, confidence_interval
+from fastevals.infer.bootstrap.intervals import METHODS, acceleration_of, confidence_interval
 from fastevals.infer.bootstrap.samples.urn import Urn
 
 R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
@@ -32,12 +32,12 @@ def jackknife_means(data: np.ndarray) -> np.ndarray:
 
 def test_r_boot():
     data = np.array(R_BOOT["data"], dtype=float)
-    skew = acceleration(jackknife_means(data), np.ones(data.size, dtype=np.int64))
-    assert skew == pytest.approx(R_BOOT["expected"]["acceleration"], rel=1e-9)
+    a = acceleration_of(jackknife_means(data), np.ones(data.size, dtype=np.int64))
+    assert a == pytest.approx(R_BOOT["expected"]["acceleration"], rel=1e-9)
     replicates = means_of_draws(data, 40_000)
     for method in ("basic", "percentile", "BCa"):
         found = confidence_interval(
-            method, replicates, data.mean(), confidence_level=0.95, alternative="two-sided", skew=skew
+            method, replicates, data.mean(), confidence_level=0.95, alternative="two-sided", acceleration=a
         )
         np.testing.assert_allclose(found, R_BOOT["expected"][method.lower()], rtol=0.015, err_msg=method)
 
@@ -54,18 +54,18 @@ def test_scipy_agrees_on_the_same_replicates(method, alternative, confidence_lev
     expected = stats.bootstrap(
         (data,), np.mean, n_resamples=0, bootstrap_result=drawn, method=method, **options
     ).confidence_interval
-    skew = acceleration(jackknife_means(data), np.ones(data.size, dtype=np.int64))
-    found = confidence_interval(method, drawn.bootstrap_distribution, data.mean(), skew=skew, **options)
+    a = acceleration_of(jackknife_means(data), np.ones(data.size, dtype=np.int64))
+    found = confidence_interval(method, drawn.bootstrap_distribution, data.mean(), acceleration=a, **options)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_cells_are_rows_of_one_value():
     values, times = np.array([0.3, 0.5, 0.4]), np.array([4, 1, 7])
-    assert acceleration(values, times) == pytest.approx(acceleration(np.repeat(values, times), np.ones(12, int)))
+    assert acceleration_of(values, times) == pytest.approx(acceleration_of(np.repeat(values, times), np.ones(12, int)))
     for value in (0.5, 0.1, 0.7, 2 / 3):
-        assert acceleration(np.full(3, value), np.array([3, 2, 5])) == 0
-    assert acceleration(1e-200 * values, times) == pytest.approx(acceleration(values, times))
-    assert acceleration(np.append(values, math.nan), np.append(times, 0)) == acceleration(values, times)
+        assert acceleration_of(np.full(3, value), np.array([3, 2, 5])) == 0
+    assert acceleration_of(1e-200 * values, times) == pytest.approx(acceleration_of(values, times))
+    assert acceleration_of(np.append(values, math.nan), np.append(times, 0)) == acceleration_of(values, times)
 
 
 def test_normal_is_about_the_estimate_less_its_bias():
@@ -80,7 +80,7 @@ def test_a_higher_level_is_a_wider_interval_and_a_side_an_end(method):
     rng = np.random.default_rng(2)
     replicates = rng.normal(0.8, 0.05, 2000)
     interval = lambda level, side: confidence_interval(  # noqa: E731
-        method, replicates, 0.8, confidence_level=level, alternative=side, skew=0.01
+        method, replicates, 0.8, confidence_level=level, alternative=side, acceleration=0.01
     )
     (low, high), (wider_low, wider_high) = interval(0.9, "two-sided"), interval(0.99, "two-sided")
     assert wider_low < low < high < wider_high
@@ -91,10 +91,10 @@ def test_a_higher_level_is_a_wider_interval_and_a_side_an_end(method):
 def test_where_there_is_no_interval():
     options = {"confidence_level": 0.95, "alternative": "two-sided"}
     for method in METHODS:
-        assert all(map(math.isnan, confidence_interval(method, np.empty(0), 0.5, skew=0.0, **options)))
-    assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, skew=0.0, **options)))
+        assert all(map(math.isnan, confidence_interval(method, np.empty(0), 0.5, acceleration=0.0, **options)))
+    assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, acceleration=0.0, **options)))
     one_sided = options | {"alternative": "less"}
-    assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, skew=0.0, **one_sided)))
+    assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), 0.5, acceleration=0.0, **one_sided)))
     assert all(map(math.isnan, confidence_interval("BCa", np.ones(9), math.nan, **options)))
     assert confidence_interval("percentile", np.ones(9), 1.0, **options) == (1, 1)
 

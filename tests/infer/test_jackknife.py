@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from fastevals import Ranking, metric
-from fastevals._kernels import jackknife, replicates
+from fastevals._kernels import jackknife, replicate_metrics
 from fastevals._kernels.steps import totals
 from fastevals.infer.bootstrap.samples import base
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
@@ -24,7 +24,7 @@ KEY = np.uint64(5)
 
 def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
     asked = as_asked(metrics)
-    return RankingSample(asked, counts, list(map(of_ranking, asked.values())), stratified=stratified)
+    return RankingSample(counts, list(map(of_ranking, asked.values())), stratified=stratified)
 
 
 def without_one(name: str, steps: Steps) -> list[float]:
@@ -34,7 +34,7 @@ def without_one(name: str, steps: Steps) -> list[float]:
         counts.flat[cell] -= 1
         value = math.nan
         if counts.flat[cell] >= 0:
-            value = getattr(replicates, name)(*counts, steps.tied, *totals(*counts))
+            value = getattr(replicate_metrics, name)(*counts, steps.tied, *totals(*counts))
         values.append(value)
     return values
 
@@ -88,7 +88,7 @@ def test_groups_of_rows_stand_for_rows_where_there_are_many(stratified, monkeypa
     names = ["roc_auc", "average_precision"]
     sample = sample_of(Ranking(y, s).counts, names, stratified=stratified)
     exact = list(sample.accelerations(KEY, [0, 1]).values())
-    monkeypatch.setattr(RankingSample, "acceleration_of", lambda self, metric: None)
+    monkeypatch.setattr(RankingSample, "closed_form_acceleration", lambda self, metric: None)
     for key in (1, 2):
         grouped = list(sample.accelerations(np.uint64(key), [0, 1]).values())
         np.testing.assert_allclose(grouped, exact, atol=4 * 0.41 / base.GROUPS)

@@ -35,7 +35,7 @@ AT_THRESHOLDS = [
 def ranking_replicates(counts, metrics, n_resamples, key, *, stratified=False):
     """Give the replicates of metrics in columns."""
     asked = as_asked(metrics)
-    sample = RankingSample(asked, counts, list(map(of_ranking, asked.values())), stratified=stratified)
+    sample = RankingSample(counts, list(map(of_ranking, asked.values())), stratified=stratified)
     return np.stack(sample.replicates(n_resamples, key), axis=1)
 
 

@@ -68,7 +68,7 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
     sweeps = Sweeps(whole, metrics, rows=True)
     counts = drawn(sweeps.steps, whole, y, s, times if weights is None else times * weights)
     raw = np.empty((1, sweeps.n_raw))
-    sweeps.sweep(counts, sweeps.scratch(), raw[0])
+    sweeps.sweep(counts, sweeps.workspace(sums=counts.dtype.kind == "f"), raw[0])
     rows = np.repeat(np.arange(y.size), times)
     again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
     for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):

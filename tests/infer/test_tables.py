@@ -14,7 +14,7 @@ KEY = np.uint64(3)
 
 def table_replicates(counts, n_resamples, key, *, stratified=False):
     """Give the tables that are drawn."""
-    sample = TableSample(ConfusionMatrix(counts), {}, stratified=stratified)
+    sample = TableSample(ConfusionMatrix(counts), [], stratified=stratified)
     size = sample.task_size()
     starts = range(0, n_resamples, size)
     drawn = [sample.draws(key, range(start, min(start + size, n_resamples)), None) for start in starts]

@@ -11,12 +11,18 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import METRICS
-from fastevals.show import cli
+from fastevals.show import cli, intervals
 
 SMALL = (
     "y,a,b,w,part,name\n0,.1,.5,1,test,x\n1,.9,.5,2,test,y\n0,.3,.2,1,train,x\n1,.2,.8,3,train,y\n1,.8,.9,0,train,z\n"
 )
 MODELS = ("--label", "y", "--score", "a", "--score", "b")
+
+
+@pytest.fixture(autouse=True)
+def _few_replicates(monkeypatch):
+    """Make intervals quickly; test_intervals.py looks at them."""
+    monkeypatch.setattr(intervals, "RESAMPLES", 39)
 
 
 @pytest.fixture
@@ -68,7 +74,7 @@ def error(capsys, *arguments):
 def test_embedded_data(capsys):
     told = report_json(capsys)
     assert list(told) == [
-        "fastevals", "data", "label", "pos_label", "weight", "by", "operating_point", "costs", "blocks"
+        "fastevals", "data", "label", "pos_label", "weight", "by", "operating_point", "costs", "intervals", "blocks"
     ]  # fmt: skip
     assert (told["fastevals"], told["data"]) == (__version__, "digits_eight (embedded)")
     assert (told["label"], told["pos_label"], told["weight"], told["by"]) == ("label", 1, None, None)
@@ -183,7 +189,8 @@ def test_positive_class(capsys, tmp_path, labels, option, pos_label, n_positives
 
 
 def test_text(capsys):
-    lines = report(capsys, "--by", "fold", "--score", "logistic", "--score", "random_forest").splitlines()
+    options = ("--by", "fold", "--score", "logistic", "--score", "random_forest", "--resamples", "0")
+    lines = report(capsys, *options).splitlines()
     assert lines[0] == "fastevals report: digits_eight (embedded)"
     assert lines[1] == "label      label, positive class 1"
     assert "chosen on the rows it is judged on" in lines[2]
@@ -205,7 +212,7 @@ def test_text_has_a_table_of_probabilities_for_the_scores_that_are_some(capsys, 
     of_a, of_w = (model["metrics"] for model in told["blocks"][0]["models"])
     assert of_a["brier_score"] == pytest.approx((0.1**2 + 0.1**2 + 0.3**2 + 0.8**2 + 0.2**2) / 5)
     assert of_w["brier_score"] is of_w["log_loss"] is of_w["expected_calibration_error"] is None
-    text = report(capsys, small, "--label", "y", "--score", "a", "--score", "w")
+    text = report(capsys, small, "--label", "y", "--score", "a", "--score", "w", "--resamples", "0")
     assert [line.split()[0] for line in text.splitlines()[-2:]] == ["model", "a"]
     assert "Brier" not in report(capsys, small, "--label", "y", "--score", "w")
 
@@ -326,6 +333,17 @@ BAD_ARGUMENTS = [
     (["--score", "label"], "--score 'label' is given already, as --label"),
     (["--weight", "logistic"], "--weight 'logistic' is given already, as --score"),
     (["--label", "fold", "--score", "logistic"], "--label 'fold' must have two classes, got 5 labels: 0, 1, 2"),
+    (["--resamples", "-1"], "--resamples must be an integer at least 0, got -1"),
+    (["--resamples", "1e3"], "--resamples: must be a whole number, got '1e3'"),
+    (["--resamples", "18"], "--resamples must be at least 19 for --confidence 0.95 (or 0, for no intervals), got 18"),
+    (["--resamples", "98", "--confidence", "0.99"], "--resamples must be at least 99 for --confidence 0.99"),
+    (["--confidence", "95"], "--confidence must be in (0, 1), got 95"),
+    (["--confidence", "0"], "--confidence must be in (0, 1), got 0"),
+    (["--confidence", "nan"], "--confidence must be in (0, 1), got nan"),
+    (["--seed", "-1"], "--seed must be an integer at least 0, got -1"),
+    (["--seed", "0.5"], "--seed: must be a whole number, got '0.5'"),
+    (["--group", "fould"], "--group 'fould': digits_eight (embedded) has no such column (did you mean 'fold'?)"),
+    (["--group", "fold", "--by", "fold"], "--group 'fold' is given already, as --by 'fold'; a column has one role"),
     (["--pos-label", "8"], "--pos-label must be a label of --label 'label' (0, 1), got 8"),
     (["--pos-label", "eight"], "--pos-label must be a label of --label 'label' (0, 1), got 'eight'"),
 ]
@@ -401,7 +419,7 @@ def test_unknown_command(capsys, arguments):
 @pytest.mark.parametrize(
     ("raised", "status", "said"),
     [
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "fastevals report: stopped\n"),
         (MemoryError(), 2, "fastevals report: error: not enough memory for this data\n"),
         (PermissionError(13, "Permission denied", "x.csv"), 2, "fastevals report: error: x.csv: Permission denied\n"),
     ],
@@ -474,7 +492,9 @@ def test_metrics_do_not_depend_on_row_order(capsys, tmp_path):
     header, *rows = SMALL.splitlines()
     shuffled = write(tmp_path, "shuffled.csv", "\n".join([header, *rng.permutation(rows)]) + "\n")
     file = write(tmp_path, "small.csv", SMALL)
-    first, second = (report_json(capsys, path, *MODELS, "--by", "part")["blocks"] for path in (file, shuffled))
+    first, second = (
+        report_json(capsys, path, *MODELS, "--by", "part", "--resamples", "0")["blocks"] for path in (file, shuffled)
+    )
     assert first == second
 
 

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
-from fastevals._random import seed_key
-from fastevals.infer.bootstrap.intervals import METHODS
+from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import BootstrapResult, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, bounds_of, sample_of
-from fastevals.infer.results import ALTERNATIVES, MOST_RESAMPLES, level_of
 from fastevals.measure.asked import as_asked
 
 __all__ = ["bootstrap"]
@@ -92,13 +89,18 @@ def bootstrap(
     Notes
     -----
     BCa's acceleration comes from the jackknife: in closed form for AUC, average precision and metrics at a threshold
-    fixed beforehand; else by leaving out one row of each cell where there are at most 200, or each of 200 random groups
-    of rows where there are more.
+    fixed beforehand; else by leaving out one row of each cell where there are at most 200, or by the delete-a-group
+    jackknife, each of 200 random groups of rows, where there are more.
+
+    Draws are exactly multinomial where rows are counted by cells; rows that have weights or groups are drawn one by
+    one, with probabilities within 2**-32. For AUCs alone `delong` gives intervals without draws, for proportions at a
+    fixed threshold `proportion_interval`.
 
     A metric at a threshold fixed beforehand, and a confusion matrix, cost the same however many rows there are. A
     threshold chosen on the data is not fixed: use ``threshold="best"`` or a constraint (see `metric`).
 
-    Memory beyond the ranking is up to 4 bytes a row and thread, and the replicates of each metric. Which metrics are
+    Memory beyond the ranking is 1 to 4 bytes a row and thread (12 with metrics of probabilities, which tell all scores
+    apart, and 20 for regression), and the replicates of each metric. Which metrics are
     asked for together can change what is drawn with a seed: rows are counted as finely as the finest of them needs.
 
     References
@@ -116,22 +118,17 @@ def bootstrap(
     (0.875, 0.75)
     >>> low, high = found["roc_auc"].confidence_interval
     """
-    check.check_choice("method", method, METHODS)
-    check.check_choice("alternative", alternative, ALTERNATIVES)
-    level, _ = level_of(confidence_level)
-    n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
+    plan = Plan.of(n_resamples, confidence_level, method, alternative, rng)
     asked = as_asked(metrics)
-    key = seed_key("rng", rng)
     sample = sample_of(subject, asked, Design(groups, sample_weight, bool(stratified), pos_label))
     values = sample.estimates()
-    replicates = sample.replicates(n_resamples, key, progress=progress)
+    replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
     defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]
-    skews = sample.accelerations(key, defined) if method == "BCa" else {}
+    accelerations = sample.accelerations(plan.key, defined) if plan.method == "BCa" else {}
     estimates = {
         label: estimate_of(
-            label, values[k], replicates[k], skews.get(k, 0.0), method=method, confidence_level=level,
-            alternative=alternative, bounds=bounds_of(each), keep=keep_distribution,
+            label, values[k], replicates[k], accelerations.get(k, 0.0), plan, bounds_of(each), keep_distribution
         )
         for k, (label, each) in enumerate(asked.items())
-    }  # fmt: skip
-    return BootstrapResult(estimates, n_resamples, level, method, alternative)
+    }
+    return BootstrapResult(estimates, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative)

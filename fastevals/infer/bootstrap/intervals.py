@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from fastevals._execution import blocks
 from fastevals.measure.results import Interval
 
-__all__ = ["METHODS", "acceleration", "confidence_interval"]
+__all__ = ["METHODS", "TIE", "acceleration_of", "confidence_interval"]
 
 Floats = NDArray[np.float64]
 
 TIE = 2.0**-50  # values as near, in units of their size, are equal but for rounding
 
 
-def acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
+def acceleration_of(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
     """Give BCa's acceleration: a sixth of the skewness of the jackknife, over strata as SciPy adds them up.
 
     Parameters
@@ -78,7 +78,7 @@ def confidence_interval(
     *,
     confidence_level: float,
     alternative: str,
-    skew: float = 0.0,
+    acceleration: float = 0.0,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Interval:
     """Give the interval of one metric.
@@ -95,8 +95,8 @@ def confidence_interval(
         In (0, 1).
     alternative : {"two-sided", "less", "greater"}
         With "less" the lower end is that of the bounds, with "greater" the upper.
-    skew : float
-        The acceleration, for BCa.
+    acceleration : float
+        For BCa; see `acceleration_of`.
     bounds : tuple of float
         What the metric can be: the interval stays within.
 
@@ -109,7 +109,7 @@ def confidence_interval(
     if not replicates.size or math.isnan(estimate):
         return Interval(math.nan, math.nan)
     size = abs(estimate) if math.inf in (abs(bounds[0]), abs(bounds[1])) else 1.0
-    low, high = METHODS[method](replicates, estimate, tail, skew, TIE * size)
+    low, high = METHODS[method](replicates, estimate, tail, acceleration, TIE * size)
     if math.isnan(low + high):
         return Interval(math.nan, math.nan)
     least, most = bounds
@@ -125,16 +125,16 @@ def _quantiles(replicates: Floats, *shares: float) -> tuple[float, ...]:
     return tuple(np.quantile(replicates, shares).tolist())
 
 
-def _percentile(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
+def _percentile(replicates: Floats, estimate: float, tail: float, acceleration: float, tie: float) -> tuple[float, ...]:
     return _quantiles(replicates, tail, 1 - tail)
 
 
-def _basic(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
+def _basic(replicates: Floats, estimate: float, tail: float, acceleration: float, tie: float) -> tuple[float, ...]:
     low, high = _quantiles(replicates, tail, 1 - tail)
     return 2 * estimate - high, 2 * estimate - low
 
 
-def _normal(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
+def _normal(replicates: Floats, estimate: float, tail: float, acceleration: float, tie: float) -> tuple[float, ...]:
     from scipy.special import ndtri
 
     if replicates.size < 2:
@@ -143,7 +143,7 @@ def _normal(replicates: Floats, estimate: float, tail: float, skew: float, tie: 
     return center - reach, center + reach
 
 
-def _bca(replicates: Floats, estimate: float, tail: float, skew: float, tie: float) -> tuple[float, ...]:
+def _bca(replicates: Floats, estimate: float, tail: float, acceleration: float, tie: float) -> tuple[float, ...]:
     from scipy.special import ndtr, ndtri
 
     below = np.count_nonzero(replicates < estimate - tie)
@@ -154,7 +154,7 @@ def _bca(replicates: Floats, estimate: float, tail: float, skew: float, tie: flo
     ends = []
     for deviate in (float(ndtri(tail)), -float(ndtri(tail))):
         moved = bias + deviate
-        ends.append(float(ndtr(bias + moved / (1 - skew * moved))))
+        ends.append(float(ndtr(bias + moved / (1 - acceleration * moved))))
     return _quantiles(replicates, *ends)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.bootstrap.intervals import confidence_interval
+from fastevals.infer.bootstrap.intervals import TIE, confidence_interval
+from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.results import ByMetric
 from fastevals.measure.results import Frozen, Interval, as_list, number_or_array
 
@@ -69,7 +70,15 @@ class Estimate(Frozen):
 
 
 class BootstrapResult(ByMetric):
-    """What `bootstrap` gives: a mapping from each metric to its `Estimate`."""
+    """What `bootstrap` gives: a mapping from each metric to its `Estimate`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> result = fastevals.bootstrap(fastevals.ConfusionMatrix([[40, 10], [5, 45]]), ["accuracy", "recall"], rng=0)
+    >>> list(result), result["accuracy"].value
+    (['accuracy', 'recall'], 0.85)
+    """
 
     __slots__ = ()
 
@@ -78,25 +87,19 @@ def estimate_of(
     label: str,
     value: Any,
     replicates: Floats,
-    skew: Any,
-    *,
-    method: str,
-    confidence_level: float,
-    alternative: str,
+    acceleration: Any,
+    plan: Plan,
     bounds: tuple[float, float],
     keep: bool,
 ) -> Estimate:
     """Make the estimate of a metric from its replicates, of shape (n_resamples, ...); warn of what is not as usual."""
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
-    skews = np.broadcast_to(skew, values.shape)
-    found = [
-        _column(column, float(one), float(skew), method, confidence_level, alternative, bounds)
-        for column, one, skew in zip(columns.T, values.ravel(), skews.ravel(), strict=True)
-    ]
+    each = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
+    found = [_column(column, float(one), float(a), plan, bounds) for column, one, a in each]
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(found).reshape(-1, 4).T)
     undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
-    _warn(label, values, columns, low, undefined, method)
+    _warn(label, values, columns, low, undefined, plan.method)
     return Estimate(
         number_or_array(values),
         Interval(number_or_array(low), number_or_array(high)),
@@ -107,15 +110,22 @@ def estimate_of(
     )
 
 
-def _column(
-    replicates: Floats, value: float, skew: float, method: str, level: float, alternative: str, bounds: Any
-) -> tuple[float, float, float, float]:
+def _column(replicates: Floats, value: float, acceleration: float, plan: Plan, bounds: tuple[float, float]) -> Any:
+    """Give the ends of the interval, the standard error and the bias of one number."""
     defined = replicates[~np.isnan(replicates)]
-    low, high = confidence_interval(
-        method, defined, value, confidence_level=level, alternative=alternative, skew=skew, bounds=bounds
+    if not np.isfinite(defined).all():  # an infinite loss: nothing is known of its spread
+        return (math.nan,) * 4
+    interval = confidence_interval(
+        plan.method,
+        defined,
+        value,
+        confidence_level=plan.confidence_level,
+        alternative=plan.alternative,
+        acceleration=acceleration,
+        bounds=bounds,
     )
     error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
-    return low, high, error, float(defined.mean()) - value if defined.size else math.nan
+    return *interval, error, float(defined.mean()) - value if defined.size else math.nan
 
 
 def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: NDArray[Any], method: str) -> None:
@@ -124,11 +134,14 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
     if undefined.any():
         check.warn_left_out(label, int(undefined.max()), n)
     there = ~np.isnan(values).ravel()
-    constant = there & (np.nanmax(columns, axis=0, initial=-math.inf) == np.nanmin(columns, axis=0, initial=math.inf))
-    if constant.any() and n > 1:
+    with np.errstate(invalid="ignore"):
+        width = np.nanmax(columns, axis=0, initial=-math.inf) - np.nanmin(columns, axis=0, initial=math.inf)
+    if n > 1 and (there & (width >= 0) & (width <= TIE * np.abs(values).ravel())).any():
         check.warn_degenerate(
             f"the interval of {label}", "all its replicates are equal, which says nothing of how sure it is"
         )
+    elif (there & np.isinf(columns).any(axis=0)).any():
+        check.warn_undefined(f"the interval of {label}", "the metric is infinite in some replicates")
     elif (there & np.isnan(low).ravel()).any():
         because = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
         check.warn_undefined(f"the interval of {label}", because)

@@ -31,12 +31,12 @@ __all__ = ["Design", "bounds_of", "models_of", "sample_of"]
 Asked = Mapping[str, AskedMetric | Callable[..., Any]]
 
 ERRORS = [each.name for each in fields(RegressionMetrics) if each.name not in ("n_samples", "quantile", "names")]
-METHODS = (
+MATRIX_METRICS = (
     "accuracy", "error_rate", "hamming_loss", "matthews", "cohen_kappa", "balanced_accuracy", "cost", "precision",
     "recall", "specificity", "jaccard", F_SCORE,
 )  # fmt: skip
 OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
-OF_MATRICES = (*METHODS, *(name for name in OF_CELLS if name not in METHODS))
+OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
 UNBOUNDED = (-math.inf, math.inf)
 
 
@@ -56,12 +56,11 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
         for name in ("groups", "sample_weight", "pos_label"):
             if getattr(design, name) is not None:
                 raise ValueError(f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {kind}")
-        check.check_whole_counts(
-            "subject", subject.counts if isinstance(subject, ConfusionMatrix) else subject.counts.tps, kind
-        )
+        counts = subject.counts
+        check.check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
         if isinstance(subject, Ranking):
             metrics = [of_ranking(each) for each in asked.values()]
-            return RankingSample(asked, subject.counts, metrics, stratified=design.stratified)
+            return RankingSample(subject.counts, metrics, stratified=design.stratified)
         return TableSample(subject, _of_matrix(asked), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
@@ -103,12 +102,13 @@ def _of_scores(y_true: Any, y_score: Any, asked: Asked, design: Design) -> Sampl
     if design.groups is None and design.sample_weight is None:
         ranking = Ranking(y_true, y_score, pos_label=design.pos_label)
         return sample_of(ranking, asked, design._replace(pos_label=None))
-    sample = models_of(y_true, {"y_score": check.as_scores("y_score", y_score)}, asked, design)
-    sample.one_model = True
-    return sample
+    scores = {"y_score": check.as_scores("y_score", y_score)}
+    return models_of(y_true, scores, asked, design, one_model=True)
 
 
-def models_of(y_true: Any, scores: Mapping[str, NDArray[Any]], asked: Asked, design: Design) -> ModelsSample:
+def models_of(
+    y_true: Any, scores: Mapping[str, NDArray[Any]], asked: Asked, design: Design, *, one_model: bool = False
+) -> ModelsSample:
     """Give the sample of models' scores on the same rows, arrays by what errors call them."""
     labels = BinaryLabels(*check.binary_labels("y_true", y_true, design.pos_label))
     check.check_same_length(y_true=labels.values, **scores)
@@ -117,10 +117,15 @@ def models_of(y_true: Any, scores: Mapping[str, NDArray[Any]], asked: Asked, des
     weights, groups, kept = _beside(labels.values, design)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
-    metrics = [of_ranking(each) for each in asked.values()]
     return ModelsSample(
-        asked, labels, scores, metrics, weights=weights, groups=groups, stratified=design.stratified
-    )  # fmt: skip
+        labels,
+        scores,
+        list(map(of_ranking, asked.values())),
+        weights=weights,
+        groups=groups,
+        stratified=design.stratified,
+        one_model=one_model,
+    )
 
 
 def _beside(y_true: NDArray[Any], design: Design) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None]:
@@ -161,8 +166,8 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
     )  # fmt: skip
 
 
-def _of_matrix(asked: Asked) -> dict[str, MatrixMetric]:
-    return {label: _matrix_metric(each) for label, each in asked.items()}
+def _of_matrix(asked: Asked) -> list[MatrixMetric]:
+    return list(map(_matrix_metric, asked.values()))
 
 
 def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
@@ -171,7 +176,7 @@ def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
         return asked
     name, options = asked.name, asked.options
     check.check_choice("metrics", name, OF_MATRICES)
-    if name in METHODS:
+    if name in MATRIX_METRICS:
         method = getattr(ConfusionMatrix, name)
         check.check_no_options(str(asked), options, list(inspect.signature(method).parameters)[1:])
         return lambda matrix: getattr(matrix, name)(**options)
@@ -194,7 +199,7 @@ def _of_targets(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sampl
     check.check_same_length(y_true=targets, y_pred=predictions)
     check.check_finite("y_true", targets)
     check.check_finite("y_pred", predictions)
-    metrics = {label: _error_metric(each) for label, each in asked.items()}
+    metrics = list(map(_error_metric, asked.values()))
     weights, groups, kept = _beside(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]

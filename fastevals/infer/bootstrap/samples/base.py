@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.jackknife import leave_group_out
 from fastevals._kernels.random import key_of
-from fastevals.infer.bootstrap.intervals import acceleration
+from fastevals.infer.bootstrap.intervals import acceleration_of
 
-__all__ = ["GROUPS", "LeftOut", "Sample", "Values"]
+__all__ = ["GROUPS", "MOST", "SLOW", "WORK", "Jackknife", "Sample", "Values"]
 
 Values = list[NDArray[np.float64]]
 
 GROUPS = 200  # that rows are left out by, where there are more cells: of the acceleration's error it makes 0.002
 WORK = 1 << 22  # cells that one task draws: about 10 ms
-MOST = 256  # replicates of one task
+MOST, SLOW = 256, 8  # replicates of one task, and of one with a metric that has no kernel
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate has
 
 
-class LeftOut(NamedTuple):
-    """A metric without some rows.
+class Jackknife(NamedTuple):
+    """A metric with rows left out.
 
     Attributes
     ----------
@@ -46,15 +46,12 @@ class Sample:
 
     Attributes
     ----------
-    labels : tuple of str
-        What the metrics are called.
     sizes : ndarray of shape (n_cells,)
         Rows, or groups of rows, of each cell.
     strata : list of slice
         Cells of which as many rows as they have are drawn by themselves.
     """
 
-    labels: tuple[Any, ...]
     sizes: NDArray[Any]
     strata: list[slice]
 
@@ -80,11 +77,11 @@ class Sample:
         """Give the replicates of one task, by the data alone."""
         return max(1, min(WORK // max(self.sizes.size, 1), MOST))
 
-    def acceleration_of(self, metric: int) -> NDArray[np.float64] | None:
+    def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Give the acceleration of a metric whose values without one row have a closed form."""
         return None
 
-    def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Give the rows of each cell of a stratum without a random group of them, one of GROUPS."""
         counts = np.empty_like(self.sizes[part])
         leave_group_out(self.sizes[part], key, GROUPS, number, counts)
@@ -99,6 +96,10 @@ class Sample:
         number of resamples and threads.
         """
         size = self.task_size()
+        space = self.workspace()
+        # Kernels are loaded here: were Ctrl-C to come while threads wait for the compiler, they might wait for ever.
+        self.measure(self.draws(key, range(1), space), 1, space)
+        del space
 
         def measured(start: int, space: Any) -> Values:
             numbers = range(start, min(start + size, n_resamples))
@@ -112,14 +113,15 @@ class Sample:
 
         Where there is no closed form, one row of each cell is left out, or random groups of rows where cells are many.
         """
-        found = {k: self.acceleration_of(k) for k in metrics}
+        found = {k: self.closed_form_acceleration(k) for k in metrics}
         if any(each is None for each in found.values()):
-            few = np.count_nonzero(self.sizes) <= GROUPS
+            strata = sum(self.sizes[part].any() for part in self.strata)
+            few = np.count_nonzero(self.sizes) <= GROUPS * strata
             left = self._one_left_out() if few else self._groups_left_out(np.uint64(key_of(key, LEAVE_OUT)))
-            found.update({k: acceleration(*left[k]) for k, each in found.items() if each is None})
+            found.update({k: acceleration_of(*left[k]) for k, each in found.items() if each is None})
         return {k: each for k, each in found.items() if each is not None}
 
-    def _one_left_out(self) -> list[LeftOut]:
+    def _one_left_out(self) -> list[Jackknife]:
         """Give each metric without one row of each cell."""
 
         def without(cell: int) -> NDArray[Any]:
@@ -130,13 +132,14 @@ class Sample:
         cells = np.flatnonzero(self.sizes)
         ends = [np.searchsorted(cells, (part.start, part.stop)).tolist() for part in self.strata]
         strata = [slice(*pair) for pair in ends]
-        return [LeftOut(values, self.sizes[cells], strata) for values in self._measured_each(without, cells.tolist())]
+        return [Jackknife(values, self.sizes[cells], strata) for values in self._measured_each(without, cells.tolist())]
 
-    def _groups_left_out(self, key: np.uint64) -> list[LeftOut]:
-        """Give each metric without each of GROUPS random groups of the rows of each stratum.
+    def _groups_left_out(self, key: np.uint64) -> list[Jackknife]:
+        """Give each metric without each of GROUPS random groups of each stratum's rows: the delete-a-group jackknife.
 
-        A group's influence is the sum of its rows', so their skewness over the root of their number is that of rows.
-        What a metric owes to a group's size alone, a straight line in it, is taken off: rows have all the same.
+        Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. A group's
+        influence is the sum of its rows', so their skewness over the root of their number is that of rows. What a
+        metric owes to a group's size alone, a straight line in it, is taken off: rows have all the same.
         """
         strata = [(k, part) for k, part in enumerate(self.strata) if self.sizes[part].any()]
         left = np.empty((len(strata), GROUPS))
@@ -144,7 +147,7 @@ class Sample:
         def without(number: int) -> NDArray[Any]:
             (k, part), group = strata[number // GROUPS], number % GROUPS
             counts = self.sizes.copy()
-            counts[part] = self.leave_group_out(np.uint64(key_of(key, np.uint64(k))), group, part)
+            counts[part] = self.without_group(np.uint64(key_of(key, np.uint64(k))), group, part)
             left[number // GROUPS, group] = counts[part].sum(dtype=np.int64)
             return counts
 
@@ -153,7 +156,7 @@ class Sample:
         for values in self._measured_each(without, range(left.size)):
             for part, rows in zip(parts, left, strict=True):
                 values[part] -= _line(rows, values[part])
-            found.append(LeftOut(values, np.ones(left.size, dtype=np.int64), parts))
+            found.append(Jackknife(values, np.ones(left.size, dtype=np.int64), parts))
         return found
 
     def _measured_each(self, draw: Callable[[int], NDArray[Any]], numbers: Sequence[int]) -> Values:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels import bands
+from fastevals._kernels import replicate_curves
 from fastevals._kernels.steps import totals
 from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
@@ -28,8 +28,10 @@ class _Swept(NamedTuple):
 
 
 SWEPT = {
-    "roc": _Swept(lambda counts, grid: RocCurve(counts).at(fpr=grid), bands.roc_at),
-    "precision_recall": _Swept(lambda counts, grid: PrecisionRecallCurve(counts).at(recall=grid), bands.precision_at),
+    "roc": _Swept(lambda counts, grid: RocCurve(counts).at(fpr=grid), replicate_curves.roc_at),
+    "precision_recall": _Swept(
+        lambda counts, grid: PrecisionRecallCurve(counts).at(recall=grid), replicate_curves.precision_at
+    ),
 }
 
 
@@ -39,7 +41,7 @@ class CurveSample(RankingSample):
     def __init__(self, counts: ThresholdCounts, curve: str, grid: NDArray[np.float64], *, stratified: bool) -> None:
         self._grid, (of_counts, self._kernel) = grid, SWEPT[curve]
         whole = RankingMetric(lambda counts: of_counts(counts, grid), Detail.POLYLINE)
-        super().__init__([curve], counts, [whole], stratified=stratified)
+        super().__init__(counts, [whole], stratified=stratified)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give the curves of n draws, of shape (n, n_points); NaN where a class was not drawn."""

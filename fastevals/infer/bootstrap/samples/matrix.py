@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,28 +39,27 @@ class _Stack(ConfusionMatrix):
         return values
 
 
-def _measured(matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Mapping[str, MatrixMetric]) -> Values:
+def _measured(matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric]) -> Values:
     """Give each metric of tables like those of `matrix`, along a new first axis."""
     stack = _Stack(matrix, counts)
-    return [check.checked_along("metrics", metric(stack), len(stack.counts)) for metric in metrics.values()]
+    return [check.checked_along("metrics", metric(stack), len(stack.counts)) for metric in metrics]
 
 
 class TableSample(Sample):
     """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified."""
 
-    def __init__(self, matrix: ConfusionMatrix, metrics: Mapping[str, MatrixMetric], *, stratified: bool) -> None:
-        self.labels = tuple(metrics)
+    def __init__(self, matrix: ConfusionMatrix, metrics: Sequence[MatrixMetric], *, stratified: bool) -> None:
         self._matrix, self._metrics = matrix, metrics
         counts = matrix.counts.astype(np.int64)
         self.sizes = counts.ravel()
         k = counts.shape[-1]
-        self._groups = counts.reshape(-1, k if stratified else k * k)
-        n = self._groups.shape[1]
+        self._tables = counts.reshape(-1, k if stratified else k * k)
+        n = self._tables.shape[1]
         self.strata = [slice(start, start + n) for start in range(0, self.sizes.size, n)]
 
     def estimates(self) -> Values:
         """Give each metric of the counts themselves."""
-        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics.values()]
+        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics]
 
     def task_size(self) -> int:
         """Give the replicates of one task, by the data alone."""
@@ -68,14 +67,14 @@ class TableSample(Sample):
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> NDArray[Any]:
         """Give the rows of each cell in each replicate."""
-        return draw_tables(self._groups, numbers.start // self.task_size(), key)[: len(numbers)]
+        return draw_tables(self._tables, numbers.start // self.task_size(), key)[: len(numbers)]
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
         counts = draws if isinstance(draws, np.ndarray) else np.stack(list(draws))
         return _measured(self._matrix, counts, self._metrics)
 
-    def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Give the rows of each cell of a stratum without a random group."""
         return leave_out_table(self.sizes[part], number, key, GROUPS)
 
@@ -87,23 +86,22 @@ class LabelSample(UnitSample):
         self,
         matrix: ConfusionMatrix,
         cells: NDArray[Any],
-        metrics: Mapping[str, MatrixMetric],
+        metrics: Sequence[MatrixMetric],
         *,
         weights: NDArray[np.float64] | None,
         groups: Any,
         stratified: bool,
     ) -> None:
-        self.labels = tuple(metrics)
         self._matrix, self._metrics = matrix, metrics
         k = matrix.counts.shape[-1]
         units = Units.of(cells.size, groups, cells // k if stratified else None)
         rows = np.argsort(cells, kind="stable")
         self._counter = CellCounter(rows, cells[rows], k * k, units, weights)
-        super().__init__(units)
+        super().__init__(units, cells.size)
 
     def estimates(self) -> Values:
         """Give each metric of the rows themselves."""
-        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics.values()]
+        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics]
 
     def workspace(self) -> Any:
         """Give the times of the units, and what counts are made with."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.infer.bootstrap.samples.base import Values
+from fastevals.infer.bootstrap.samples.base import SLOW, Values
 from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
 from fastevals.measure.asked import RankingMetric
@@ -21,14 +21,11 @@ __all__ = ["ModelsSample"]
 class ModelsSample(UnitSample):
     """Rows with the scores of models: a draw of rows is the same for all.
 
-    Values are of shape (n, n_models), or (n,) of one model if `one_model` is set.
+    Values are of shape (n, n_models), or (n,) with `one_model`.
     """
-
-    one_model = False
 
     def __init__(
         self,
-        labels: Iterable[Any],
         truth: BinaryLabels,
         scores: Mapping[str, NDArray[Any]],
         metrics: Sequence[RankingMetric],
@@ -36,8 +33,9 @@ class ModelsSample(UnitSample):
         weights: NDArray[np.float64] | None,
         groups: Any,
         stratified: bool,
+        one_model: bool,
     ) -> None:
-        self.labels = tuple(labels)
+        self._one_model = one_model
         negative = truth.values != truth.positive
         units = Units.of(negative.size, groups, negative if stratified else None)
         rankings = [
@@ -54,7 +52,7 @@ class ModelsSample(UnitSample):
             models.append((sweeps, CellCounter(rows, cells, 2 * n_steps, units, weights)))
         self._models = models
         self._whole_rows = weights is None and groups is None
-        super().__init__(units)
+        super().__init__(units, negative.size * len(models))
 
     def estimates(self) -> Values:
         """Give each metric of each model, of the rows themselves."""
@@ -66,7 +64,7 @@ class ModelsSample(UnitSample):
         for sweeps, counter in self._models:
             sizes = sweeps.steps.sizes
             counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
-            spaces.append((counter.scratch(), counts, sweeps.scratch()))
+            spaces.append((counter.scratch(), counts, sweeps.workspace(sums=counter.sums)))
         return self.times(), spaces
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -78,15 +76,19 @@ class ModelsSample(UnitSample):
                 sweeps.sweep(counts, scratch, rows[number])
         return self._by_metric([sweeps.values(rows) for (sweeps, _), rows in zip(self._models, raw, strict=True)])
 
-    def acceleration_of(self, metric: int) -> NDArray[np.float64] | None:
+    def task_size(self) -> int:
+        """Give the replicates of one task, by the data alone."""
+        return super().task_size() if self._models[0][0].quick else SLOW
+
+    def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Give the acceleration of a metric whose values without one row have a closed form."""
         if not self._whole_rows:
             return None
-        found = [sweeps.acceleration_of(metric, stratified=len(self.strata) > 1) for sweeps, _ in self._models]
+        found = [sweeps.closed_form_acceleration(metric, stratified=len(self.strata) > 1) for sweeps, _ in self._models]
         return None if any(each is None for each in found) else np.array(found)
 
     def _by_metric(self, values: list[Values]) -> Values:
-        return values[0] if self.one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
+        return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
 
 
 def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.random import key_of
-from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
-from fastevals.infer.bootstrap.samples.sweeps import Sweeps
+from fastevals.infer.bootstrap.samples.base import GROUPS, SLOW, Sample, Values
+from fastevals.infer.bootstrap.samples.sweeps import Space, Sweeps
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
 from fastevals.infer.bootstrap.samples.urn import Urn
 from fastevals.measure.asked import RankingMetric
@@ -24,10 +24,7 @@ FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is 
 class RankingSample(Sample):
     """Whole rows of a ranking, all with the same chance, or of each class by itself if stratified."""
 
-    def __init__(
-        self, labels: Iterable[Any], counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool
-    ) -> None:
-        self.labels = tuple(labels)
+    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool) -> None:
         self._sweeps = Sweeps(counts, metrics)
         sizes = self._sweeps.steps.sizes
         self.sizes = sizes.ravel()
@@ -42,19 +39,21 @@ class RankingSample(Sample):
         """Give each metric of the rows themselves."""
         return self._sweeps.estimates()
 
-    def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def workspace(self) -> tuple[NDArray[Any], Space]:
         """Give the counts of a draw, and what kernels write to."""
-        return np.zeros_like(self.sizes), self._sweeps.scratch()
+        return np.zeros_like(self.sizes), self._sweeps.workspace()
 
     def task_size(self) -> int:
         """Give the replicates of one task, by the data alone."""
-        return table_size(self.sizes.size) if self._few else super().task_size()
+        if self._few:
+            return table_size(self.sizes.size)
+        return super().task_size() if self._sweeps.quick else SLOW
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
         """Give the rows of each cell in each replicate."""
         if self._few:
-            groups = np.stack([self.sizes[part] for part in self.strata]).astype(np.int64)
-            drawn = draw_tables(groups, numbers.start // self.task_size(), key)
+            strata = np.stack([self.sizes[part] for part in self.strata]).astype(np.int64)
+            drawn = draw_tables(strata, numbers.start // self.task_size(), key)
             yield from drawn.reshape(-1, self.sizes.size)[: len(numbers)].astype(self.sizes.dtype)
             return
         counts = space[0]
@@ -71,12 +70,12 @@ class RankingSample(Sample):
             self._sweeps.sweep(counts.reshape(2, -1), space[1], row)
         return self._sweeps.values(raw)
 
-    def leave_group_out(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Give the rows of each cell of a stratum without a random group."""
         if self._few:
             return leave_out_table(self.sizes[part], number, key, GROUPS)
-        return super().leave_group_out(key, number, part)
+        return super().without_group(key, number, part)
 
-    def acceleration_of(self, metric: int) -> NDArray[np.float64] | None:
+    def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Give the acceleration of a metric whose values without one row have a closed form."""
-        return self._sweeps.acceleration_of(metric, stratified=len(self.strata) > 1)
+        return self._sweeps.closed_form_acceleration(metric, stratified=len(self.strata) > 1)

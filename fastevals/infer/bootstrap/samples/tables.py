@@ -20,31 +20,31 @@ def table_size(n_cells: int) -> int:
     return max(1, min(TABLE // max(n_cells, 1), MOST))
 
 
-def draw_tables(groups: NDArray[np.int64], number: int, key: np.uint64) -> NDArray[np.int64]:
+def draw_tables(strata: NDArray[np.int64], number: int, key: np.uint64) -> NDArray[np.int64]:
     """Draw from each group as many rows as it has, with replacement, and count them anew.
 
     Parameters
     ----------
-    groups : ndarray of int64 of shape (n_groups, n_cells)
+    strata : ndarray of int64 of shape (n_strata, n_cells)
         Each is drawn from by itself.
     number : int
-        Of the batch of replicates, of `table_size` of them.
+        Of the batch of `table_size` replicates: what is drawn depends on that size.
     key : uint64
         Of the stream.
 
     Returns
     -------
-    ndarray of int64 of shape (table_size, n_groups, n_cells)
+    ndarray of int64 of shape (table_size, n_strata, n_cells)
         Exactly multinomial.
     """
-    size = table_size(groups.size)
-    drawn = np.zeros((*groups.shape, size), dtype=np.int64)  # sums over cells then run along replicates
+    size = table_size(strata.size)
+    drawn = np.zeros((*strata.shape, size), dtype=np.int64)  # sums over cells then run along replicates
     stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 0], dtype=np.uint64)))
-    for k, group in enumerate(groups):
-        left, rows = int(group.sum()), np.full(size, group.sum())
+    for k, rows_of in enumerate(strata):
+        left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
         # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
-        for cell in np.argsort(group, kind="stable")[np.count_nonzero(group == 0) :].tolist():
-            there = int(group[cell])
+        for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
+            there = int(rows_of[cell])
             drawn[k, cell] = stream.binomial(rows, there / left)
             rows, left = rows - drawn[k, cell], left - there
     return np.moveaxis(drawn, -1, 0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.resample import take_drawn
+from fastevals._kernels.draws import take_drawn
 from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.units import Units, UnitSample, padded
 from fastevals.measure.regression import errors_of
@@ -25,17 +25,16 @@ class TargetSample(UnitSample):
         self,
         targets: NDArray[Any],
         predictions: NDArray[Any],
-        metrics: Mapping[str, tuple[str, float]],
+        metrics: Sequence[tuple[str, float]],
         *,
         weights: NDArray[np.float64] | None,
         groups: Any,
     ) -> None:
-        self.labels = tuple(metrics)
-        self._metrics = list(metrics.values())
+        self._metrics = metrics
         self._targets, self._predictions, self._weights = targets, predictions, weights
         units = Units.of(targets.size, groups, None)
         self._unit_of_row = units.of_row
-        super().__init__(units)
+        super().__init__(units, 8 * targets.size)
 
     def estimates(self) -> Values:
         """Give each metric of the rows themselves."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals._kernels.draws import WORD_BLOCK, count_drawn, sum_drawn, take_drawn
 from fastevals._kernels.random import key_of
-from fastevals._kernels.resample import WORD_BLOCK, count_drawn, sum_drawn, take_drawn
-from fastevals.infer.bootstrap.samples.base import Sample
+from fastevals.infer.bootstrap.samples.base import MOST, WORK, Sample
 from fastevals.infer.bootstrap.samples.urn import Rows
 
 __all__ = ["CellCounter", "UnitSample", "Units"]
@@ -135,14 +135,27 @@ class CellCounter:
 
 
 class UnitSample(Sample):
-    """Units drawn with replacement, each stratum by itself."""
+    """Units drawn with replacement, each stratum by itself.
 
-    def __init__(self, units: Units) -> None:
+    Parameters
+    ----------
+    units : Units
+        What is drawn.
+    work : int
+        Rows that are read for a replicate.
+    """
+
+    def __init__(self, units: Units, work: int) -> None:
+        self._work = work
         self.sizes = padded(units.n)
         self.sizes[: units.n] = 1
         stops = np.cumsum(units.strata).tolist()
         self.strata = [slice(stop - n, stop) for stop, n in zip(stops, units.strata, strict=True)]
         self._rows = list(map(Rows, units.strata))
+
+    def task_size(self) -> int:
+        """Give the replicates of one task, by the data alone."""
+        return max(1, min(WORK // self._work, MOST))
 
     def times(self) -> Times:
         """Give the array that a thread draws into."""

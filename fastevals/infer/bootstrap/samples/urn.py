@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.resample import LARGEST_PIECE, ROW_BLOCK, ROW_LIMITS, draw_cells, draw_rows
+from fastevals._kernels.draws import LARGEST_PIECE, ROW_BLOCK, ROW_LIMITS, draw_cells, draw_rows
 
 __all__ = ["Rows", "Urn"]
 

@@ -9,12 +9,11 @@ from fastevals._kernels.steps import wide
 __all__ = [
     "average_precision",
     "break_even_point",
-    "brier_score",
     "cost_area",
     "equal_error_rate",
     "expected_calibration_error",
     "ks_statistic",
-    "log_loss",
+    "mean_loss",
     "partial_roc_auc",
     "pr_auc",
     "pr_auc_linear",
@@ -32,7 +31,8 @@ def roc_auc(positives, negatives, tied, n_pos, n_neg):
         down = wide(negatives[step])
         lost += positives[step] * (2 * fp + down * tied[step])
         fp += down
-    return (2.0 * n_pos * n_neg - lost) / (2.0 * n_pos * n_neg)
+    # Of whole counts it is exact; of weights a rounding may lead out of [0, 1].
+    return min(max((2.0 * n_pos * n_neg - lost) / (2.0 * n_pos * n_neg), 0.0), 1.0)
 
 
 @kernel
@@ -178,39 +178,22 @@ def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
 
 
 @kernel
-def brier_score(positives, negatives, tied, n_pos, n_neg, thresholds):
-    """Mean squared difference of probability and outcome."""
-    if thresholds[0] > 1 or thresholds[thresholds.size - 1] < 0:
-        return np.nan
+def mean_loss(positives, negatives, tied, n_pos, n_neg, of_positive, of_negative):
+    """Mean over rows of a loss of a positive, and of a negative, at each step; one may be infinite."""
     total = 0.0
     for step in range(tied.size):
-        p = thresholds[step]
-        total += positives[step] * ((1 - p) * (1 - p)) + negatives[step] * (p * p)
+        up, down = positives[step], negatives[step]
+        total += up * of_positive[step] if up > 0 else 0.0
+        total += down * of_negative[step] if down > 0 else 0.0
     return total / (n_pos + n_neg)
 
 
 @kernel
-def log_loss(positives, negatives, tied, n_pos, n_neg, thresholds):
-    """Mean of minus the logarithm of the probability given to what happened."""
-    if thresholds[0] > 1 or thresholds[thresholds.size - 1] < 0:
-        return np.nan
-    total = 0.0
-    for step in range(tied.size):
-        if positives[step] > 0:
-            total -= positives[step] * np.log(thresholds[step])
-        if negatives[step] > 0:
-            total -= negatives[step] * np.log1p(-thresholds[step])
-    return total / (n_pos + n_neg)
-
-
-@kernel
-def expected_calibration_error(positives, negatives, tied, n_pos, n_neg, thresholds):
+def expected_calibration_error(positives, negatives, tied, n_pos, n_neg, probabilities):
     """Mean distance of probability and share of positives, in ten bins of equal width."""
-    if thresholds[0] > 1 or thresholds[thresholds.size - 1] < 0:
-        return np.nan
     total, off, bin_ = 0.0, 0.0, 9
     for step in range(tied.size):
-        p = thresholds[step]
+        p = probabilities[step]
         while bin_ > 0 and p <= bin_ / 10:
             total += abs(off)
             off = 0.0

@@ -12,9 +12,9 @@ __all__ = ["best_difference", "best_f", "with_precision", "with_recall", "with_t
 
 @kernel
 def best_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Where the F score is largest; without positives it is 0 wherever a row is predicted positive."""
+    """Where the F score is largest; without positives it is 0 everywhere, and no threshold is best."""
     if n_pos == 0:
-        return n_pos, n_neg
+        return n_pos - 1, n_pos - 1
     tp, fp, best, square = n_pos * 0, n_pos * 0, -1.0, beta * beta
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     for step in range(tied.size):

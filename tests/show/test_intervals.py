@@ -1,0 +1,482 @@
+"""The intervals of a report: the numbers of the calls that make them, how they are shown, and what is said of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
+from fastevals.datasets import load_digits_eight
+from fastevals.show import intervals, words
+from tests.show.test_cli import error, report, report_json, write
+
+RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]
+PROBABILITIES = ["brier_score", "log_loss", "expected_calibration_error"]
+CELLS = ["accuracy", "precision", "recall", "f1", "matthews"]
+MODELS = ("logistic", "naive_bayes", "random_forest")
+TWO = ("--score", "logistic", "--score", "random_forest")
+FEW = ("--resamples", "99")
+
+
+def asked(*, costs=None, **where):
+    """Give the metrics of a report's columns."""
+    metrics = {name: metric(name) for name in (*RANKING, *PROBABILITIES)}
+    return metrics | {name: metric(name, **where, **(costs or {})) for name in CELLS}
+
+
+def quietly(call, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return call(*arguments, **options)
+
+
+def number(value):
+    """Give a number as JSON has it."""
+    if np.isnan(value):
+        return None
+    return value if np.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def ends(interval):
+    return None if np.isnan(interval.low) else [number(interval.low), number(interval.high)]
+
+
+def assert_compared(block, found):
+    """Assert that a block has the numbers of a comparison."""
+    for model in block["models"]:
+        wanted = {name: ends(found[name].estimates[model["name"]].confidence_interval) for name in found}
+        assert model["intervals"] == wanted
+        assert list(model["intervals"]) == list(wanted)
+    first = next(iter(found))
+    assert len(block["differences"]) == len(found[first].differences)
+    for k, pair in enumerate(block["differences"]):
+        assert (pair["model"], pair["reference"]) == (
+            found[first].differences[k].model, found[first].differences[k].reference
+        )  # fmt: skip
+        for name, told in pair["metrics"].items():
+            wanted = found[name].differences[k]
+            assert told["value"] == number(wanted.value)
+            assert told["interval"] == ends(wanted.confidence_interval)
+            assert told["pvalue"] == number(wanted.pvalue)
+
+
+def table(text, heading):
+    """Give the lines of a table."""
+    lines = text.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(heading))
+    stop = next((k for k in range(start, len(lines)) if not lines[k] or lines[k][:4] in ("- : ", "! : ")), len(lines))
+    return lines[start:stop]
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_and_differences_are_those_of_compare_rankings(capsys):
+    columns = load_digits_eight()
+    told = report_json(capsys, "--resamples", "199", "--confidence", "0.9", "--seed", "3")
+    found = quietly(
+        compare_rankings, columns["label"], {name: columns[name] for name in MODELS}, metrics=asked(best="f1"),
+        n_resamples=199, confidence_level=0.9, rng=3,
+    )  # fmt: skip
+    (block,) = told["blocks"]
+    assert_compared(block, found)
+    assert block["intervals"]["method"] == "BCa"
+    assert told["intervals"] == {
+        "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "delong_above": None
+    }  # fmt: skip
+
+
+def test_intervals_of_one_model_are_those_of_bootstrap(capsys):
+    columns = load_digits_eight()
+    options = ("--cost-fn", "20", "--prior", "0.02")
+    costs = {"cost_fp": 1, "cost_fn": 20, "prior": 0.02}
+    for given, where in (((), {"best": "expected_cost"}), (("--threshold", "0.25"), {"threshold": 0.25})):
+        (block,) = report_json(capsys, "--score", "logistic", *FEW, *options, *given)["blocks"]
+        metrics = asked(**where, costs=costs if "best" in where else None)
+        metrics["expected_cost"] = metric("expected_cost", **where, **costs)
+        found = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
+        (model,) = block["models"]
+        assert model["intervals"] == {name: ends(found[name].confidence_interval) for name in found}
+        assert block["differences"] == []
+        low, high = model["intervals"]["expected_cost"]
+        assert low < model["metrics"]["expected_cost"] < high
+
+
+def test_another_best_metric_has_a_column_and_an_interval(capsys):
+    columns = load_digits_eight()
+    (block,) = report_json(capsys, "--score", "logistic", *FEW, "--best", "cohen_kappa", "--cost-fn", "2")["blocks"]
+    metrics = {
+        "cohen_kappa": metric("cohen_kappa", best="cohen_kappa"),
+        "expected_cost": metric("expected_cost", best="cohen_kappa", cost_fp=1, cost_fn=2),
+    }
+    metrics = asked(best="cohen_kappa") | metrics
+    found = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
+    told = block["models"][0]["intervals"]
+    assert told == {name: ends(found[name].confidence_interval) for name in found}
+
+
+def test_groups_weights_and_blocks(capsys, tmp_path):
+    rng = np.random.default_rng(4)
+    n = 400
+    y, part = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    patient, weight = rng.integers(0, 40, n), rng.integers(0, 4, n)
+    scores = {name: (rng.normal(size=n) + y).round(1) for name in "ab"}
+    rows = zip(y, *scores.values(), part, patient, weight, strict=True)
+    file = write(
+        tmp_path, "all.csv", "y,a,b,part,patient,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    )
+    options = (file, "--label", "y", "--score", "a", "--score", "b", "--by", "part", "--weight", "w", *FEW)
+    told = report_json(capsys, *options, "--group", "patient")
+    assert told["intervals"]["group"] == "patient"
+    for block in told["blocks"]:
+        some = (part == block["value"]) & (weight > 0)
+        found = quietly(
+            compare_rankings, y[some], {name: each[some] for name, each in scores.items()},
+            metrics={name: each for name, each in asked(best="f1").items() if name not in PROBABILITIES},
+            n_resamples=99, rng=0, groups=patient[some], sample_weight=weight[some],
+        )  # fmt: skip
+        assert [model["intervals"].pop(name) for model in block["models"] for name in PROBABILITIES] == [None] * 6
+        assert_compared(block, found)
+        assert block["intervals"]["n_groups"] == np.unique(patient[some]).size
+    text = report(capsys, *options, "--group", "patient")
+    assert "99 bootstrap replicates of groups of patient (seed 0)" in text
+
+
+def test_same_seed_same_report(capsys):
+    first, again, other = (report(capsys, *TWO, *FEW, "--seed", seed) for seed in (0, 0, 1))
+    assert first == again == report(capsys, *TWO, *FEW)
+    assert first != other
+    assert "99 bootstrap replicates of rows (seed 1)" in other
+
+
+def test_more_replicates_begin_with_fewer(capsys):
+    """Intervals of more replicates are near those of fewer: the seed is used, and all replicates are."""
+    few, many = (report_json(capsys, "--score", "logistic", "--resamples", n) for n in (199, 999))
+    for (low, high), (lower, higher) in zip(
+        *(
+            [told["blocks"][0]["models"][0]["intervals"][name] for name in ("roc_auc", "brier_score", "accuracy")]
+            for told in (few, many)
+        ),
+        strict=True,
+    ):
+        assert abs(low - lower) + abs(high - higher) < 0.5 * (high - low)
+
+
+def test_models_without_a_metric_do_not_spoil_others(capsys, tmp_path):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 100)
+    p, s = np.clip(rng.normal(size=100) + y, 0, 1).round(3), (rng.normal(size=100) + y).round(3)
+    file = write(tmp_path, "two.csv", "y,p,s\n" + "".join(f"{a},{b},{c}\n" for a, b, c in zip(y, p, s, strict=True)))
+    (block,) = report_json(capsys, file, "--label", "y", "--score", "p", "--score", "s", *FEW)["blocks"]
+    of_p, of_s = (model["intervals"] for model in block["models"])
+    assert of_p["brier_score"] is not None
+    assert of_s["brier_score"] is None
+    assert of_p["roc_auc"] is not None
+    assert of_s["roc_auc"] is not None
+    (pair,) = block["differences"]
+    assert pair["metrics"]["brier_score"] == {"value": None, "interval": None, "pvalue": None}
+    found = quietly(
+        compare_rankings, y, {"p": p, "s": s}, metrics=asked(best="f1"), n_resamples=99, rng=0
+    )  # fmt: skip
+    assert_compared(block, found)
+
+
+# Text -------------------------------------------------------------------------------------------------------------
+
+WITHOUT = """\
+fastevals report: digits_eight (embedded)
+label      label, positive class 1
+in all     1797 rows, 174 positive (9.68 %)
+threshold  best F1 of each model, chosen on the rows it is judged on: what stands right of the bar
+           looks better than it is
+*          the best of its column
+
+model            AUC      AP  PR AUC     EER     BEP      KS  | threshold accuracy precision recall      F1     MCC
+logistic      0.9756  0.8844  0.8842  0.0893  0.7874  0.8341  | 0.3768445  0.9644    0.8667  0.7471  0.8025  0.7856
+naive_bayes   0.8042  0.2216  0.2217  0.2710  0.2238  0.6174  |         1  0.6683    0.2238  0.9828* 0.3646  0.3693
+random_forest 0.9895* 0.9477* 0.9545* 0.0402* 0.8800* 0.9230* |      0.32  0.9777*   0.8988* 0.8678  0.8830* 0.8709*
+
+model          Brier  log loss    ECE
+logistic      0.0285   0.1045* 0.0146*
+naive_bayes   0.4447      inf  0.4475
+random_forest 0.0261*     inf  0.0487
+"""
+
+
+def test_no_replicates_no_intervals(capsys):
+    assert report(capsys, "--resamples", "0") == WITHOUT
+    told = report_json(capsys, "--resamples", "0", "--score", "logistic")
+    (block,) = told["blocks"]
+    assert told["intervals"] is block["intervals"] is block["models"][0]["intervals"] is None
+    assert block["differences"] == []
+
+
+def test_intervals_stand_below_the_numbers(capsys):
+    text = report(capsys, *FEW)
+    rows = table(text, "model            AUC")
+    assert [rows[0], *rows[1::3]] == table(WITHOUT, "model            AUC")  # the columns keep their places
+    assert [row[:14] for row in rows[2::3]] == [" 95 % from    "] * 3
+    assert [row[:14] for row in rows[3::3]] == ["        to    "] * 3
+    assert {row.index("|") for row in rows} == {rows[0].index("|")}
+    for value, low, high in zip(rows[1::3], rows[2::3], rows[3::3], strict=True):
+        for k in (14, 22, 30, 38, 46, 54):
+            assert float(low[k : k + 6]) <= float(value[k : k + 6]) <= float(high[k : k + 6])
+        assert not (low + high)[63:73].strip(" 0123456789.")
+    rows = table(text, "model          Brier")
+    assert [rows[0], *rows[1::3]] == table(WITHOUT, "model          Brier")
+    assert rows[5].split() == ["95", "%", "from", rows[5].split()[3], "-", rows[5].split()[5]]  # of an infinite loss
+    rows = table(text, "difference")
+    assert rows[0].split() == [
+        "difference", "AUC", "AP", "PR", "AUC", "EER", "BEP", "KS", "|", "accuracy", "precision", "recall", "F1", "MCC"
+    ]  # fmt: skip
+    assert [row[:28].strip() for row in rows[1:5]] == ["logistic - naive_bayes", "95 % from", "to", "p"]
+    assert [row[:28].strip() for row in rows[5::4]] == ["logistic - random_forest", "naive_bayes - random_forest"]
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_the_level_is_shown(capsys):
+    text = report(capsys, "--score", "logistic", *FEW, "--confidence", "0.755")
+    assert "intervals  75.5 %, BCa, 99 bootstrap replicates of rows (seed 0), each with its own best" in text
+    assert "\n 75.5 % from 0." in text
+    assert "difference" not in text
+    text = report(capsys, "--score", "logistic", *FEW, "--threshold", "0.5")
+    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0)\n" in text
+
+
+def test_differences_of_a_block_below_its_tables(capsys):
+    text = report(capsys, *TWO, *FEW, "--by", "fold", "--cost-fn", "5")
+    assert text.count("\ndifference ") == 5
+    assert text.count("\nlogistic - random_forest ") == 5
+    assert "of differences simultaneous, with p adjusted, over all pairs (max-T)" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.5000"), (0.00012, "0.0001"), (0.00009, "9e-05"), (1e-30, "<1e-9"), (0.0, "<1e-9"), (float("nan"), "-")],
+)
+def test_probabilities(value, text):
+    assert words.probability(value) == text
+
+
+# DeLong -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Make the embedded data large."""
+    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 1796)
+
+
+@pytest.mark.usefixtures("large")
+def test_large_blocks_have_delongs_intervals(capsys):
+    columns = load_digits_eight()
+    told = report_json(capsys, "--confidence", "0.9")
+    (block,) = told["blocks"]
+    result = delong(columns["label"], {name: columns[name] for name in MODELS})
+    low, high = result.confidence_interval(0.9, method="logit")
+    for k, model in enumerate(block["models"]):
+        found = {name: each for name, each in model["intervals"].items() if each is not None}
+        assert found == {"roc_auc": [low[k], high[k]]}
+    for pair, sides in zip(block["differences"], ([1, -1, 0], [1, 0, -1], [0, 1, -1]), strict=True):
+        test = result.contrast(sides, confidence_level=1 - 0.1 / 3)
+        (told_of,) = pair["metrics"].values()
+        assert told_of["value"] == test.effect
+        assert told_of["interval"] == pytest.approx(list(test.confidence_interval), rel=1e-12)
+        assert told_of["pvalue"] == min(1, 3 * test.pvalue)
+    assert told["intervals"]["method"] == block["intervals"]["method"] == "DeLong"
+    assert told["intervals"]["delong_above"] == 1796
+    text = report(capsys)
+    assert "intervals  95 %, DeLong's (logit), of AUC alone, above 1,796 rows (--resamples N: a bootstrap" in text
+    assert "of differences simultaneous, with p adjusted, over all pairs (Bonferroni)" in " ".join(text.split())
+    assert [len(row.split()) for row in table(text, "difference")[:5]] == [2, 4, 4, 2, 2]
+    rows = table(text, "model            AUC")
+    assert rows[2].split() == ["95", "%", "from", rows[2].split()[3], "|"]
+    assert table(text, "model          Brier") == table(WITHOUT, "model          Brier")
+
+
+@pytest.mark.usefixtures("large")
+def test_large_blocks_are_bootstrapped_where_it_is_asked_for(capsys, monkeypatch):
+    text = report(capsys, *TWO, *FEW)
+    monkeypatch.undo()
+    assert text == report(capsys, *TWO, *FEW)
+
+
+def test_only_blocks_above_the_limit_are_large(capsys, monkeypatch):
+    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 359)  # fold 0 and 1 have 360 rows
+    monkeypatch.setattr(intervals, "RESAMPLES", 39)
+    told = report_json(capsys, "--by", "fold", *TWO)
+    assert [block["intervals"]["method"] for block in told["blocks"]] == ["DeLong"] * 2 + ["BCa"] * 3
+    assert told["intervals"]["method"] == "BCa"
+    said = " ".join(report(capsys, "--by", "fold", *TWO).split())
+    assert "39 bootstrap replicates" in said
+    assert "DeLong's" in said
+
+
+@pytest.mark.parametrize(
+    ("weights", "why"), [((1, 2, 3, 1), None), ((0.5, 2, 3, 1), "with weights that are not whole numbers")]
+)
+def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
+    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 39)
+    y, a = [0, 1, 0, 1] * 10, [k * 7 % 40 for k in range(40)]
+    rows = zip(y, a, weights * 10, strict=True)
+    file = write(tmp_path, "w.csv", "y,a,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    options = (file, "--label", "y", "--score", "a", "--weight", "w")
+    (block,) = report_json(capsys, *options)["blocks"]
+    found = block["models"][0]["intervals"]["roc_auc"]
+    if why is None:
+        result = delong(np.repeat(y, weights * 10), np.repeat(a, weights * 10))
+        assert found == [end.item() for end in result.confidence_interval(method="logit")]
+        assert "weights being numbers of rows" in " ".join(report(capsys, *options).split())
+        return
+    assert found is None
+    text = report(capsys, *options)
+    assert "intervals  " not in text
+    assert "from" not in text
+    said = f"! : the data has no intervals: above 39 rows they are DeLong's, which don't hold {why}; --resamples N asks"
+    assert said in " ".join(text.split())
+
+
+@pytest.mark.usefixtures("large")
+def test_large_blocks_with_groups(capsys):
+    text = " ".join(report(capsys, "--group", "fold").split())
+    assert "above 1,796 rows they are DeLong's, which don't hold for rows in groups; --resamples N" in text
+    told = report_json(capsys, "--group", "fold", "--score", "logistic")
+    assert told["intervals"]["method"] is told["blocks"][0]["intervals"]["method"] is None
+    assert report_json(capsys, "--group", "fold", *TWO, *FEW)["intervals"]["method"] == "BCa"
+
+
+def test_large_blocks_with_too_few_of_a_class(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 3)
+    for labels in ("0000", "0001"):
+        rows = "".join(f"{label},{k % 3},{k}\n" for k, label in enumerate(labels))
+        file = write(tmp_path, "few.csv", "y,a,b\n" + rows)
+        (block,) = report_json(capsys, file, "--label", "y", "--score", "a", "--score", "b")["blocks"]
+        assert [model["intervals"]["roc_auc"] for model in block["models"]] == [None, None]
+        (told,) = block["differences"][0]["metrics"].values()
+        assert (told["interval"], told["pvalue"]) == (None, None)
+
+
+# Notes ------------------------------------------------------------------------------------------------------------
+
+
+def few_rows(tmp_path, n_positives, n_negatives, *, of_group=2):
+    rng = np.random.default_rng(2)
+    y = np.repeat([1, 0], [n_positives, n_negatives])
+    rows = "".join(f"{label},{rng.normal() + label:.2f},{k // of_group}\n" for k, label in enumerate(y))
+    return (write(tmp_path, "few.csv", "y,a,g\n" + rows), "--label", "y", "--score", "a")
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((29, 30), "only 29 positives"),
+        ((30, 1), "only 1 negative"),
+        ((5, 7), "only 5 positives and 7 negatives"),
+        ((30, 30), None),
+    ],
+)
+def test_few_of_a_class_are_told(capsys, tmp_path, counts, said):
+    arguments = few_rows(tmp_path, *counts)
+    text = report(capsys, *arguments, *FEW)
+    notes = report_json(capsys, *arguments, *FEW)["blocks"][0]["intervals"]["notes"]
+    if said is None:
+        assert "rough" not in text + " ".join(notes)
+        return
+    assert f"! : the data has {said}: intervals are rough" in text
+    assert f"the data has {said}: intervals are rough" in notes
+    assert "rough" not in report(capsys, *arguments, "--resamples", "0")
+
+
+def test_few_groups_are_told(capsys, tmp_path):
+    arguments = (*few_rows(tmp_path, 40, 40, of_group=4), "--group", "g", *FEW)
+    assert "! : the data has only 20 groups of g: intervals are rough" in report(capsys, *arguments)
+
+
+def test_undefined_replicates_are_counted(capsys, tmp_path):
+    arguments = (*few_rows(tmp_path, 3, 60), "--threshold", "1.5")
+    told = report_json(capsys, *arguments, *FEW)["blocks"][0]["intervals"]
+    assert told["n_undefined"]["roc_auc"] > 0
+    most = max(told["n_undefined"].values())
+    text = " ".join(report(capsys, *arguments, *FEW).split())
+    assert f"undefined in up to {most} of 99 replicates, which are left out" in text
+
+
+def test_intervals_without_width_are_told(capsys, tmp_path):
+    rows = "".join(f"{k % 2},{k % 2 + k / 100},{k}\n" for k in range(100))
+    file = write(tmp_path, "perfect.csv", "y,a,b\n" + rows)
+    text = " ".join(report(capsys, file, "--label", "y", "--score", "a", "--score", "b", *FEW).split())
+    assert "! : no width, which says nothing of how sure, of AUC, AP, PR AUC, EER, BEP, KS" in text
+
+
+def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
+    rows = "".join(
+        f"{int(k % 3 == 0 and k < 60)},{k * 7 % 50},{k // 30},{k // 10 if k < 60 else 0}\n" for k in range(90)
+    )
+    file = write(tmp_path, "groups.csv", "y,a,part,g\n" + rows)
+    options = (file, "--label", "y", "--score", "a", "--by", "part", *FEW)
+    blocks = report_json(capsys, *options, "--group", "g")["blocks"]
+    assert [block["intervals"]["method"] for block in blocks] == ["BCa", "BCa", None]
+    assert "! : part 2 has no intervals: all its rows are of one group" in report(capsys, *options, "--group", "g")
+    blocks = report_json(capsys, *options)["blocks"]
+    assert blocks[2]["models"][0]["intervals"]["roc_auc"] is None
+    assert blocks[2]["models"][0]["intervals"]["accuracy"] is None  # without positives no threshold has the best F1
+    blocks = report_json(capsys, *options, "--threshold", "25")["blocks"]
+    assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None
+
+
+def test_groups_must_be_groups(capsys, tmp_path):
+    file = write(tmp_path, "one.csv", "y,a,g,h\n0,1,x,1\n1,2,x,NaN\n0,3,x,\n")
+    options = ("report", file, "--label", "y", "--score", "a", "--group")
+    assert "--group 'g' must have two groups or more to be drawn from, got one: 'x'" in error(capsys, *options, "g")
+    assert "--group 'h' has 2 missing values, the first at row 1" in error(capsys, *options, "h")
+
+
+def test_a_level_past_the_usual_replicates_asks_for_more(capsys):
+    said = error(capsys, "report", "--confidence", "0.9999")
+    assert "--resamples must be at least 9999 for --confidence 0.9999" in said
+
+
+# Progress and Ctrl-C ----------------------------------------------------------------------------------------------
+
+
+def test_progress_is_a_bar_on_stderr(capsys):
+    from fastevals.show import cli
+
+    assert cli.main(["report", "--score", "logistic", *FEW, "--progress"]) == 0
+    out, err = capsys.readouterr()
+    assert out == report(capsys, "--score", "logistic", *FEW)
+    assert "100%" in err
+
+
+def test_progress_needs_tqdm(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert "--progress needs tqdm: pip install 'fastevals[progress]'" in error(capsys, "report", "--progress")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_stops_within_a_second():
+    command = [sys.executable, "-m", "fastevals", "report", "--resamples", "10000000", "--progress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            seen = b""
+            while seen.count(b"%") < 3:  # it is in the middle of it
+                more = os.read(process.stderr.fileno(), 1000)
+                assert more, seen
+                seen += more
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+            took = time.monotonic() - start
+        finally:
+            process.kill()
+    assert (process.returncode, out) == (130, b"")
+    bar, last = (seen + err).decode().strip("\n").rsplit("\n", 1)
+    assert last == "fastevals report: stopped"
+    assert "Traceback" not in bar
+    assert took < 3  # a second, on a machine with nothing else to do
