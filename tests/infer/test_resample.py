@@ -28,6 +28,30 @@ def draws(sizes: list[int], n_draws: int, rate: float | None = None, first: int 
     return counts
 
 
+def assert_probable(found: Counter, outcomes: list[tuple[int, ...]], expected: list[float]) -> None:
+    """Compare how often outcomes were found with how often they are expected, the rare ones together."""
+    assert set(found) <= set(outcomes)
+    observed, expected = np.array([found[outcome] for outcome in outcomes]), np.array(expected)
+    rare = expected < 5
+    if rare.any():
+        observed = np.append(observed[~rare], observed[rare].sum())
+        expected = np.append(expected[~rare], expected[rare].sum())
+    assert len(observed) == 1 or stats.chisquare(observed, expected).pvalue > ALARM
+
+
+def assert_moments(counts: np.ndarray, n: int, p: np.ndarray) -> None:
+    """Compare means, variances and covariances of draws of n with those of the multinomial."""
+    n_draws = len(counts)
+    covariance = n * (np.diag(p) - np.outer(p, p))
+    deviations = counts - n * p
+    assert np.abs(deviations.mean(axis=0) / np.sqrt(np.diag(covariance) / n_draws)).max() < 5
+    variances = np.diag(covariance)
+    # The variance of a product of two about normal deviations is that of one times that of the other, plus the
+    # squared covariance; counts of rare cells have heavier tails.
+    error = np.sqrt((np.outer(variances, variances) + covariance**2 + np.diag(variances)) / n_draws)
+    assert (np.abs(deviations.T @ deviations / n_draws - covariance) < 6 * error).all()
+
+
 # Draws ------------------------------------------------------------------------------------------------------------
 
 
@@ -41,7 +65,9 @@ def test_as_many_rows_are_drawn_as_there_are(sizes, rate):
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.8])
-@pytest.mark.parametrize("sizes", [[1, 1], [2, 1], [1, 1, 1], [3, 1], [1, 2, 2], [1, 1, 1, 1], [2, 3, 1]])
+@pytest.mark.parametrize(
+    "sizes", [[1, 1], [2, 1], [1, 1, 1], [3, 1], [1, 2, 2], [1, 1, 1, 1], [2, 3, 1], [1] * 5, [1] * 6]
+)
 def test_small_draws_have_the_probabilities_of_the_multinomial(sizes, rate):
     n, n_draws = sum(sizes), 20_000
     found = Counter(map(tuple, draws(sizes, n_draws, rate).tolist()))
@@ -52,8 +78,7 @@ def test_small_draws_have_the_probabilities_of_the_multinomial(sizes, rate):
         for count, size in zip(outcome, sizes, strict=True):
             p *= (size / n) ** count / factorial(count)
         expected.append(n_draws * p)
-    assert set(found) <= set(outcomes)
-    assert stats.chisquare([found[outcome] for outcome in outcomes], expected).pvalue > ALARM
+    assert_probable(found, outcomes, expected)
 
 
 @pytest.mark.parametrize("sizes", [[1] * 50, [1, 2, 3, 4, 10, 30], [32, 33, 64, 65, 200], [500, 1, 1, 498]])
@@ -107,13 +132,17 @@ def row_draws(n: int, n_draws: int, rate: float | None = None) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.4, 0.9])
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_single_rows_have_the_probabilities_of_the_multinomial(n, rate):
     found = Counter(map(tuple, row_draws(n, 20_000, rate).tolist()))
     outcomes = [c for c in product(range(n + 1), repeat=n) if sum(c) == n]
     expected = [20_000 * factorial(n) / np.prod([factorial(k) for k in c]) / n**n for c in outcomes]
-    assert set(found) <= set(outcomes)
-    assert n == 1 or stats.chisquare([found[c] for c in outcomes], expected).pvalue > ALARM
+    assert_probable(found, outcomes, expected)
+
+
+@pytest.mark.parametrize("n", [3, 20, 100])
+def test_single_rows_have_the_moments_of_the_multinomial(n):
+    assert_moments(row_draws(n, 20_000).astype(np.int64), n, np.full(n, 1 / n))
 
 
 @pytest.mark.parametrize("n", [15, 16, 1000, 4095, 4096, 4097, 10_001])

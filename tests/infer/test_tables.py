@@ -8,6 +8,7 @@ from scipy import stats
 
 from fastevals import ConfusionMatrix
 from fastevals.infer.bootstrap.samples.matrix import TableSample
+from tests.infer.test_resample import assert_moments
 
 KEY = np.uint64(3)
 
@@ -53,6 +54,25 @@ def test_the_first_are_the_same_whatever_their_number(stratified):
     assert (many[:, 0].sum(axis=(1, 2)) == 100).all()
     assert not np.array_equal(many[:, 0], many[:, 1])
     assert not np.array_equal(table_replicates(stack, 20, np.uint64(4), stratified=stratified), few)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_covariances_are_those_of_the_multinomial(stratified):
+    drawn = table_replicates(TABLE, 20_000, KEY, stratified=stratified)
+    for part, sizes in zip(np.moveaxis(drawn, 1, 0), TABLE, strict=True) if stratified else [(drawn, TABLE)]:
+        there = sizes.ravel() > 0
+        counts, sizes = part.reshape(20_000, -1)[:, there], sizes.ravel()[there]
+        if len(sizes) > 1:
+            assert_moments(counts, sizes.sum(), sizes / sizes.sum())
+
+
+def test_equal_tables_are_drawn_apart():
+    drawn = table_replicates(np.stack([TABLE, TABLE]), 5000, KEY)
+    for cell in ((0, 0), (0, 1), (1, 1)):
+        assert abs(np.corrcoef(drawn[:, 0, *cell], drawn[:, 1, *cell])[0, 1]) < 0.06
+    square = np.array([[30, 10], [30, 10]])
+    strata = table_replicates(square, 5000, KEY, stratified=True)
+    assert abs(np.corrcoef(strata[:, 0, 0], strata[:, 1, 0])[0, 1]) < 0.06
 
 
 def test_metrics_of_replicates_spread_as_theory_says():

@@ -1,0 +1,169 @@
+"""Rows drawn by name: how draws are counted by cells, and accelerations against rows left out in plain sight."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from fastevals import ConfusionMatrix, Ranking, bootstrap, compare_rankings, metric, regression_metrics
+from fastevals._random import seed_key
+from fastevals.infer.bootstrap.samples import base
+from fastevals.infer.bootstrap.samples.units import CellCounter, Units, padded
+from fastevals.infer.bootstrap.subjects import Design, models_of, sample_of
+from fastevals.measure.asked import as_asked
+
+KEY = np.uint64(11)
+
+
+@pytest.mark.parametrize("kind", ["rows", "rows in order", "weights", "groups"])
+@pytest.mark.parametrize("n", [1, 7, 8, 4095, 4096, 4097, 8192, 20_001])
+def test_draws_are_counted_by_cells(n, kind):
+    rng = np.random.default_rng(n)
+    n_cells = max(n // 3, 2)
+    cells = rng.integers(0, n_cells, n)  # some have no rows
+    if kind == "rows in order":
+        cells.sort()
+    rows = np.argsort(cells, kind="stable")
+    weights = rng.random(n) + 0.1 if kind == "weights" else None
+    units = Units.of(n, rng.integers(0, 50, n) if kind == "groups" and n > 7 else None, None)
+    counter = CellCounter(rows, cells[rows], n_cells, units, weights)
+    times = padded(units.n)
+    times[: units.n] = rng.integers(0, 5 if n > 60 else 200 // n, units.n)
+    drawn, counts = counter.scratch(), np.full(n_cells, 99, dtype=np.float64 if counter.sums else np.int32)
+    counter.count(times, drawn, counts)
+    expected = np.bincount(cells, times[units.of_row] * (1 if weights is None else weights), n_cells)
+    np.testing.assert_allclose(counts, expected, rtol=1e-13)
+
+
+def test_the_two_classes_are_drawn_apart():
+    y, s = np.arange(400) % 2, np.arange(400.0)
+    sample = models_of(y, {"a": s, "b": -s}, as_asked("roc_auc"), Design(stratified=True))
+    draws = np.array([times.copy() for times in sample.draws(seed_key("rng", 0), range(200), sample.workspace())])
+    positives, negatives = draws[:, :200].astype(float), draws[:, 200:400].astype(float)
+    assert not (positives == negatives).all(axis=1).any()
+    assert abs(np.corrcoef(positives.ravel(), negatives.ravel())[0, 1]) < 0.02
+
+
+# Accelerations ----------------------------------------------------------------------------------------------------
+
+
+def slow_acceleration(value, units: np.ndarray, strata: np.ndarray | None = None) -> float:
+    """Leave out the rows of each unit in turn; Davison and Hinkley (1997), (5.24) and (5.25)."""
+    names = np.unique(units)
+    left = np.array([value(units != name) for name in names])
+    of = np.zeros(len(names)) if strata is None else np.array([strata[units == name][0] for name in names])
+    cubes = squares = 0.0
+    for stratum in np.unique(of):
+        each = left[of == stratum]
+        influence = (each.mean() - each) * (1 - 1 / each.size)
+        cubes, squares = cubes + (influence**3).sum(), squares + (influence**2).sum()
+    return cubes / (6 * squares**1.5)
+
+
+def example(n: int = 90) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(4)
+    y = (np.arange(n) < n // 3).astype(int)
+    return y, np.round(rng.normal(size=n) + y, 1), rng.random(n) + 0.2, np.arange(n) // 3
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "ks_statistic"])
+def test_rankings(name, weighted, grouped, stratified):
+    y, s, w, g = example()
+    options = {"sample_weight": w if weighted else None, "groups": g if grouped else None, "stratified": stratified}
+    sample = sample_of((y, s), as_asked(name), Design(**options))
+
+    def value(rows):
+        return float(getattr(Ranking(y[rows], s[rows], sample_weight=w[rows] if weighted else None), name)())
+
+    expected = slow_acceleration(value, g if grouped else np.arange(90), y if stratified else None)
+    assert sample.accelerations(KEY, [0])[0] == pytest.approx(expected, rel=1e-8, abs=1e-11)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_labels_and_regression(grouped):
+    y, s, w, g = example()
+    predicted, units = (s > 0.5).astype(int), g if grouped else np.arange(90)
+    options = {"sample_weight": w, "groups": g if grouped else None}
+    sample = sample_of((y, predicted), as_asked(metric("f_score", average="macro")), Design(**options))
+
+    def f_score(rows):
+        matrix = ConfusionMatrix.from_predictions(y[rows], predicted[rows], sample_weight=w[rows])
+        return matrix.f_score(average="macro")
+
+    assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(f_score, units), rel=1e-8)
+    sample = sample_of((y, s), as_asked("root_mean_squared_error"), Design(**options))
+
+    def error(rows):
+        return regression_metrics(y[rows], s[rows], sample_weight=w[rows]).root_mean_squared_error
+
+    assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(error, units), rel=1e-8)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_tables_and_stacks(stratified):
+    counts = np.array([[[9, 3, 1], [2, 12, 2], [1, 0, 6]], [[4, 4, 1], [2, 2, 2], [1, 3, 6]]])
+    name = metric("precision", average="macro")
+    found = sample_of(ConfusionMatrix(counts), as_asked(name), Design(stratified=stratified)).accelerations(KEY, [0])[0]
+    for member, table in enumerate(counts):
+        true, predicted = (np.repeat(index.ravel(), table.ravel()) for index in np.indices((3, 3)))
+
+        def value(rows, true=true, predicted=predicted):
+            matrix = ConfusionMatrix.from_predictions(true[rows], predicted[rows], labels=[0, 1, 2])
+            return matrix.precision(average="macro")
+
+        expected = slow_acceleration(value, np.arange(true.size), true if stratified else None)
+        assert found[member] == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_large_stack_takes_no_longer_for_its_members():
+    ranking = Ranking(np.arange(500) % 3 == 0, np.arange(500) % 7 + np.arange(500) % 3)
+    stack = ranking.confusion_at(np.linspace(0, 9, 300))
+    sample = sample_of(stack, as_asked("accuracy"), Design())
+    seen = []
+    measure = sample.measure
+    sample.measure = lambda draws, n, space: seen.append(n) or measure(draws, n, space)  # type: ignore[method-assign]
+    sample.accelerations(KEY, [0])
+    assert sum(seen) <= 4 * 300
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_groups_of_units_stand_for_units_where_there_are_many(stratified):
+    rng = np.random.default_rng(5)
+    y = np.arange(1500) < 75
+    s, w = rng.normal(size=1500) + 2 * y, rng.random(1500) + 0.5
+    sample = sample_of((y, s), as_asked("roc_auc"), Design(sample_weight=w, stratified=stratified))
+    found = [sample.accelerations(np.uint64(key), [0])[0] for key in range(4)]
+    few = sample._one_left_out()[0]
+    exact = base.acceleration_of(*few)
+    assert abs(exact) > 0.02
+    np.testing.assert_allclose(found, exact, atol=4 * 0.41 / base.GROUPS)
+
+
+# Memory -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["ranking", "groups", "models", "targets", "labels"])
+def test_memory_does_not_grow_with_rows_times_replicates(kind):
+    rng = np.random.default_rng(0)
+    n = 20_000
+    y, s = rng.random(n) < 0.2, rng.normal(size=n)
+    ranking = Ranking(y, s)
+    calls = {
+        "ranking": lambda n_resamples: bootstrap(ranking, "roc_auc", n_resamples=n_resamples),
+        "groups": lambda n_resamples: bootstrap((y, s), "roc_auc", groups=np.arange(n) // 2, n_resamples=n_resamples),
+        "models": lambda n_resamples: compare_rankings(y, [s, -s], n_resamples=n_resamples),
+        "targets": lambda n_resamples: bootstrap((s, y), "mean_squared_error", n_resamples=n_resamples),
+        "labels": lambda n_resamples: bootstrap((y, s > 0), "recall", n_resamples=n_resamples),
+    }
+    peaks = []
+    for n_resamples in (20, 20, 420):  # the first loads what is needed
+        tracemalloc.start()
+        calls[kind](n_resamples)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] - peaks[1] < 400 * 8 * 40 + 300_000  # 400 x n would be 8 MB in bytes, 64 in floats
