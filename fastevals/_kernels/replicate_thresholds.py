@@ -1,13 +1,32 @@
 """A threshold chosen in a bootstrap replicate, from how often each step was drawn (see `steps`).
 
 Each gives the positives and negatives above the threshold, or -1 twice where there is none. Rates are best before the
-negatives of a step that is not tied, or after a step that is; of thresholds as good the highest is taken.
+negatives of a step that is not tied, or after a step that is; of thresholds as good, but for rounding, the highest is
+taken.
 """
 
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.steps import wide
 
-__all__ = ["best_difference", "best_f", "with_precision", "with_recall", "with_tpr", "within_fpr", "within_n_predicted"]
+__all__ = [
+    "best_difference",
+    "best_f",
+    "exceeds",
+    "with_precision",
+    "with_recall",
+    "with_tpr",
+    "within_fpr",
+    "within_n_predicted",
+]
+
+
+ROUNDING = 2.0**-49  # relative
+
+
+@kernel
+def exceeds(value, best):
+    """Whether a value is larger, by more than a few roundings."""
+    return value > best + ROUNDING * abs(best)
 
 
 @kernel
@@ -22,7 +41,7 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
         ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         value = tp / (square * n_pos + tp + ahead)
-        if value > best and tp + ahead > 0:
+        if exceeds(value, best) and tp + ahead > 0:
             best, best_tp, best_fp = value, tp, ahead
     return best_tp, best_fp
 
@@ -32,8 +51,8 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
     """Where gain * tp - loss * fp is largest, of counts or of rates."""
     if of_rates and (n_pos == 0 or n_neg == 0):
         return n_pos * 0 - 1, n_pos * 0 - 1
-    if of_rates:
-        gain, loss = gain / n_pos, loss / n_neg
+    if of_rates:  # of rates times both numbers
+        gain, loss = gain * n_neg, loss * n_pos
     tp, fp, best = n_pos * 0, n_pos * 0, 0.0
     best_tp, best_fp = n_pos * 0, n_pos * 0
     for step in range(tied.size):
@@ -41,14 +60,14 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
         ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         value = gain * tp - loss * ahead
-        if value > best:
+        if exceeds(value, best):
             best, best_tp, best_fp = value, tp, ahead
     return best_tp, best_fp
 
 
 @kernel
 def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where precision is largest and recall at least a limit."""
+    """Where precision is largest and recall at least a limit: steps are to tell positives apart."""
     tp, fp, best = n_pos * 0, n_pos * 0, -1.0
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     if n_pos == 0:
@@ -59,7 +78,7 @@ def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
         fp += negatives[step]
         if tp / n_pos >= limit and tp + ahead > 0:
             precision = tp / (tp + ahead)
-            if precision > best:
+            if exceeds(precision, best):
                 best, best_tp, best_fp = precision, tp, ahead
     return best_tp, best_fp
 

@@ -217,7 +217,7 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     a mapping or frame, and whether there may be many.
     """
     if hasattr(values, "columns"):
-        values = {column: values[column] for column in values.columns}
+        values = {column: values[column] for column in getattr(values, "column_names", values.columns)}
     if isinstance(values, Mapping):
         if not values:
             raise ValueError(f"{name} is empty: it must have at least one model")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "UndefinedMetricWarning",
+    "as_flag",
     "as_seed",
     "check_choice",
     "check_costs",
@@ -22,6 +23,7 @@ __all__ = [
     "check_exactly_one",
     "check_integer",
     "check_no_options",
+    "check_none_missing",
     "check_number",
     "checked_along",
     "checked_function",
@@ -160,6 +162,19 @@ def check_no_options(what: str, given: Iterable[str], legal: Iterable[str]) -> N
     for name in given:
         if name not in legal:
             raise ValueError(f"{what}: {name}= is not an option of it; it takes {', '.join(legal) or 'none'}")
+
+
+def check_none_missing(what: str, missing: list[str]) -> None:
+    """Raise if a metric lacks an option that it needs."""
+    if missing:
+        raise ValueError(f"{what} needs {', '.join(f'{name}=' for name in missing)} in metric(...)")
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Give True or False as it is."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {show(value)}")
+    return bool(value)
 
 
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:

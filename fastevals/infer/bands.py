@@ -199,7 +199,7 @@ def confidence_band(
         edges = _kolmogorov(counts, curve, level, x)
     else:
         x = GRIDS[curve] if x is None else x
-        sample = CurveSample(counts, curve, x, stratified=bool(stratified))
+        sample = CurveSample(counts, curve, x, stratified=check.as_flag("stratified", stratified))
         (replicates,) = sample.replicates(n_resamples, key, progress=progress)
         edges, undefined = _percentiles(f"the {curve} band", x, replicates, alpha)
     return ConfidenceBand(*edges, curve, kind, METHODS[kind], level, undefined)

@@ -62,7 +62,8 @@ class Difference(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields, the interval as a list."""
-        return {**Frozen.to_dict(self), "confidence_interval": list(self.confidence_interval)}
+        names = {"model": plain_name(self.model), "reference": plain_name(self.reference)}
+        return {**Frozen.to_dict(self), **names, "confidence_interval": list(self.confidence_interval)}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -89,7 +90,7 @@ class MetricComparison(Frozen):
     def to_dict(self) -> dict[str, Any]:
         """Give estimates and differences as dicts."""
         return {
-            "estimates": {name: each.to_dict() for name, each in self.estimates.items()},
+            "estimates": {plain_name(name): each.to_dict() for name, each in self.estimates.items()},
             "differences": [each.to_dict() for each in self.differences],
             "n_undefined": self.n_undefined,
         }
@@ -108,6 +109,11 @@ class RankingComparison(ByMetric):
     """
 
     __slots__ = ()
+
+
+def plain_name(name: Any) -> Any:
+    """Give a model's name as JSON takes it where it can."""
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def compare_rankings(
@@ -173,7 +179,8 @@ def compare_rankings(
 
     Notes
     -----
-    Models that rank alike differ by 0, with p = 1. The smallest p-value is ``1 / (n_resamples + 1)``. For AUCs alone
+    Models that rank alike differ by 0, with p = 1. The smallest p-value is 1 over one more than the
+    replicates that are defined. For AUCs alone
     `delong` gives the same without a bootstrap.
 
     Takes 8 bytes a row and model beyond the rankings, and up to 6 a row and thread.
@@ -202,7 +209,8 @@ def compare_rankings(
     if reference is not None:
         check.check_choice("reference", reference, models)
         pairs = [(k, models.index(reference)) for k in range(len(models)) if models[k] != reference]
-    sample = models_of(y_true, labelled, asked, Design(groups, sample_weight, bool(stratified), pos_label))
+    design = Design(groups, sample_weight, check.as_flag("stratified", stratified), pos_label)
+    sample = models_of(y_true, labelled, asked, design)
     values = sample.estimates()
     replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
     defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]
@@ -257,7 +265,7 @@ def _differences(
             deviations = replicates[:, i] - replicates[:, j] - difference
         error = float(deviations.std(ddof=1)) if n > 1 else math.nan
         statistic = float(side(difference))
-        if error <= ROUNDING * abs(values[i]):  # the two rank alike, or differ by as much in all replicates
+        if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
             deviations, error = np.zeros(n), 0.0
             alike = abs(difference) <= ROUNDING * abs(values[i])
             difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
@@ -273,8 +281,11 @@ def _differences(
     rows = []
     for difference, error, statistic, pvalue in found:
         margin = reach * error if error else 0.0
-        low = bounds[0] if alternative == "less" else max(difference - margin, bounds[0])
-        high = bounds[1] if alternative == "greater" else min(difference + margin, bounds[1])
+        ends = [
+            0.0 if abs(end) <= TIED * abs(difference) else end for end in (difference - margin, difference + margin)
+        ]
+        low = bounds[0] if alternative == "less" else max(ends[0], bounds[0])
+        high = bounds[1] if alternative == "greater" else min(ends[1], bounds[1])
         interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
         rows.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
     return int(np.count_nonzero(~kept)), rows

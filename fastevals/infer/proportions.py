@@ -182,8 +182,13 @@ def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[
     """Give the p at which so many successes or more, and so many or fewer, have the chance `tail`."""
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-    low = _checked_quantile(betaincinv, betainc, successes, failures + 1, tail)
-    return low, _checked_quantile(betainccinv, betaincc, successes + 1, failures, tail)
+    def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:
+        low = _checked_quantile(betaincinv, betainc, rare, rest + 1, tail)
+        return low, _checked_quantile(betainccinv, betaincc, rare + 1, rest, tail)
+
+    (low, high), (low_rest, high_rest) = ends(successes, failures), ends(failures, successes)
+    often = successes > failures  # near 1 a quantile has no digits, its distance from 1 has
+    return np.where(often, 1 - high_rest, low), np.where(often, 1 - low_rest, high)
 
 
 def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
@@ -197,7 +202,11 @@ def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: f
     with np.errstate(invalid="ignore"):
         wrong = np.abs(function(a, b, values) - tail) > 1e-6 * tail
     for place in map(tuple, np.argwhere(wrong)):
-        values[place] = np.exp(brentq(lambda log: function(a[place], b[place], np.exp(log)) - tail, -700.0, 0.0))  # noqa: B023
+
+        def excess(log: float, a: float = a[place], b: float = b[place]) -> float:
+            return float(function(a, b, np.exp(log)) - tail)
+
+        values[place] = np.exp(brentq(excess, -700.0, 0.0, xtol=1e-14))
     return values
 
 

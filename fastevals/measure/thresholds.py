@@ -126,7 +126,7 @@ class Constraint(NamedTuple):
 
 CONSTRAINTS: dict[str, Constraint] = {
     "precision": Constraint(cells.precision, 1, cells.recall, 1, 1.0, ReplicateKernel("with_precision")),
-    "recall": Constraint(cells.recall, 1, cells.precision, 1, 1.0, ReplicateKernel("with_recall")),
+    "recall": Constraint(cells.recall, 1, cells.precision, 1, 1.0, ReplicateKernel("with_recall", Detail.POSITIVES)),
     "fpr": Constraint(cells.false_positive_rate, -1, cells.recall, 1, 1.0, ReplicateKernel("within_fpr")),
     "tpr": Constraint(
         cells.recall, 1, cells.false_positive_rate, -1, 1.0, ReplicateKernel("with_tpr", Detail.POSITIVES)

@@ -405,6 +405,7 @@ Y, S = data(30)
         ({"metrics": lambda counts: 0.5}, "functions go with a Ranking or a ConfusionMatrix"),
         ({"metrics": "r2", "stratified": True}, "stratified and pos_label go with classes"),
         ({"metrics": "accuracy", "pos_label": 1}, "pos_label goes with scores"),
+        ({"stratified": "no"}, "stratified must be True or False, got 'no'"),
     ],
 )
 def test_bad_options(options, message):
@@ -429,6 +430,7 @@ def test_bad_options(options, message):
         (Ranking(Y, S, sample_weight=np.ones(30)), "roc_auc", {}, "must count whole rows"),
         (ConfusionMatrix([[5, 1], [2, 3]]), "precision", {"groups": [1, 2]}, "groups goes with rows"),
         (ConfusionMatrix([[5.5, 1], [2, 3]]), "precision", {}, "must count whole rows"),
+        (ConfusionMatrix([[5, 1], [2, 3]]), "cost", {}, "cost needs cost_matrix= in metric"),
         (ConfusionMatrix([[5, 1], [2, 3]]), "roc_auc", {}, "metrics must be one of 'accuracy'"),
         (ConfusionMatrix([[5, 1], [2, 3]]), metric("precision", threshold=0.5), {}, "threshold= is not an option"),
         (ConfusionMatrix([[5, 1], [2, 3]]), metric("precision", average="mean"), {}, "average must be one of"),
@@ -439,6 +441,49 @@ def test_bad_options(options, message):
 def test_bad_subjects(subject, metrics, options, message):
     with pytest.raises(ValueError, match=message):
         bootstrap(subject, metrics, n_resamples=9, **options)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170, 2.0**70])
+def test_weights_of_any_scale(scale):
+    metrics = ["roc_auc", "equal_error_rate", "ks_statistic", "cost_area"]
+    expected = distribution((Y, S), metrics, sample_weight=np.ones(30))
+    np.testing.assert_allclose(distribution((Y, S), metrics, sample_weight=np.full(30, scale)), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["BCa", "percentile", "normal"])
+def test_a_loss_that_is_infinite(method):
+    with pytest.warns(UndefinedMetricWarning, match="interval of log_loss is undefined .*infinite in some replicates"):
+        found = bootstrap(([1, 0, 1, 0], [0.0, 0.5, 0.6, 0.2]), "log_loss", n_resamples=99, rng=0, method=method)
+    assert found["log_loss"].value == math.inf
+    assert all(map(math.isnan, found["log_loss"].confidence_interval))
+
+
+@pytest.mark.parametrize("options", [{}, {"sample_weight": [1, 0]}])
+def test_a_single_row(options):
+    n = 2 if options else 1
+    for subject, name in (((np.ones(n), 2 * np.ones(n)), "mean_squared_error"), ((np.ones(n), np.ones(n)), "accuracy")):
+        with pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"):
+            assert bootstrap(subject, name, n_resamples=9, rng=0, **options)[name].value == 1
+
+
+def test_only_negatives():
+    scores = [0.1, 0.2, 0.3]
+    found = bootstrap(([0, 0, 0], scores), [metric("specificity", threshold=0.25), "brier_score"], rng=0)
+    assert found["brier_score"].confidence_interval.high > found["brier_score"].value
+    assert found["specificity(threshold=0.25)"].value == 2 / 3
+
+
+def test_nearly_certain():
+    y, s = data()
+    for method in ("BCa", "percentile", "basic", "normal"):
+        ends = bootstrap((y, s), "roc_auc", confidence_level=1 - 1e-16, method=method, rng=0)["roc_auc"]
+        assert ends.confidence_interval.low < ends.value < ends.confidence_interval.high
+
+
+def test_names_of_any_kind():
+    found = bootstrap(Ranking(Y, S), {1: "roc_auc", "b": "gini"}, n_resamples=99, rng=0)
+    assert list(found) == ["1", "b"]
+    assert found[1] is found["1"]
 
 
 def test_whole_counts_may_be_floats():

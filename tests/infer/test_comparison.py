@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 import warnings
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric, num_threads
@@ -144,6 +148,30 @@ def test_models_that_rank_alike():
                 assert difference.confidence_interval.low == 0
     alone = compare_rankings(y, {"a": scores["a"], "b": scores["b"]}, n_resamples=300, rng=0)["roc_auc"].differences[0]
     assert alone.pvalue < 0.02
+
+
+def test_one_replicate_of_models_that_rank_alike():
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_rankings([0, 1, 0, 1], [[1, 2, 3, 4]] * 2, n_resamples=1, stratified=True, rng=0)
+    (difference,) = found["roc_auc"].differences
+    assert (difference.value, difference.pvalue, difference.confidence_interval) == (0, 1, (0, 0))
+
+
+def test_a_model_whose_loss_is_infinite():
+    y, scores = np.arange(60) % 2, np.random.default_rng(0).random((3, 60))
+    scores[1, 1] = 0.0
+    with pytest.warns(UndefinedMetricWarning, match="infinite in some replicates"):
+        found = compare_rankings(y, scores, metrics="log_loss", n_resamples=200, rng=0)["log_loss"]
+    assert [math.isnan(each.pvalue) for each in found.differences] == [True, False, True]
+
+
+def test_frames_and_names_of_numpy():
+    y, scores = models(60)
+    expected = compare_rankings(y, scores, n_resamples=50, rng=0)["roc_auc"].differences
+    for frame in (pa.table(scores), pd.DataFrame(scores), pl.DataFrame(scores)):
+        assert repr(compare_rankings(y, frame, n_resamples=50, rng=0)["roc_auc"].differences) == repr(expected)
+    numbered = compare_rankings(y, {np.int64(k): each for k, each in enumerate(scores.values())}, n_resamples=50, rng=0)
+    assert json.loads(json.dumps(numbered.to_dict()))["metrics"]["roc_auc"]["differences"][0]["model"] == 0
 
 
 def test_a_difference_that_never_varies():

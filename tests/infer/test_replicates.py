@@ -92,6 +92,29 @@ def test_a_replicate_is_ranked_without_sorting(asked, case, times):
     assert_replicate(asked, case, times)
 
 
+OF_ALL_KINDS = ("accuracy", "recall", "precision", "false_positive_rate", "matthews")
+ALONE = [
+    metric(name, **where)
+    for name in OF_ALL_KINDS
+    for where in (
+        *({where: limit} for where in ("recall", "precision", "fpr", "tpr") for limit in (0.3, 0.5)),
+        {"n_predicted": 3},
+        *({"best": best} for best in ("f1", "accuracy", "informedness", "balanced_accuracy", "jaccard")),
+        {"best": "expected_cost", "cost_fn": 3.0},
+        {"best": "expected_cost", "cost_fp": 2.0, "cost_fn": 3.0, "prior": 0.2},
+    )
+    if set(where) != {name}
+]
+
+
+@BOUNDED
+@given(cases(), st.lists(st.integers(1, 3), min_size=12, max_size=12))
+def test_each_threshold_is_found_by_itself(case, times):
+    """Metrics asked for together make for steps as fine as the finest needs."""
+    for each in ALONE:
+        assert_replicate([each], case, np.array(times[: case.y_true.size]))
+
+
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision", "equal_error_rate", "cost_area", "ks_statistic"])
 @BOUNDED
 @given(*CASES)

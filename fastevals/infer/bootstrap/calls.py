@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fastevals import _validation as check
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import BootstrapResult, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, bounds_of, sample_of
@@ -120,7 +121,9 @@ def bootstrap(
     """
     plan = Plan.of(n_resamples, confidence_level, method, alternative, rng)
     asked = as_asked(metrics)
-    sample = sample_of(subject, asked, Design(groups, sample_weight, bool(stratified), pos_label))
+    sample = sample_of(
+        subject, asked, Design(groups, sample_weight, check.as_flag("stratified", stratified), pos_label)
+    )
     values = sample.estimates()
     replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
     defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]

@@ -139,7 +139,7 @@ def _normal(replicates: Floats, estimate: float, tail: float, acceleration: floa
 
     if replicates.size < 2:
         return math.nan, math.nan
-    center, reach = 2 * estimate - float(replicates.mean()), float(ndtri(1 - tail) * replicates.std(ddof=1))
+    center, reach = 2 * estimate - float(replicates.mean()), -float(ndtri(tail) * replicates.std(ddof=1))
     return center - reach, center + reach
 
 

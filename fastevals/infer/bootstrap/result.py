@@ -124,7 +124,8 @@ def _column(replicates: Floats, value: float, acceleration: float, plan: Plan, b
         acceleration=acceleration,
         bounds=bounds,
     )
-    error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+    with np.errstate(over="ignore"):
+        error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
     return *interval, error, float(defined.mean()) - value if defined.size else math.nan
 
 
@@ -134,14 +135,15 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
     if undefined.any():
         check.warn_left_out(label, int(undefined.max()), n)
     there = ~np.isnan(values).ravel()
+    if (there & np.isinf(columns).any(axis=0)).any():
+        check.warn_undefined(f"the interval of {label}", "the metric is infinite in some replicates")
+        return
     with np.errstate(invalid="ignore"):
         width = np.nanmax(columns, axis=0, initial=-math.inf) - np.nanmin(columns, axis=0, initial=math.inf)
-    if n > 1 and (there & (width >= 0) & (width <= TIE * np.abs(values).ravel())).any():
+    if (there & (width >= 0) & (width <= TIE * np.abs(values).ravel())).any():
         check.warn_degenerate(
             f"the interval of {label}", "all its replicates are equal, which says nothing of how sure it is"
         )
-    elif (there & np.isinf(columns).any(axis=0)).any():
-        check.warn_undefined(f"the interval of {label}", "the metric is infinite in some replicates")
     elif (there & np.isnan(low).ravel()).any():
         because = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
         check.warn_undefined(f"the interval of {label}", because)

@@ -23,6 +23,7 @@ from fastevals.measure.counts import Cells
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.pairs import count_label_pairs
 from fastevals.measure.ranking import Ranking
+from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import RegressionMetrics, as_double
 
@@ -37,6 +38,7 @@ MATRIX_METRICS = (
 )  # fmt: skip
 OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
 OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
+USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 UNBOUNDED = (-math.inf, math.inf)
 
 
@@ -140,6 +142,8 @@ def _beside(y_true: NDArray[Any], design: Design) -> tuple[NDArray[np.float64] |
         if not weights.all():
             kept = weights != 0
             weights, groups = weights[kept], None if groups is None else groups[kept]
+        if not 1 / USUAL < weights.max() < USUAL:
+            weights = weights * power_of_two(weights.max())  # else products of two sums over- or underflow
     return weights, groups, kept
 
 
@@ -178,7 +182,10 @@ def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
     check.check_choice("metrics", name, OF_MATRICES)
     if name in MATRIX_METRICS:
         method = getattr(ConfusionMatrix, name)
-        check.check_no_options(str(asked), options, list(inspect.signature(method).parameters)[1:])
+        parameters = list(inspect.signature(method).parameters.values())[1:]
+        check.check_no_options(str(asked), options, [each.name for each in parameters])
+        needed = [each.name for each in parameters if each.default is each.empty and each.name not in options]
+        check.check_none_missing(str(asked), needed)
         return lambda matrix: getattr(matrix, name)(**options)
     check.check_no_options(str(asked), options, ["average"])
 

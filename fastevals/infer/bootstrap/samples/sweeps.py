@@ -122,8 +122,10 @@ class Sweeps:
         for metric, place in zip(self.metrics, self._places, strict=True):
             if metric.of_cells:
                 tp, fp = raw[:, place].T.astype(dtype)
+                there = tp >= 0
+                tp, fp = tp * there, fp * there
                 values = np.asarray(metric.of_cells(Cells(tp, fp, n_pos - tp, n_neg - fp)), dtype=np.float64)
-                values = np.where(tp < 0, np.nan, values)
+                values = np.where(there, values, np.nan)
             else:
                 then = metric.sweep.then if metric.sweep else None
                 values = raw[:, place.start]

@@ -57,6 +57,8 @@ class TargetSample(UnitSample):
         return [np.array(each) for each in zip(*found, strict=True)]
 
     def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
+        if not targets.size:  # the only row was left out
+            return [np.array(np.nan)] * len(self._metrics)
         names = [name for name, _ in self._metrics]
         quantiles = sorted({quantile for name, quantile in self._metrics if name == PINBALL}) or [0.5]
         by_quantile = {
