@@ -22,15 +22,21 @@ ROW_LIMITS = 12  # a row's Poisson count is at most that: more has a probability
 WORD_BLOCK = 512  # words of 8 rows; their running totals stay in the nearest cache
 EACH_BYTE, LAST_BYTE = np.uint64(0x0101010101010101), np.uint64(56)
 BYTE, THIRD = np.uint64(8), np.uint32(3)
+ONE = np.uint64(1)
 GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where the search of a table starts
 
 
 @kernel
-def poisson(random, table, guide):
-    """Least j with random <= table[j]: the table ascends to the largest integer, guide[b] is where to start for b."""
-    j = np.uint64(guide[random >> GUIDE_SHIFT])
-    while random > table[j]:
-        j += np.uint64(1)
+def poisson(random, size, tables, guides):
+    """Count of a cell with so many rows, the least j with random <= tables[size, j]; always 0 for one without.
+
+    Each table ascends to the largest integer; guides[size, b] is where to start for the first 8 bits b. Places are
+    unsigned: for others a compiled loop asks whether they are negative.
+    """
+    table = np.uint64(size)
+    j = np.uint64(guides[table, random >> GUIDE_SHIFT])
+    while random > tables[table, j]:
+        j += ONE
     return np.int64(j)
 
 
@@ -43,12 +49,11 @@ def draw_poisson(sizes, tables, guides, key, counts):
         size = np.int64(sizes[cell])
         count = 0
         while size > LARGEST_PIECE:
-            count += poisson(bits(key, counter), tables[LARGEST_PIECE - 1], guides[LARGEST_PIECE - 1])
-            counter += np.uint64(1)
+            count += poisson(bits(key, counter), LARGEST_PIECE, tables, guides)
+            counter += ONE
             size -= LARGEST_PIECE
-        if size > 0:
-            count += poisson(bits(key, counter), tables[size - 1], guides[size - 1])
-            counter += np.uint64(1)
+        count += poisson(bits(key, counter), size, tables, guides)
+        counter += ONE
         counts[cell] = count
         total += count
     return total, counter

@@ -4,7 +4,7 @@ import numpy as np
 
 from fastevals._kernels.areas import excess_share
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.steps import wide
+from fastevals._kernels.steps import STRETCH, sum_of, wide
 
 __all__ = [
     "average_precision",
@@ -17,6 +17,7 @@ __all__ = [
     "partial_roc_auc",
     "pr_auc",
     "pr_auc_linear",
+    "push",
     "roc_auc",
 ]
 
@@ -73,8 +74,8 @@ def average_precision(positives, negatives, tied, n_pos, n_neg):
     for step in range(tied.size):
         up, down = wide(positives[step]), wide(negatives[step])
         tp += up
-        if up > 0:
-            total += up * (tp / (tp + fp + down * tied[step]))
+        predicted = tp + fp + down * tied[step]
+        total += up * (tp / (predicted + (predicted == 0)))  # no branch: which steps were drawn can't be guessed
         fp += down
     return total / n_pos
 
@@ -84,14 +85,24 @@ def ks_statistic(positives, negatives, tied, n_pos, n_neg):
     """Largest distance between TPR and FPR."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
-    tp, fp, most = n_pos * 0, n_pos * 0, n_pos * 0
-    for step in range(tied.size):
-        tp += positives[step]
-        if not tied[step]:
-            most = max(most, abs(tp * n_neg - fp * n_pos))
-        fp += negatives[step]
-        most = max(most, abs(tp * n_neg - fp * n_pos))
-    return most / (float(n_pos) * n_neg)
+    here, high, low = n_pos * 0, n_pos * 0, n_pos * 0
+    for start in range(0, tied.size, STRETCH):
+        stop = min(start + STRETCH, tied.size)
+        here += sum_of(positives, start, stop) * n_neg - sum_of(negatives, start, stop) * n_pos
+        high, low = max(high, here), min(low, here)
+    here *= 0
+    for start in range(0, tied.size, STRETCH):
+        stop = min(start + STRETCH, tied.size)
+        up, down = sum_of(positives, start, stop) * n_neg, sum_of(negatives, start, stop) * n_pos
+        if here + up > high or here - down < low:
+            at = here
+            for step in range(start, stop):
+                ahead = at + wide(positives[step]) * n_neg
+                at = ahead - wide(negatives[step]) * n_pos
+                high = max(high, at if tied[step] else ahead)
+                low = min(low, at)
+        here += up - down
+    return max(high, -low) / (float(n_pos) * n_neg)
 
 
 @kernel
@@ -203,36 +214,63 @@ def expected_calibration_error(positives, negatives, tied, n_pos, n_neg, probabi
 
 
 @kernel
-def cost_area(positives, negatives, tied, n_pos, n_neg, fps, tps):
-    """Area under the lower envelope of the cost lines; fps and tps are scratch, an entry a step and two more.
+def push(x, y, size, new_x, new_y):
+    """Add a point to the upper hull of those before it, taking away what is then below; give the number of vertices."""
+    if size > 0 and x[size - 1] == new_x and y[size - 1] == new_y:
+        return size
+    while size >= 2:
+        right, up = wide(x[size - 1]) - x[size - 2], wide(y[size - 1]) - y[size - 2]
+        if right * (new_y - y[size - 2]) < up * (new_x - x[size - 2]):
+            break
+        size -= 1
+    x[size], y[size] = new_x, new_y
+    return size + 1
+
+
+@kernel
+def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
+    """Area under the lower envelope of the cost lines; the last four are scratch, an entry a step and two more.
 
     A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Over such a stretch of
     PC(+), from a to b, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
     """
     if n_pos == 0 or n_neg == 0:
         return np.nan
-    fps[0], tps[0] = 0, 0
-    size, tp, fp = 1, n_pos * 0, n_pos * 0
-    for step in range(tied.size + 1):
-        x = fp
-        if step < tied.size:  # the points before negatives, and the last one, are all that can be vertices
-            tp += positives[step]
-            x = fp + wide(negatives[step]) * tied[step]
-            fp += negatives[step]
-        while size >= 2 and (wide(fps[size - 1]) - fps[size - 2]) * (tp - tps[size - 2]) >= (
-            wide(tps[size - 1]) - tps[size - 2]
-        ) * (x - fps[size - 2]):
-            size -= 1
-        if x != fps[size - 1] or tp != tps[size - 1]:
-            fps[size], tps[size] = x, tp
-            size += 1
-    area, start = 0.0, 0.0
+    # The hull of the ends of stretches: points below it are no vertices.
+    size = push(rough_x, rough_y, 0, n_pos * 0, n_pos * 0)
+    tp, fp = n_pos * 0, n_pos * 0
+    for start in range(0, tied.size, STRETCH):
+        stop = min(start + STRETCH, tied.size)
+        tp, fp = tp + sum_of(positives, start, stop), fp + sum_of(negatives, start, stop)
+        size = push(rough_x, rough_y, size, fp, tp)
+    edge, last = 0, size - 2
+    size = push(x, y, 0, n_pos * 0, n_pos * 0)
+    tp, fp = n_pos * 0, n_pos * 0
+    for start in range(0, tied.size, STRETCH):
+        while edge < last and fp >= rough_x[edge + 1] and tp >= rough_y[edge + 1]:
+            edge += 1
+            size = push(x, y, size, wide(rough_x[edge]), wide(rough_y[edge]))
+        right, up = wide(rough_x[edge + 1]) - rough_x[edge], wide(rough_y[edge + 1]) - rough_y[edge]
+        line = right * rough_y[edge] - up * rough_x[edge]  # of a point: right y - up x
+        stop = min(start + STRETCH, tied.size)
+        gained, lost = sum_of(positives, start, stop), sum_of(negatives, start, stop)
+        if right * (tp + gained) - up * fp > line:
+            at_tp, at_fp = tp, fp
+            for step in range(start, stop):
+                at_tp += positives[step]
+                ahead = at_fp + wide(negatives[step]) * tied[step]
+                at_fp += negatives[step]
+                if right * at_tp - up * ahead > line:
+                    size = push(x, y, size, ahead, at_tp)
+        tp, fp = tp + gained, fp + lost
+    size = push(x, y, size, fp, tp)
+    area, start_x = 0.0, 0.0
     for i in range(size):
-        stop = 1.0
+        stop_x = 1.0
         if i + 1 < size:
-            right, up = float(fps[i + 1] - fps[i]) * n_pos, float(tps[i + 1] - tps[i]) * n_neg
-            stop = right / (right + up)
-        middle = (start + stop) / 2
-        area += (stop - start) * ((1 - middle) * (fps[i] / n_neg) + middle * ((n_pos - tps[i]) / n_pos))
-        start = stop
+            across, rise = float(x[i + 1] - x[i]) * n_pos, float(y[i + 1] - y[i]) * n_neg
+            stop_x = across / (across + rise)
+        middle = (start_x + stop_x) / 2
+        area += (stop_x - start_x) * ((1 - middle) * (x[i] / n_neg) + middle * ((n_pos - y[i]) / n_pos))
+        start_x = stop_x
     return area

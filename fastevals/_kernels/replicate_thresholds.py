@@ -6,7 +6,7 @@ taken.
 """
 
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.steps import wide
+from fastevals._kernels.steps import STRETCH, sum_of, wide
 
 __all__ = [
     "best_difference",
@@ -34,15 +34,28 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
     """Where the F score is largest; without positives it is 0 everywhere, and no threshold is best."""
     if n_pos == 0:
         return n_pos - 1, n_pos - 1
-    tp, fp, best, square = n_pos * 0, n_pos * 0, -1.0, beta * beta
+    tp, fp, square = n_pos * 0, n_pos * 0, beta * beta
+    least = 0.0  # the largest at the ends of stretches
+    for start in range(0, tied.size, STRETCH):
+        stop = min(start + STRETCH, tied.size)
+        tp, fp = tp + sum_of(positives, start, stop), fp + sum_of(negatives, start, stop)
+        least = max(least, tp / (square * n_pos + tp + fp))
+    least *= 1 - ROUNDING
+    tp, fp, best = n_pos * 0, n_pos * 0, -1.0
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
-    for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        value = tp / (square * n_pos + tp + ahead)
-        if exceeds(value, best) and tp + ahead > 0:
-            best, best_tp, best_fp = value, tp, ahead
+    for start in range(0, tied.size, STRETCH):
+        stop = min(start + STRETCH, tied.size)
+        gained, lost = sum_of(positives, start, stop), sum_of(negatives, start, stop)
+        if (tp + gained) / (square * n_pos + tp + gained + fp) >= least:
+            at_tp, at_fp = tp, fp
+            for step in range(start, stop):
+                at_tp += positives[step]
+                ahead = at_fp + wide(negatives[step]) * tied[step]
+                at_fp += negatives[step]
+                value = at_tp / (square * n_pos + at_tp + ahead)
+                if value >= least and exceeds(value, best) and at_tp + ahead > 0:
+                    best, best_tp, best_fp = value, at_tp, ahead
+        tp, fp = tp + gained, fp + lost
     return best_tp, best_fp
 
 

@@ -6,7 +6,9 @@ the positives first and the negatives, of whatever thresholds, after them.
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["above_cut", "fill_steps", "merge_steps", "totals", "wide"]
+__all__ = ["STRETCH", "above_cut", "fill_steps", "merge_steps", "sum_of", "totals", "wide"]
+
+STRETCH = 64  # steps whose sums bound what can be among them, so that most need no look
 
 
 @kernel
@@ -62,6 +64,16 @@ def totals(positives, negatives):
         n_pos += positives[step]
         n_neg += negatives[step]
     return n_pos, n_neg
+
+
+@kernel
+def sum_of(counts, start, stop):
+    """Sum of some counts: integers in vector registers."""
+    total = wide(counts[0]) * 0
+    part = counts[start:stop]
+    for i in range(part.size):
+        total += part[i]
+    return total
 
 
 @kernel

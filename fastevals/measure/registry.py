@@ -220,7 +220,7 @@ METRICS: dict[str, Metric] = {
             lambda counts: CostEnvelope.from_counts(counts).area,
             greater_is_better=False,
             bounds=(0.0, 0.25),
-            replicate=ReplicateKernel("cost_area", scratch=2),
+            replicate=ReplicateKernel("cost_area", scratch=4),
         ),
         Metric(
             "ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=ReplicateKernel("ks_statistic")

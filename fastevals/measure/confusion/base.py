@@ -40,6 +40,9 @@ class MatrixBase:
     def _one_vs_rest(self) -> Cells:
         """Give the cells of each class against the rest, of shape (..., K)."""
         counts = self.counts
+        if counts.shape[-1] == 2:  # each is the rest of the other
+            (a, b), (c, d) = np.moveaxis(counts, (-2, -1), (0, 1))
+            return Cells(*(np.stack(pair, axis=-1) for pair in ((a, d), (c, b), (b, c), (d, a))))
         tp = np.diagonal(counts, axis1=-2, axis2=-1)
         others = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts)
         # The counts outside row and column k are four corners around cell k, added up: a difference of float sums

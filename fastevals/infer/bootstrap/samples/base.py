@@ -77,6 +77,11 @@ class Sample:
         """Give the replicates of one task, by the data alone."""
         return max(1, min(WORK // max(self.sizes.size, 1), MOST))
 
+    def load(self, key: np.uint64) -> None:
+        """Load what replicates need: if Ctrl-C came while threads wait for the compiler, they might wait for ever."""
+        space = self.workspace()
+        self.measure(self.draws(key, range(1), space), 1, space)
+
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Give the acceleration of a metric whose values without one row have a closed form."""
         return None
@@ -96,10 +101,7 @@ class Sample:
         number of resamples and threads.
         """
         size = self.task_size()
-        space = self.workspace()
-        # Kernels are loaded here: were Ctrl-C to come while threads wait for the compiler, they might wait for ever.
-        self.measure(self.draws(key, range(1), space), 1, space)
-        del space
+        self.load(key)
 
         def measured(start: int, space: Any) -> Values:
             numbers = range(start, min(start + size, n_resamples))

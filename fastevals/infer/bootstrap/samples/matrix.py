@@ -65,6 +65,9 @@ class TableSample(Sample):
         """Give the replicates of one task, by the data alone."""
         return table_size(self.sizes.size)
 
+    def load(self, key: np.uint64) -> None:
+        """Nothing is compiled."""
+
     def draws(self, key: np.uint64, numbers: range, space: Any) -> NDArray[Any]:
         """Give the rows of each cell in each replicate."""
         return draw_tables(self._tables, numbers.start // self.task_size(), key)[: len(numbers)]

@@ -21,7 +21,7 @@ CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walke
 
 @lru_cache(maxsize=8)
 def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Give, for cells of 1 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
+    """Give, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
 
     Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
     """
@@ -29,7 +29,7 @@ def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
         return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
     from scipy.special import pdtr
 
-    means = rate * np.arange(1, LARGEST_PIECE + 1)
+    means = rate * np.arange(LARGEST_PIECE + 1)
     counts = np.arange(LARGEST_PIECE + 12 * math.isqrt(LARGEST_PIECE) + 40)
     cumulative = pdtr(counts, means[:, None])
     tables = np.full(cumulative.shape, 2**64 - 1, dtype=np.uint64)
