@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
@@ -171,25 +172,29 @@ def run(
     results: list[Any] = [None] * len(items)
     todo = iter(range(len(items)))
     stop = threading.Event()
-    with _progress_bar(len(items), progress) as tick:
+    done: deque[int] = deque()
+    with _progress_bar(len(items), progress) as show:
 
-        def work() -> None:
+        def work(tick: Callable[[int], object] = lambda number: None) -> None:
             space = () if workspace is None else (workspace(),)
             for i in todo:  # next() on a range iterator is atomic
                 if stop.is_set():
                     return
                 results[i] = task(items[i], *space)
-                tick()
+                done.append(i)
+                tick(len(done))
 
         helpers: list[Future[None]] = []
         try:
             _start(work, min(get_num_threads(), len(items)) - 1, stop, helpers)
-            work()
+            # This thread alone shows progress: Ctrl-C may leave the bar locked, and a helper would wait for ever.
+            work(show)
         except BaseException:
             stop.set()
             raise
         finally:
             _finish(helpers, stop)
+        show(len(done))
     return results
 
 
@@ -232,14 +237,14 @@ def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:
 
 
 @contextlib.contextmanager
-def _progress_bar(total: int, wanted: bool) -> Iterator[Callable[[], object]]:
-    """Give a function to call after each item."""
+def _progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], object]]:
+    """Give a function to call with the number of items done."""
     if not wanted:
-        yield lambda: None
+        yield lambda number: None
         return
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("progress=True needs tqdm: pip install 'fastevals[progress]' (or tqdm)") from error
     with tqdm(total=total) as bar:
-        yield bar.update
+        yield lambda number: bar.update(number - bar.n)
