@@ -112,9 +112,11 @@ def estimate_of(
 
 def _column(replicates: Floats, value: float, acceleration: float, plan: Plan, bounds: tuple[float, float]) -> Any:
     """Give the ends of the interval, the standard error and the bias of one number."""
-    defined = replicates[~np.isnan(replicates)]
-    if not np.isfinite(defined).all():  # an infinite loss: nothing is known of its spread
-        return (math.nan,) * 4
+    defined = replicates
+    if not np.isfinite(replicates.sum()):
+        defined = replicates[~np.isnan(replicates)]
+        if not np.isfinite(defined).all():  # an infinite loss: nothing is known of its spread
+            return (math.nan,) * 4
     interval = confidence_interval(
         plan.method,
         defined,

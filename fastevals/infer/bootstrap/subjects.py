@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,6 +175,11 @@ def _of_matrix(asked: Asked) -> list[MatrixMetric]:
     return list(map(_matrix_metric, asked.values()))
 
 
+@cache
+def _parameters(method: Callable[..., Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(method).parameters.values())[1:]
+
+
 def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
     """Give the function of a matrix, or a stack, that a metric is."""
     if not isinstance(asked, AskedMetric):
@@ -182,7 +188,7 @@ def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
     check.check_choice("metrics", name, OF_MATRICES)
     if name in MATRIX_METRICS:
         method = getattr(ConfusionMatrix, name)
-        parameters = list(inspect.signature(method).parameters.values())[1:]
+        parameters = _parameters(method)
         check.check_no_options(str(asked), options, [each.name for each in parameters])
         needed = [each.name for each in parameters if each.default is each.empty and each.name not in options]
         check.check_none_missing(str(asked), needed)

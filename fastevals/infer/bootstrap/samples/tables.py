@@ -45,7 +45,7 @@ def draw_tables(strata: NDArray[np.int64], number: int, key: np.uint64) -> NDArr
         # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
         for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
             there = int(rows_of[cell])
-            drawn[k, cell] = stream.binomial(rows, there / left)
+            drawn[k, cell] = stream.binomial(rows, there / left) if there < left else rows
             rows, left = rows - drawn[k, cell], left - there
     return np.moveaxis(drawn, -1, 0)
 
