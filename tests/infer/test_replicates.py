@@ -13,7 +13,7 @@ from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.measure.asked import AskedMetric, metric, of_ranking
 from fastevals.measure.probability_bins import are_probabilities
 from fastevals.measure.registry import METRICS, Detail
-from tests.strategies import BOUNDED, cases
+from tests.strategies import BOUNDED, FEWER, cases
 
 WHOLE = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry.of != "cells"]
 PARTIAL = [
@@ -107,7 +107,7 @@ ALONE = [
 ]
 
 
-@BOUNDED
+@FEWER
 @given(cases(), st.lists(st.integers(1, 3), min_size=12, max_size=12))
 def test_each_threshold_is_found_by_itself(case, times):
     """Metrics asked for together make for steps as fine as the finest needs."""
