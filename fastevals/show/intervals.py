@@ -222,7 +222,6 @@ def _by_bootstrap(
     pairs: tuple[Pair, ...] = ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # notes say it
-        warnings.simplefilter("ignore", RuntimeWarning)  # of losses that are infinite
         if len(names) == 1:
             alone = bootstrap((rows.positive, rows.scores[names[0]]), asked, **how)
             found = {label: {names[0]: alone[label]} for label in asked}
