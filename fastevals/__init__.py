@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
     from fastevals.infer.proportions import proportion_interval
     from fastevals.infer.results import SignificanceResult
+    from fastevals.infer.significance.binomial import BinomialResult, binomial_error_test
+    from fastevals.infer.significance.corrections import adjust_pvalues
+    from fastevals.infer.significance.five_by_two import five_by_two_cv_f_test, five_by_two_cv_t_test
+    from fastevals.infer.significance.t_tests import corrected_resampled_t_test, error_rate_t_test, paired_t_test
     from fastevals.measure.asked import AskedMetric, metric
     from fastevals.measure.confusion import ConfusionMatrix
     from fastevals.measure.cost_sensitive import cost_threshold, minimum_cost_predictions
@@ -42,6 +46,7 @@ __version__ = "0.1.0"
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {
     "AskedMetric": "measure.asked",
+    "BinomialResult": "infer.significance.binomial",
     "BootstrapResult": "infer.bootstrap",
     "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
@@ -71,17 +76,24 @@ _HOMES = {
     "SignificanceResult": "infer.results",
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
+    "adjust_pvalues": "infer.significance.corrections",
+    "binomial_error_test": "infer.significance.binomial",
     "bootstrap": "infer.bootstrap",
     "compare_rankings": "infer.comparison",
     "confidence_band": "infer.bands",
+    "corrected_resampled_t_test": "infer.significance.t_tests",
     "cost_threshold": "measure.cost_sensitive",
     "delong": "infer.delong",
     "delong_test": "infer.delong",
     "delong_test_unpaired": "infer.delong",
+    "error_rate_t_test": "infer.significance.t_tests",
+    "five_by_two_cv_f_test": "infer.significance.five_by_two",
+    "five_by_two_cv_t_test": "infer.significance.five_by_two",
     "get_num_threads": "_execution",
     "metric": "measure.asked",
     "minimum_cost_predictions": "measure.cost_sensitive",
     "num_threads": "_execution",
+    "paired_t_test": "infer.significance.t_tests",
     "proportion_interval": "infer.proportions",
     "regression_metrics": "measure.regression",
     "set_num_threads": "_execution",
@@ -89,6 +101,7 @@ _HOMES = {
 
 __all__ = [
     "AskedMetric",
+    "BinomialResult",
     "BootstrapResult",
     "BrierDecomposition",
     "CalibrationCurve",
@@ -118,17 +131,24 @@ __all__ = [
     "SignificanceResult",
     "ThresholdCounts",
     "UndefinedMetricWarning",
+    "adjust_pvalues",
+    "binomial_error_test",
     "bootstrap",
     "compare_rankings",
     "confidence_band",
+    "corrected_resampled_t_test",
     "cost_threshold",
     "delong",
     "delong_test",
     "delong_test_unpaired",
+    "error_rate_t_test",
+    "five_by_two_cv_f_test",
+    "five_by_two_cv_t_test",
     "get_num_threads",
     "metric",
     "minimum_cost_predictions",
     "num_threads",
+    "paired_t_test",
     "proportion_interval",
     "regression_metrics",
     "set_num_threads",

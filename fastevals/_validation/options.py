@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 import operator
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,8 +25,8 @@ __all__ = [
     "check_exactly_one",
     "check_integer",
     "check_no_options",
-    "check_none_missing",
     "check_number",
+    "check_options",
     "checked_along",
     "checked_function",
     "checked_number",
@@ -164,10 +166,18 @@ def check_no_options(what: str, given: Iterable[str], legal: Iterable[str]) -> N
             raise ValueError(f"{what}: {name}= is not an option of it; it takes {', '.join(legal) or 'none'}")
 
 
-def check_none_missing(what: str, missing: list[str]) -> None:
-    """Raise if a metric lacks an option that it needs."""
+def check_options(what: str, function: Callable[..., Any], given: Collection[str], where: str = "") -> None:
+    """Raise unless a function takes the options given, and all that it needs are among them."""
+    parameters = _parameters(function)
+    check_no_options(what, given, parameters)
+    missing = [name for name, each in parameters.items() if each.default is each.empty and name not in given]
     if missing:
-        raise ValueError(f"{what} needs {', '.join(f'{name}=' for name in missing)} in metric(...)")
+        raise ValueError(f"{what} needs {', '.join(f'{name}=' for name in missing)}{where}")
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
 
 
 def as_flag(name: str, value: Any) -> bool:

@@ -14,7 +14,7 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
 from fastevals.measure.results import Interval, number_or_array
 
-__all__ = ["OUTCOMES", "proportion_interval"]
+__all__ = ["OUTCOMES", "proportion_interval", "share_interval"]
 
 Floats = NDArray[np.float64]
 
@@ -107,13 +107,19 @@ def proportion_interval(
     _, alpha = level_of(confidence_level)
     _check_counts(matrix)
     _check_average(metric, average, matrix.counts.shape[-1])
-    successes, failures = (each.astype(np.float64) for each in _outcomes(matrix, metric, average))
+    low, high = share_interval(*_outcomes(matrix, metric, average), method, alpha, alternative)
+    return Interval(matrix._warned(f"the interval of {metric}", low), number_or_array(high))
+
+
+def share_interval(successes: Any, failures: Any, method: str, alpha: float, alternative: str) -> tuple[Floats, Floats]:
+    """Give the interval of a share, of counts or of arrays of them; NaN without trials."""
+    successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
     tail = alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
     low, high = METHODS[method](successes, failures, tail)
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
     high = np.where((failures == 0) | (alternative == "greater"), 1.0, high)
-    low, high = (np.where(successes + failures == 0, np.nan, end) for end in (low, high))
-    return Interval(matrix._warned(f"the interval of {metric}", low), number_or_array(high))
+    none = successes + failures == 0
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
 def _check_counts(matrix: ConfusionMatrix) -> None:

@@ -6,12 +6,22 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen, Interval
 
-__all__ = ["ALTERNATIVES", "MOST_RESAMPLES", "ByMetric", "SignificanceResult", "level_of", "normal_margins", "z_test"]
+__all__ = [
+    "ALTERNATIVES",
+    "MOST_RESAMPLES",
+    "ByMetric",
+    "Null",
+    "SignificanceResult",
+    "conclusion_of",
+    "level_of",
+    "normal_margins",
+    "z_test",
+]
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 MOST_RESAMPLES = 1_000_000_000
@@ -63,6 +73,19 @@ class ByMetric(Frozen, Mapping[str, Any]):
         return {**Frozen.to_dict(self), "metrics": {name: each.to_dict() for name, each in self.metrics.items()}}
 
 
+class Null(NamedTuple):
+    """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
+
+    name: str
+    parameters: tuple[float, ...] = ()
+
+    def frozen(self) -> Any:
+        """Give it as SciPy's distribution, with ``pdf``, ``sf``, ``isf`` and so on."""
+        from scipy import stats
+
+        return getattr(stats, self.name)(*self.parameters)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SignificanceResult(Frozen):
     """What a test of a hypothesis gives; unpacks as ``statistic, pvalue``.
@@ -73,10 +96,11 @@ class SignificanceResult(Frozen):
         Value of the test statistic; NaN where the test is undefined.
     pvalue : float
         Chance, if the hypothesis holds, of a statistic at least as extreme.
-    critical_value : float
-        Beyond it the statistic is rejected at level `alpha`; in absolute value for a two-sided test.
-    df : int or None
-        Degrees of freedom, of a statistic that has them.
+    critical_value : float or Interval
+        Beyond it the statistic is rejected at level `alpha`; in absolute value for a two-sided test. An interval, to be
+        outside of, for a two-sided test that is not symmetric.
+    df : int, tuple of two int, or None
+        Degrees of freedom, of a statistic that has them; F has two.
     alternative : {"two-sided", "less", "greater"}
         What the hypothesis is tested against.
     effect : float or None
@@ -89,6 +113,10 @@ class SignificanceResult(Frozen):
         What follows, in a sentence.
     alpha : float
         Significance level.
+    test : str
+        What the test is called.
+    null : Null or None
+        Distribution of the statistic if the hypothesis holds, where it has a name.
 
     Examples
     --------
@@ -101,14 +129,16 @@ class SignificanceResult(Frozen):
 
     statistic: float
     pvalue: float
-    critical_value: float
-    df: int | None
+    critical_value: float | Interval
+    df: int | tuple[int, int] | None
     alternative: str
     effect: float | None
     confidence_interval: Interval | None
     rejected: bool
     conclusion: str
     alpha: float
+    test: str = ""
+    null: Null | None = None
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -116,7 +146,7 @@ class SignificanceResult(Frozen):
     def __repr__(self) -> str:
         effect = "" if self.effect is None else f", effect={self.effect:.4g}"
         return (
-            f"SignificanceResult(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}{effect}, "
+            f"{type(self).__name__}(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}{effect}, "
             f"rejected={self.rejected})"
         )
 
@@ -168,20 +198,36 @@ def z_test(
         low = high = math.nan
     critical = float(ndtri(alpha)) if alternative == "less" else min(below, above)
     interval = Interval(low, high)
-    conclusion = _conclusion(what, pvalue, alpha, alternative, interval if variance else None)
+    conclusion = conclusion_of(what, pvalue, alpha, alternative, interval, no_variance=variance == 0)
     return SignificanceResult(
-        z, pvalue, critical, None, alternative, effect, interval, pvalue < alpha, conclusion, alpha
-    )
+        z, pvalue, critical, None, alternative, effect, interval, pvalue < alpha, conclusion, alpha,
+        "DeLong's test", Null("norm"),
+    )  # fmt: skip
 
 
-def _conclusion(what: str, pvalue: float, alpha: float, alternative: str, interval: Interval | None) -> str:
-    """Say what follows for a number that is 0 under the hypothesis; no interval where its estimate has no variance."""
+def conclusion_of(
+    what: str,
+    pvalue: float,
+    alpha: float,
+    alternative: str,
+    interval: Interval | None,
+    value: float = 0.0,
+    *,
+    no_variance: bool = False,
+) -> str:
+    """Say what follows for `what`, which is `value` under the hypothesis.
+
+    Without an interval nothing is said of the values that agree with the data.
+    """
     if math.isnan(pvalue):
         return f"Nothing follows: the test of {what} is undefined on this data."
     p = "p = 0 to a float" if pvalue == 0 else f"p = {pvalue:.3g}"
+    claim = f"{what} is {RELATION[alternative]} {value:g}"
     if pvalue < alpha:
-        return f"At level {alpha:g}, {what} is {RELATION[alternative]} 0 ({p})."
-    spread = "with an estimated variance of 0 these rows don't say which values agree with them"
-    if interval is not None:
-        spread = f"values from {interval.low:.3g} to {interval.high:.3g} agree with the data"
-    return f"At level {alpha:g}, it is not shown that {what} is {RELATION[alternative]} 0 ({p}); {spread}."
+        return f"At level {alpha:g}, {claim} ({p})."
+    shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
+    if interval is None or math.isnan(interval.low):
+        return f"{shown}."
+    if no_variance:
+        return f"{shown}; with an estimated variance of 0 the data don't say which values agree with them."
+    return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."

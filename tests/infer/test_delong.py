@@ -544,7 +544,7 @@ def test_results_read_unpack_and_pickle() -> None:
     assert repr(result).startswith("DelongResult(aucs=[0.7778, 0.3889], standard_errors=[0.2079, ")
     assert list(test.to_dict()) == [
         "statistic", "pvalue", "critical_value", "df", "alternative", "effect", "confidence_interval", "rejected",
-        "conclusion", "alpha",
+        "conclusion", "alpha", "test", "null",
     ]  # fmt: skip
     assert set(result.to_dict()) == {"aucs", "covariance", "names", "n_positives", "n_negatives"}
     json.dumps([test.to_dict(), result.to_dict()])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +26,7 @@ from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import RegressionMetrics, as_double
 
-__all__ = ["Design", "bounds_of", "models_of", "sample_of"]
+__all__ = ["Design", "bounds_of", "error_metric", "kind_of", "matrix_metric", "models_of", "sample_of"]
 
 Asked = Mapping[str, AskedMetric | Callable[..., Any]]
 
@@ -70,7 +68,7 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
             "subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), "
             f"got {check.show(subject)}"
         )
-    kinds = {_kind(each) for each in asked.values() if isinstance(each, AskedMetric)}
+    kinds = {kind_of(each) for each in asked.values() if isinstance(each, AskedMetric)}
     if not kinds:
         raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays")
     y_true, other = subject
@@ -80,7 +78,7 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
     return of_rows(y_true, other, asked, design)
 
 
-def _kind(asked: AskedMetric) -> str:
+def kind_of(asked: AskedMetric) -> str:
     """Tell what a metric is taken of: targets, scores or predicted labels."""
     check.check_choice("metrics", asked.name, dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
     if asked.name in ERRORS:
@@ -172,15 +170,10 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
 
 
 def _of_matrix(asked: Asked) -> list[MatrixMetric]:
-    return list(map(_matrix_metric, asked.values()))
+    return list(map(matrix_metric, asked.values()))
 
 
-@cache
-def _parameters(method: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(method).parameters.values())[1:]
-
-
-def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
+def matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
     """Give the function of a matrix, or a stack, that a metric is."""
     if not isinstance(asked, AskedMetric):
         return asked
@@ -188,10 +181,7 @@ def _matrix_metric(asked: AskedMetric | Callable[..., Any]) -> MatrixMetric:
     check.check_choice("metrics", name, OF_MATRICES)
     if name in MATRIX_METRICS:
         method = getattr(ConfusionMatrix, name)
-        parameters = _parameters(method)
-        check.check_no_options(str(asked), options, [each.name for each in parameters])
-        needed = [each.name for each in parameters if each.default is each.empty and each.name not in options]
-        check.check_none_missing(str(asked), needed)
+        check.check_options(str(asked), method, options, " in metric(...)")
         return lambda matrix: getattr(matrix, name)(**options)
     check.check_no_options(str(asked), options, ["average"])
 
@@ -212,14 +202,15 @@ def _of_targets(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sampl
     check.check_same_length(y_true=targets, y_pred=predictions)
     check.check_finite("y_true", targets)
     check.check_finite("y_pred", predictions)
-    metrics = list(map(_error_metric, asked.values()))
+    metrics = list(map(error_metric, asked.values()))
     weights, groups, kept = _beside(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]
     return TargetSample(targets, predictions, metrics, weights=weights, groups=groups)
 
 
-def _error_metric(asked: AskedMetric | Callable[..., Any]) -> tuple[str, float]:
+def error_metric(asked: AskedMetric | Callable[..., Any]) -> tuple[str, float]:
+    """Give the name of a metric of targets, and the quantile that it is taken at."""
     if not isinstance(asked, AskedMetric):
         raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with targets")
     check.check_choice("metrics", asked.name, ERRORS)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.delong.placements import Moments
-from fastevals.infer.results import ALTERNATIVES, SignificanceResult, level_of, normal_margins, z_test
+from fastevals.infer.results import ALTERNATIVES, Null, SignificanceResult, level_of, normal_margins, z_test
 from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["DelongResult", "contrast_test"]
@@ -210,8 +210,9 @@ class DelongResult(Frozen):
             conclusion = f"At level {alpha:g}, it is not shown that any two AUCs differ (p = {pvalue:.3g})."
         effect = float(np.ptp(self.aucs))
         return SignificanceResult(
-            statistic, pvalue, critical, df, "two-sided", effect, None, pvalue < alpha, conclusion, alpha
-        )
+            statistic, pvalue, critical, df, "two-sided", effect, None, pvalue < alpha, conclusion, alpha,
+            "DeLong's test of equal AUCs", Null("chi2", (df,)) if df else None,
+        )  # fmt: skip
 
 
 def contrast_test(

@@ -1,0 +1,78 @@
+"""Predicted classes of many models beside the true ones, and tables of where two models are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.arrays import as_array, check_same_length
+from fastevals._validation.labels import as_class_numbers, as_labels, check_comparable_labels, check_two_models
+from fastevals._validation.options import listed, show
+
+__all__ = ["as_models_labels", "as_paired_counts", "as_true_labels"]
+
+MOST_ROWS = 2**53  # up to here every count is a float64
+
+
+def as_true_labels(name: str, values: Any) -> NDArray[Any]:
+    """Give true classes as a 1-D array of integers, booleans or strings."""
+    labels = _as_text(as_labels(name, values))
+    return labels if labels.dtype.kind == "U" else as_class_numbers(name, labels)
+
+
+def as_models_labels(
+    name: str, values: Any, y_true: NDArray[Any]
+) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
+    """Give the classes that two or more models predict, for each what errors call it and a 1-D array; and their names.
+
+    Models are the rows of a 2-D array, which have numbers for names, the entries of a mapping or the columns of a
+    frame. The array is not copied. Of floats it isn't looked at whether they are whole.
+    """
+    if hasattr(values, "columns"):
+        columns = list(getattr(values, "column_names", values.columns))
+        if len(set(columns)) < len(columns):
+            raise ValueError(f"{name} must have columns of different names, got {listed(columns)}")
+        values = {column: values[column] for column in columns}
+    if isinstance(values, Mapping):
+        names = tuple(values)
+        labelled = {f"{name}[{key!r}]": value for key, value in values.items()}
+        if len(labelled) < len(names):
+            raise ValueError(f"{name} must have names that can be told apart, got {show(list(names))}")
+        models = {label: _as_text(as_labels(label, value)) for label, value in labelled.items()}
+    else:
+        array = as_array(name, values)
+        if array.ndim != 2:
+            raise ValueError(f"{name} must be 2-D, (models x rows), or a mapping or frame; got shape {array.shape}")
+        names = tuple(range(array.shape[0]))
+        models = {f"{name}[{i}]": _as_text(as_labels(f"{name}[{i}]", row)) for i, row in enumerate(array)}
+    check_two_models(name, models)
+    check_same_length(y_true=y_true, **models)
+    check_comparable_labels(y_true=y_true, **models)
+    return models, names
+
+
+def _as_text(labels: NDArray[Any]) -> NDArray[Any]:
+    """Give bytes as strings: NumPy finds the two never equal."""
+    return labels.astype(str) if labels.dtype.kind == "S" else labels
+
+
+def as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
+    """Give a table of how many rows two models get right and wrong, of which there are some, as int64."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if array.shape != (2, 2):
+        raise ValueError(
+            f"{name} must have shape (2, 2), model a right and wrong by model b right and wrong, got {array.shape}"
+        )
+    with np.errstate(invalid="ignore"):
+        odd = ~((array >= 0) & (array <= MOST_ROWS) & (array == np.trunc(array)))
+    if odd.any():
+        raise ValueError(f"{name} must hold counts, whole numbers from 0 to 2**53, got {show(array[odd][0])}")
+    counts = array.astype(np.int64)
+    if not 0 < counts.sum() <= MOST_ROWS:
+        raise ValueError(f"{name} must count from 1 to 2**53 rows in all, got {counts.sum()}")
+    return counts

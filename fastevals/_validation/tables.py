@@ -1,0 +1,149 @@
+"""Tables of results: a row for each data set (or fold), a column for each algorithm; and pairs of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.arrays import as_array, as_scores, check_finite
+from fastevals._validation.options import listed, show
+
+__all__ = ["ResultTable", "as_five_by_two", "as_measurements", "as_pvalues", "as_result_table", "as_runs", "find_name"]
+
+
+class ResultTable(NamedTuple):
+    """Results of algorithms (columns) on data sets (rows), float64 and finite.
+
+    Names are those of a mapping's or frame's columns, else the columns' numbers; of rows, where a frame names them.
+    """
+
+    values: NDArray[np.float64]
+    algorithms: tuple[Any, ...]
+    datasets: tuple[Any, ...] | None
+
+
+def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
+    """Give a table of results: a 2-D array, a mapping of names to columns, or a frame.
+
+    A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ...
+    """
+    columns: Any = values
+    datasets = None
+    if hasattr(values, "columns"):
+        names = list(getattr(values, "column_names", values.columns))
+        columns = {column: values[column] for column in names}
+        if len(columns) < len(names):
+            raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
+        if names and _is_text(columns[names[0]]):
+            datasets = tuple(str(each) for each in np.asarray(columns.pop(names[0]), dtype=object))
+        elif type(getattr(values, "index", None)).__name__ not in ("NoneType", "RangeIndex", "method"):
+            datasets = tuple(values.index)
+    if isinstance(columns, Mapping):
+        if not columns:
+            raise ValueError(f"{name} is empty: it must have at least two algorithms")
+        arrays = {key: as_scores(f"{name}[{key!r}]", column) for key, column in columns.items()}
+        (first, reference), *others = arrays.items()
+        for key, column in others:
+            if column.size != reference.size:
+                raise ValueError(
+                    f"{name}[{key!r}] has {column.size} rows, but {name}[{first!r}] has {reference.size}: "
+                    "each algorithm must have a result on each data set"
+                )
+        algorithms: tuple[Any, ...] = tuple(arrays)
+        table = np.stack([column.astype(np.float64) for column in arrays.values()], axis=1)
+    else:
+        array = as_array(name, columns)
+        if array.dtype.kind not in "fiub":
+            raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+        if array.ndim != 2 or not array.size:
+            raise ValueError(f"{name} must be 2-D, (data sets x algorithms), and not empty; got shape {array.shape}")
+        table = array.astype(np.float64)
+        algorithms = tuple(range(table.shape[1]))
+    if table.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have two algorithms (columns) or more, got {table.shape[1]} (and {table.shape[0]} data sets)"
+        )
+    if table.shape[0] < least_rows:
+        raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {table.shape[0]}")
+    _check_cells(name, table, algorithms, datasets)
+    return ResultTable(np.ascontiguousarray(table), algorithms, datasets)
+
+
+def _is_text(column: Any) -> bool:
+    values = np.asarray(column)
+    return values.dtype.kind in "UT" or (values.dtype.kind == "O" and all(isinstance(each, str) for each in values))
+
+
+def _check_cells(
+    name: str, table: NDArray[np.float64], algorithms: tuple[Any, ...], datasets: tuple[Any, ...] | None
+) -> None:
+    """Raise if a result is missing or infinite, and say where."""
+    finite = np.isfinite(table)
+    if finite.all():
+        return
+    row, column = (int(each[0]) for each in np.nonzero(~finite))
+    count = int(np.count_nonzero(~finite))
+    named = "" if datasets is None else f" ({show(datasets[row])})"
+    raise ValueError(
+        f"{name} must be finite, but has {table[row, column]} at row {row}{named}, column {column} "
+        f"({show(algorithms[column])}){'' if count == 1 else f'; {count} such cells in all'}"
+    )
+
+
+def as_measurements(name: str, values: Any, *, least: int = 1) -> NDArray[np.float64]:
+    """Give a learner's measurements, at least so many, as a 1-D float64 array, finite."""
+    array = as_scores(name, values).astype(np.float64)
+    check_finite(name, array)
+    if array.size < least:
+        raise ValueError(f"{name} must have at least {least} measurements, got {array.size}")
+    return array
+
+
+def as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
+    """Give the errors and rows of each run, as Python's integers."""
+    errors, rows = as_array("n_errors", n_errors), as_array("n_samples", n_samples)
+    for name, array in (("n_errors", errors), ("n_samples", rows)):
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"{name} must be an integer, or integers, got {show(array[()])}")
+        if array.ndim > 1 or not array.size:
+            raise ValueError(f"{name} must be one number or 1-D, and not empty, got shape {array.shape}")
+    if rows.ndim and rows.shape != errors.shape:
+        raise ValueError(f"n_samples has shape {rows.shape}, but n_errors has {errors.shape}")
+    runs = list(zip(np.atleast_1d(errors).tolist(), np.broadcast_to(rows, errors.shape).ravel().tolist(), strict=True))
+    for k, n in runs:
+        if n < 1:
+            raise ValueError(f"n_samples must be at least 1, got {n}")
+        if not 0 <= k <= n:
+            raise ValueError(f"n_errors must be from 0 to n_samples, got {k} of {n}")
+    return runs
+
+
+def as_five_by_two(name: str, values: Any) -> NDArray[np.float64]:
+    """Give the measurements of five repetitions of two folds, of shape (5, 2), as ten in a row."""
+    array = as_array(name, values)
+    if array.shape != (5, 2):
+        raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {array.shape}")
+    return as_measurements(name, array.ravel())
+
+
+def as_pvalues(name: str, values: Any) -> NDArray[np.float64]:
+    """Give p-values as float64 of any shape, within [0, 1] or NaN."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    array = array.astype(np.float64)
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        raise ValueError(f"{name} must be in [0, 1], got {show(array[outside][0])}")
+    return array
+
+
+def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
+    """Give the place of a name among `names`."""
+    for place, name in enumerate(names):
+        if type(value) is not bool and value == name:
+            return place
+    raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")

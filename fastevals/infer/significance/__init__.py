@@ -1,0 +1,1 @@
+"""Tests between learners: from a measured difference to a decision."""

@@ -1,0 +1,91 @@
+"""P-values of many tests, adjusted for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+
+__all__ = ["CORRECTIONS", "adjust_pvalues"]
+
+Floats = NDArray[np.float64]
+
+
+def _sidak(p: Floats) -> Floats:
+    with np.errstate(divide="ignore"):  # log1p(-1)
+        return np.asarray(-np.expm1(p.size * np.log1p(-p)))
+
+
+def _holm(p: Floats) -> Floats:
+    return np.maximum.accumulate(np.arange(p.size, 0, -1) * p)
+
+
+def _hochberg(p: Floats) -> Floats:
+    return np.minimum.accumulate((np.arange(p.size, 0, -1) * p)[::-1])[::-1]
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    return np.minimum.accumulate((p.size / np.arange(1, p.size + 1) * p)[::-1])[::-1]
+
+
+def _benjamini_yekutieli(p: Floats) -> Floats:
+    return _benjamini_hochberg(p) * np.sum(1 / np.arange(1, p.size + 1))
+
+
+# Of ascending p-values; what is above 1 is cut off afterwards.
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": _holm,
+    "hochberg": _hochberg,
+    "bonferroni": lambda p: p.size * p,
+    "sidak": _sidak,
+    "benjamini-hochberg": _benjamini_hochberg,
+    "benjamini-yekutieli": _benjamini_yekutieli,
+    "none": lambda p: p,
+}
+
+
+def adjust_pvalues(pvalues: ArrayLike, correction: str = "holm") -> Floats:
+    """Adjust p-values of several tests for their number: reject where the adjusted one is below alpha.
+
+    Parameters
+    ----------
+    pvalues : array-like of float
+        In [0, 1], of any shape; NaN, of a test that is undefined, stays NaN and does not count as a test.
+    correction : str
+        "holm", "hochberg", "bonferroni" and "sidak" bound the chance of any false alarm (hochberg if the tests are
+        independent or positively dependent, sidak if independent); "benjamini-hochberg" (likewise) and
+        "benjamini-yekutieli" (always) the expected share of false alarms among the rejected; "none" changes nothing.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape, at most 1 and never below the p-value.
+
+    Raises
+    ------
+    ValueError
+        If a value is outside [0, 1] or the correction is none of these.
+
+    References
+    ----------
+    Holm (1979), Scand. J. Statist. 6, 65-70. Hochberg (1988), doi:10.1093/biomet/75.4.800. Benjamini and Hochberg
+    (1995), doi:10.1111/j.2517-6161.1995.tb02031.x. Benjamini and Yekutieli (2001), doi:10.1214/aos/1013699998.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.adjust_pvalues([0.01, 0.04, 0.03], "holm")
+    array([0.03, 0.06, 0.06])
+    """
+    check.check_choice("correction", correction, CORRECTIONS)
+    given: Any = check.as_pvalues("pvalues", pvalues)
+    p = given.ravel()
+    there = np.flatnonzero(~np.isnan(p))
+    order = there[np.argsort(p[there], kind="stable")]
+    adjusted = p.copy()
+    adjusted[order] = np.minimum(np.maximum(CORRECTIONS[correction](p[order]), p[order]), 1.0)
+    return np.asarray(adjusted.reshape(given.shape))

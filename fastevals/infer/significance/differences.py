@@ -1,0 +1,64 @@
+"""Differences of paired measurements, safe at any scale.
+
+They are scaled by a power of two before they are squared, so scores of 2^600 are as good as scores of 1; and those
+that are equal up to rounding have no variance.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.results import Null
+from fastevals.infer.significance.decision import critical_value
+from fastevals.measure.results import Interval
+
+__all__ = ["Differences", "differences", "ratio", "t_interval", "warn_if_constant"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
+
+
+class Differences(NamedTuple):
+    """Differences of paired measurements, along the last axis, in units of 2**exponent."""
+
+    values: Floats
+    exponent: NDArray[np.intc]
+
+
+def differences(a: Floats, b: Floats) -> Differences:
+    """Give the differences, all the same where they differ by no more than rounding, and 0 where that is all they are.
+
+    Arrays have shape (..., n).
+    """
+    largest = np.maximum(np.abs(a), np.abs(b)).max(axis=-1, keepdims=True)
+    exponent = np.frexp(largest)[1]
+    values = np.ldexp(a, -exponent) - np.ldexp(b, -exponent)  # within [-2, 2]
+    middle = (values.max(axis=-1, keepdims=True) + values.min(axis=-1, keepdims=True)) / 2
+    middle = np.where(np.abs(middle) <= ROUNDING, 0.0, middle)
+    constant = (np.abs(values - middle) <= ROUNDING).all(axis=-1, keepdims=True)
+    return Differences(np.where(constant, middle, values), exponent[..., 0])
+
+
+def ratio(effect: Floats, error: Floats) -> Floats:
+    """Give effect / error: 0 / 0 is 0, no difference at all; else infinite where there is no error."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(effect == 0, 0.0, np.divide(effect, error))
+
+
+def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
+    """Give the effects that the test does not reject."""
+    reach = abs(critical_value(null, alternative, alpha)) * error
+    low = -math.inf if alternative == "less" else effect - reach
+    return Interval(low, math.inf if alternative == "greater" else effect + reach)
+
+
+def warn_if_constant(what: str, statistic: float) -> None:
+    """Warn that a test is surer than the data allow."""
+    if math.isinf(statistic):
+        check.warn_degenerate(f"the test of {what}", "the differences are all the same, so their variance is 0")

@@ -1,0 +1,186 @@
+"""Five repetitions of two-fold cross-validation: Dietterich's t, the chapter's, and Alpaydin's F.
+
+The variance of a repetition's two differences is the sum of their two squared deviations, which is not divided.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance.decision import alpha_of, decide, pvalues
+from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
+
+__all__ = ["combined_f_of_pairs", "five_by_two_cv_f_test", "five_by_two_cv_t_test", "five_by_two_of_pairs"]
+
+Floats = NDArray[np.float64]
+
+NUMERATORS = ("first", "mean")
+FIVE, TEN_FIVE = Null("t", (5,)), Null("f", (10, 5))
+
+
+def five_by_two_cv_t_test(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    numerator: str = "first",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+) -> SignificanceResult:
+    """Test whether two learners do equally well, by five repetitions of two-fold cross-validation (2.32).
+
+    The two halves of a repetition share no rows, and the variance is that of each repetition by itself.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (5, 2)
+        Error rates, or any other measurements, of the two: a row for each repetition, with its two folds.
+    numerator : {"first", "mean"}
+        Dietterich's: the difference on the first fold of the first repetition; or the chapter's: the mean of the
+        first repetition's two, which is conservative: at level 5 % it rejects about 1.5 % of true hypotheses.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of that difference, `a` less `b`: that it is not 0, below or above.
+    confidence_level : float in (0, 1)
+        Of the interval; the test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    SignificanceResult
+        `statistic` is t with 5 degrees of freedom, `effect` the difference in its numerator. Learners that don't differ
+        at all have t = 0 and p = 1; differences that are the same in all folds an infinite t and p = 0, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the difference has no variance.
+
+    Notes
+    -----
+    Which fold is the first is chance, and with Dietterich's numerator the result depends on it; that of
+    `five_by_two_cv_f_test`, of all ten differences, does not.
+
+    References
+    ----------
+    Dietterich, T. G. (1998), "Approximate Statistical Tests for Comparing Supervised Classification Learning
+    Algorithms", Neural Computation 10, 1895-1923, doi:10.1162/089976698300017197.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> a = [[0.22, 0.24], [0.23, 0.21], [0.25, 0.22], [0.20, 0.23], [0.24, 0.22]]
+    >>> b = [[0.20, 0.20], [0.20, 0.20], [0.20, 0.20], [0.20, 0.20], [0.20, 0.20]]
+    >>> fastevals.five_by_two_cv_t_test(a, b)
+    SignificanceResult(statistic=1.155, pvalue=0.3004, effect=0.02, rejected=False)
+    """
+    pair = _checked(a, b)
+    check.check_choice("numerator", numerator, NUMERATORS)
+    alpha = alpha_of(confidence_level, alternative)
+    statistic, effect, error = map(float, _t_statistic(*pair, numerator))
+    of = {"first": "the first fold", "mean": "the first two folds"}[numerator]
+    what = f"the mean of a less that of b (by {of})"
+    warn_if_constant(what, statistic)
+    return decide(
+        "the 5x2cv t-test", what, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
+        interval=t_interval(effect, error, FIVE, alternative, alpha), no_variance=error == 0,
+    )  # fmt: skip
+
+
+def five_by_two_cv_f_test(a: ArrayLike, b: ArrayLike, *, confidence_level: float = 0.95) -> SignificanceResult:
+    """Test whether two learners do equally well, by the combined F of five two-fold cross-validations.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (5, 2)
+        Error rates, or any other measurements, of the two: a row for each repetition, with its two folds.
+    confidence_level : float in (0, 1)
+        The test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    SignificanceResult
+        `statistic` is F with 10 and 5 degrees of freedom, `effect` the mean of the ten differences. Learners that
+        don't differ at all have F = 0 and p = 1; differences that are the same in all folds an infinite F and p = 0,
+        with a warning.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the difference has no variance.
+
+    References
+    ----------
+    Alpaydin, E. (1999), "Combined 5 x 2 cv F Test for Comparing Supervised Classification Learning Algorithms", Neural
+    Computation 11, 1885-1892, doi:10.1162/089976699300016007.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> a = [[0.22, 0.24], [0.23, 0.21], [0.25, 0.22], [0.20, 0.23], [0.24, 0.22]]
+    >>> b = [[0.20, 0.20], [0.20, 0.20], [0.20, 0.20], [0.20, 0.20], [0.20, 0.20]]
+    >>> fastevals.five_by_two_cv_f_test(a, b)
+    SignificanceResult(statistic=2.933, pvalue=0.1233, effect=0.026, rejected=False)
+    """
+    pair = _checked(a, b)
+    alpha = alpha_of(confidence_level, "two-sided")
+    statistic, effect = map(float, _f_statistic(*pair))
+    what = "the mean of a less that of b"
+    warn_if_constant(what, statistic)
+    return decide("the combined 5x2cv F-test", what, statistic, TEN_FIVE, alpha=alpha, effect=effect)
+
+
+def _checked(a: Any, b: Any) -> tuple[Floats, Floats]:
+    return check.as_five_by_two("a", a), check.as_five_by_two("b", b)
+
+
+def five_by_two_of_pairs(
+    a: Floats, b: Floats, alternative: str, numerator: str = "first"
+) -> tuple[Floats, Floats, Floats]:
+    """Give t, p-values and tested differences of many pairs, ten measurements along the last axis."""
+    statistic, effect, _ = _t_statistic(a, b, numerator)
+    return statistic, pvalues(statistic, FIVE, alternative), effect
+
+
+def combined_f_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
+    """Give F, p-values and mean differences of many pairs, ten measurements along the last axis."""
+    statistic, effect = _f_statistic(a, b)
+    return statistic, pvalues(statistic, TEN_FIVE, alternative), effect
+
+
+def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, Floats]:
+    """Give t, the difference in its numerator and what that is divided by."""
+    found = differences(a, b)
+    d = _by_repetition(found)
+    effect = d[..., 0, 0] if numerator == "first" else d[..., 0, :].mean(axis=-1)
+    error = np.sqrt(_variances(d).mean(axis=-1))
+    return ratio(effect, error), np.ldexp(effect, found.exponent), np.ldexp(error, found.exponent)
+
+
+def _f_statistic(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Give F and the mean difference."""
+    found = differences(a, b)
+    d = _by_repetition(found)
+    statistic = ratio(np.square(d).sum(axis=(-2, -1)), 2 * _variances(d).sum(axis=-1))
+    return statistic, np.ldexp(found.values.mean(axis=-1), found.exponent)
+
+
+def _by_repetition(found: Differences) -> Floats:
+    return found.values.reshape(*found.values.shape[:-1], 5, 2)
+
+
+def _variances(d: Floats) -> Floats:
+    """Give the sum of the two squared deviations of each repetition."""
+    return np.square(d[..., 0] - d[..., 1]) / 2

@@ -1,0 +1,246 @@
+"""Student's t of one learner's measurements, and of two learners' differences on the same folds or data sets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance.decision import alpha_of, decide, pvalues
+from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
+from fastevals.measure.results import Interval
+
+__all__ = ["corrected_resampled_t_test", "error_rate_t_test", "paired_t_test", "rows_ratio", "t_of_pairs"]
+
+Floats = NDArray[np.float64]
+
+
+def error_rate_t_test(
+    error_rates: ArrayLike,
+    rate: float,
+    *,
+    n_train: int | None = None,
+    n_test: int | None = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+) -> SignificanceResult:
+    """Test whether a learner's mean error rate, over folds or repeated hold-outs, is a given rate (2.30).
+
+    Parameters
+    ----------
+    error_rates : array-like of shape (n,)
+        Error rates of one learner, or any other measurements of it: n of at least 2.
+    rate : float
+        The mean if the hypothesis holds.
+    n_train, n_test : int, optional
+        Rows of each training set and of each test set: give both for repeated splits of one data set, whose error
+        rates are not independent (see `corrected_resampled_t_test`).
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the mean: that it is not `rate`, below or above.
+    confidence_level : float in (0, 1)
+        Of the interval; the test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    SignificanceResult
+        `statistic` is t with n - 1 degrees of freedom, `effect` the mean, with its interval. Measurements that are all
+        `rate` have t = 0 and p = 1; others that are all the same an infinite t and p = 0, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If all measurements are the same, and not `rate`.
+
+    Notes
+    -----
+    It assumes measurements that are about normal and, unless `n_train` and `n_test` are given, independent.
+
+    References
+    ----------
+    Student (1908), doi:10.1093/biomet/6.1.1. Nadeau and Bengio (2003), doi:10.1023/A:1024068626366.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> errors = [0.3, 0.4, 0.1, 0.2, 0.0, 0.1, 0.2, 0.3]
+    >>> fastevals.error_rate_t_test(errors, 0.3, alternative="less")
+    SignificanceResult(statistic=-2.16, pvalue=0.03377, effect=0.2, rejected=True)
+    """
+    values = check.as_measurements("error_rates", error_rates, least=2)
+    value = check.check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
+    factor = 0.0 if n_train is n_test is None else rows_ratio(n_train, n_test)
+    return _t_decision(
+        "the t-test of a mean", "the mean", (values, np.full_like(values, value)), factor,
+        alternative=alternative, confidence_level=confidence_level, value=value,
+    )  # fmt: skip
+
+
+def paired_t_test(
+    a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided", confidence_level: float = 0.95
+) -> SignificanceResult:
+    """Test whether two learners have the same mean, measured on the same folds or data sets (2.31).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Error rates, or any other measurements, of the two: n of at least 2, in pairs.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the mean of `a` less that of `b`: that it is not 0, below or above.
+    confidence_level : float in (0, 1)
+        Of the interval; the test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    SignificanceResult
+        `statistic` is t with n - 1 degrees of freedom, `effect` the mean difference. Learners that don't differ at all
+        have t = 0 and p = 1; a difference that is the same everywhere, up to rounding, an infinite t and p = 0, with a
+        warning.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the difference has no variance.
+
+    Notes
+    -----
+    It assumes independent differences that are about normal. Folds of a cross-validation share training rows, so their
+    differences are not independent, and false alarms are more than alpha: `corrected_resampled_t_test` allows for
+    that, and `five_by_two_cv_t_test` has folds that share less.
+
+    References
+    ----------
+    Student (1908), doi:10.1093/biomet/6.1.1. Dietterich (1998), doi:10.1162/089976698300017197, on false alarms.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.paired_t_test([0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29])
+    SignificanceResult(statistic=-3.576, pvalue=0.03737, effect=-0.045, rejected=True)
+    """
+    return _t_test(a, b, 0.0, "the paired t-test", alternative, confidence_level)
+
+
+def corrected_resampled_t_test(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    n_train: int,
+    n_test: int,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+) -> SignificanceResult:
+    """Test whether two learners have the same mean over repeated splits of one data set, by Nadeau and Bengio.
+
+    As `paired_t_test`, but the variance of the mean is s^2 (1 / n + n_test / n_train): training sets overlap, so more
+    repetitions don't make it 0.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Measurements of the two on the same n test sets, n of at least 2: of repeated hold-out, or of a k-fold
+        cross-validation (then ``n_test / n_train`` is 1 / (k - 1)), repeated or not.
+    n_train, n_test : int
+        Rows of each training set and of each test set.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the mean of `a` less that of `b`: that it is not 0, below or above.
+    confidence_level : float in (0, 1)
+        Of the interval; the test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    SignificanceResult
+        As from `paired_t_test`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the difference has no variance.
+
+    References
+    ----------
+    Nadeau, C. and Bengio, Y. (2003), "Inference for the Generalization Error", Machine Learning 52, 239-281,
+    doi:10.1023/A:1024068626366. Bouckaert and Frank (2004), doi:10.1007/978-3-540-24775-3_3, on cross-validation.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> a, b = [0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29]
+    >>> fastevals.corrected_resampled_t_test(a, b, n_train=75, n_test=25)
+    SignificanceResult(statistic=-2.34, pvalue=0.1012, effect=-0.045, rejected=False)
+    """
+    factor = rows_ratio(n_train, n_test)
+    return _t_test(a, b, factor, "the corrected resampled t-test", alternative, confidence_level)
+
+
+def rows_ratio(n_train: Any, n_test: Any) -> float:
+    """Give the rows of a test set for one of a training set."""
+    rows = [check.check_integer(name, n, low=1) for name, n in (("n_train", n_train), ("n_test", n_test))]
+    return rows[1] / rows[0]
+
+
+def _t_test(
+    a: ArrayLike, b: ArrayLike, factor: float, test: str, alternative: str, confidence_level: float
+) -> SignificanceResult:
+    pair = check.as_measurements("a", a, least=2), check.as_measurements("b", b, least=2)
+    check.check_same_length(a=pair[0], b=pair[1])
+    what = "the mean of a less that of b"
+    return _t_decision(test, what, pair, factor, alternative=alternative, confidence_level=confidence_level)
+
+
+def _t_decision(
+    test: str,
+    what: str,
+    pair: tuple[Floats, Floats],
+    factor: float,
+    *,
+    alternative: str,
+    confidence_level: float,
+    value: float = 0.0,
+) -> SignificanceResult:
+    """Give the result of a t-test of paired measurements; its effect and interval are moved by `value`."""
+    alpha = alpha_of(confidence_level, alternative)
+    n = pair[0].size
+    statistic, effect, error = map(float, _t_statistic(differences(*pair), 1 / n + factor))
+    null = Null("t", (n - 1,))
+    interval = t_interval(effect, error, null, alternative, alpha)
+    warn_if_constant(what, statistic)
+    return decide(
+        test, what, statistic, null, alternative=alternative, alpha=alpha, effect=effect + value,
+        interval=Interval(interval.low + value, interval.high + value), value=value, no_variance=error == 0,
+    )  # fmt: skip
+
+
+def t_of_pairs(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.0) -> tuple[Floats, Floats, Floats]:
+    """Give t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
+    n = a.shape[-1]
+    statistic, effect, _ = _t_statistic(differences(a, b), 1 / n + test_to_train)
+    return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
+
+
+def _t_statistic(found: Differences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
+    """Give t, the mean difference and its standard error, whose square is the variance times a factor."""
+    mean = found.values.mean(axis=-1)
+    error = np.sqrt(variance_factor) * found.values.std(axis=-1, ddof=1)
+    constant = (found.values == found.values[..., :1]).all(axis=-1)
+    mean = np.where(constant, found.values[..., 0], mean)
+    error = np.where(constant, 0.0, error)
+    return ratio(mean, error), np.ldexp(mean, found.exponent), np.ldexp(error, found.exponent)

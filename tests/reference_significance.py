@@ -1,0 +1,66 @@
+"""Slow, obvious twins of tests between learners, from their definitions, in fractions where that can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+
+def binomial_tail(n: int, rate: Fraction, least: int) -> Fraction:
+    """Chance of `least` errors or more among n."""
+    return sum(
+        (math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(max(least, 0), n + 1)), start=Fraction(0)
+    )
+
+
+def binomial_pvalue(errors: int, n: int, rate: Fraction, alternative: str) -> Fraction:
+    if alternative == "greater":
+        return binomial_tail(n, rate, errors)
+    if alternative == "less":
+        return 1 - binomial_tail(n, rate, errors + 1)
+    chances = [math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(n + 1)]
+    return sum((chance for chance in chances if chance <= chances[errors]), start=Fraction(0))
+
+
+def critical_errors(n: int, rate: Fraction, alpha: Fraction) -> int:
+    """min{c : P(X > c) < alpha}, (2.27) as it should be."""
+    return next(c for c in range(n + 1) if binomial_tail(n, rate, c + 1) < alpha)
+
+
+def t_squared(differences: Sequence[float], factor: Fraction) -> Fraction | None:
+    """Square of t, exactly; None where there is no variance."""
+    d = [Fraction(each) for each in differences]
+    mean = sum(d) / len(d)
+    variance = sum((each - mean) ** 2 for each in d) / (len(d) - 1)
+    return mean**2 / (variance * factor) if variance else None
+
+
+def five_by_two(differences: Sequence[Sequence[float]]) -> tuple[Fraction, Fraction, Fraction]:
+    """Squares of Dietterich's and the chapter's t, and Alpaydin's F."""
+    d = [[Fraction(each) for each in pair] for pair in differences]
+    variances = [sum((each - sum(pair) / 2) ** 2 for each in pair) for pair in d]
+    mean = sum(variances) / 5
+    squares = sum(each**2 for pair in d for each in pair)
+    return d[0][0] ** 2 / mean, (sum(d[0]) / 2) ** 2 / mean, squares / (2 * sum(variances))
+
+
+def adjusted(pvalues: Sequence[float], correction: str) -> list[float]:
+    """Adjusted p-values: the least level at which each is rejected, by the rules of the procedures."""
+    m = len(pvalues)
+    order = sorted(range(m), key=lambda i: pvalues[i])
+    p = [pvalues[i] for i in order]
+    harmonic = sum(1 / j for j in range(1, m + 1))
+    found = {
+        "none": lambda i: p[i],
+        "bonferroni": lambda i: m * p[i],
+        "sidak": lambda i: 1 - (1 - p[i]) ** m,
+        "holm": lambda i: max((m - j) * p[j] for j in range(i + 1)),
+        "hochberg": lambda i: min((m - j) * p[j] for j in range(i, m)),
+        "benjamini-hochberg": lambda i: min(m / (j + 1) * p[j] for j in range(i, m)),
+        "benjamini-yekutieli": lambda i: min(harmonic * m / (j + 1) * p[j] for j in range(i, m)),
+    }[correction]
+    values = [0.0] * m
+    for place, i in enumerate(order):
+        values[i] = min(1.0, found(place))
+    return values
