@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from fastevals._validation import UndefinedMetricWarning
     from fastevals.infer.bands import ConfidenceBand, confidence_band
     from fastevals.infer.bootstrap import BootstrapResult, Estimate, bootstrap
-    from fastevals.infer.comparison import Difference, MetricComparison, RankingComparison, compare_rankings
+    from fastevals.infer.comparison import (
+        Difference,
+        MetricComparison,
+        ModelComparison,
+        compare_predictions,
+        compare_rankings,
+    )
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
     from fastevals.infer.proportions import proportion_interval
     from fastevals.infer.results import SignificanceResult
@@ -65,11 +71,11 @@ _HOMES = {
     "Interval": "measure.results",
     "LiftCurve": "measure.curves",
     "MetricComparison": "infer.comparison",
+    "ModelComparison": "infer.comparison",
     "OperatingPoint": "measure.results",
     "PooledRanking": "measure.folds",
     "PrecisionRecallCurve": "measure.curves",
     "Ranking": "measure.ranking",
-    "RankingComparison": "infer.comparison",
     "RankingFolds": "measure.folds",
     "RegressionMetrics": "measure.regression",
     "RocCurve": "measure.curves",
@@ -79,6 +85,7 @@ _HOMES = {
     "adjust_pvalues": "infer.significance.corrections",
     "binomial_error_test": "infer.significance.binomial",
     "bootstrap": "infer.bootstrap",
+    "compare_predictions": "infer.comparison",
     "compare_rankings": "infer.comparison",
     "confidence_band": "infer.bands",
     "corrected_resampled_t_test": "infer.significance.t_tests",
@@ -120,11 +127,11 @@ __all__ = [
     "Interval",
     "LiftCurve",
     "MetricComparison",
+    "ModelComparison",
     "OperatingPoint",
     "PooledRanking",
     "PrecisionRecallCurve",
     "Ranking",
-    "RankingComparison",
     "RankingFolds",
     "RegressionMetrics",
     "RocCurve",
@@ -134,6 +141,7 @@ __all__ = [
     "adjust_pvalues",
     "binomial_error_test",
     "bootstrap",
+    "compare_predictions",
     "compare_rankings",
     "confidence_band",
     "corrected_resampled_t_test",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.samples.base import Sample
+from fastevals.infer.bootstrap.samples.joint import joint_of
 from fastevals.infer.bootstrap.samples.matrix import LabelSample, MatrixMetric, TableSample
 from fastevals.infer.bootstrap.samples.models import ModelsSample
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
@@ -26,7 +27,16 @@ from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import RegressionMetrics, as_double
 
-__all__ = ["Design", "bounds_of", "error_metric", "kind_of", "matrix_metric", "models_of", "sample_of"]
+__all__ = [
+    "Design",
+    "bounds_of",
+    "error_metric",
+    "kind_of",
+    "matrix_metric",
+    "models_of",
+    "predictions_of",
+    "sample_of",
+]
 
 Asked = Mapping[str, AskedMetric | Callable[..., Any]]
 
@@ -166,6 +176,21 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
     return LabelSample(
         matrix, cells[0] * matrix.labels.size + cells[1], _of_matrix(asked),
         weights=weights, groups=groups, stratified=design.stratified,
+    )  # fmt: skip
+
+
+def predictions_of(true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked: Asked, design: Design) -> Sample:
+    """Give the sample of classes that models predict on the same rows; arrays as `joint_of` takes them."""
+    metrics = _of_matrix(asked)
+    weights, groups, kept = _beside(true, design)
+    if kept is not None:
+        true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
+    joint = joint_of(true, models, weights)
+    if weights is None and groups is None:
+        return TableSample(joint.matrix, metrics, stratified=design.stratified, joint=joint)
+    return LabelSample(
+        joint.matrix, joint.of_row, metrics,
+        weights=weights, groups=groups, stratified=design.stratified, joint=joint,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
+from fastevals.infer.bootstrap.samples.joint import Joint
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
 from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
 from fastevals.measure.confusion import ConfusionMatrix
@@ -39,23 +41,37 @@ class _Stack(ConfusionMatrix):
         return values
 
 
-def _measured(matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric]) -> Values:
+def _measured(
+    matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: Joint | None
+) -> Values:
     """Give each metric of tables like those of `matrix`, along a new first axis."""
-    stack = _Stack(matrix, counts)
+    stack = _Stack(matrix, counts if joint is None else joint.matrices(counts))
     return [check.checked_along("metrics", metric(stack), len(stack.counts)) for metric in metrics]
 
 
 class TableSample(Sample):
-    """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified."""
+    """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified.
 
-    def __init__(self, matrix: ConfusionMatrix, metrics: Sequence[MatrixMetric], *, stratified: bool) -> None:
-        self._matrix, self._metrics = matrix, metrics
+    With `joint` the stack is of models on the same rows, which are drawn for all of them.
+    """
+
+    def __init__(
+        self,
+        matrix: ConfusionMatrix,
+        metrics: Sequence[MatrixMetric],
+        *,
+        stratified: bool,
+        joint: Joint | None = None,
+    ) -> None:
+        self._matrix, self._metrics, self._joint = matrix, metrics, joint
         counts = matrix.counts.astype(np.int64)
-        self.sizes = counts.ravel()
+        self.sizes = counts.ravel() if joint is None else joint.sizes
         k = counts.shape[-1]
-        self._tables = counts.reshape(-1, k if stratified else k * k)
-        n = self._tables.shape[1]
-        self.strata = [slice(start, start + n) for start in range(0, self.sizes.size, n)]
+        if joint is None:
+            ends = list(range(0, self.sizes.size + 1, k if stratified else k * k))
+        else:
+            ends = np.searchsorted(joint.true, range(k + 1)).tolist() if stratified else [0, self.sizes.size]
+        self.strata = [slice(*pair) for pair in pairwise(ends)]
 
     def estimates(self) -> Values:
         """Give each metric of the counts themselves."""
@@ -70,12 +86,12 @@ class TableSample(Sample):
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> NDArray[Any]:
         """Give the rows of each cell in each replicate."""
-        return draw_tables(self._tables, numbers.start // self.task_size(), key)[: len(numbers)]
+        return draw_tables(self.sizes, self.strata, numbers.start // self.task_size(), key)[: len(numbers)]
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
         counts = draws if isinstance(draws, np.ndarray) else np.stack(list(draws))
-        return _measured(self._matrix, counts, self._metrics)
+        return _measured(self._matrix, counts, self._metrics, self._joint)
 
     def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Give the rows of each cell of a stratum without a random group."""
@@ -94,12 +110,15 @@ class LabelSample(UnitSample):
         weights: NDArray[np.float64] | None,
         groups: Any,
         stratified: bool,
+        joint: Joint | None = None,
     ) -> None:
-        self._matrix, self._metrics = matrix, metrics
-        k = matrix.counts.shape[-1]
-        units = Units.of(cells.size, groups, cells // k if stratified else None)
+        self._matrix, self._metrics, self._joint = matrix, metrics, joint
+        k = matrix.labels.size
+        self._n_cells = k * k if joint is None else joint.sizes.size
+        true = cells // k if joint is None else joint.true[cells]
+        units = Units.of(cells.size, groups, true if stratified else None)
         rows = np.argsort(cells, kind="stable")
-        self._counter = CellCounter(rows, cells[rows], k * k, units, weights)
+        self._counter = CellCounter(rows, cells[rows], self._n_cells, units, weights)
         super().__init__(units, cells.size)
 
     def estimates(self) -> Values:
@@ -112,7 +131,7 @@ class LabelSample(UnitSample):
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Give each metric of n draws."""
-        counts = np.empty((n, self._matrix.counts.size), dtype=np.float64 if self._counter.sums else np.int64)
+        counts = np.empty((n, self._n_cells), dtype=np.float64 if self._counter.sums else np.int64)
         for times, row in zip(draws, counts, strict=True):
             self._counter.count(times, space[1], row)
-        return _measured(self._matrix, counts, self._metrics)
+        return _measured(self._matrix, counts, self._metrics, self._joint)

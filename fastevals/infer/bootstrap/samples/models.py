@@ -15,7 +15,7 @@ from fastevals.measure.asked import RankingMetric
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
 
-__all__ = ["ModelsSample"]
+__all__ = ["ModelsSample", "by_class_and_score"]
 
 
 class ModelsSample(UnitSample):
@@ -44,7 +44,7 @@ class ModelsSample(UnitSample):
         models: list[tuple[Sweeps, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
             sweeps = Sweeps(ranking.counts, metrics, rows=True)
-            rows, ranks = _by_class_and_score(negative, each)
+            rows, ranks = by_class_and_score(negative, each)
             if not models and groups is None:
                 units = units.numbered(rows)
             n_steps = sweeps.steps.tied.size
@@ -91,7 +91,7 @@ class ModelsSample(UnitSample):
         return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
 
 
-def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the rows, positives first, from the highest score down, and the number of each one's distinct score."""
     rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     ordered = scores[rows]

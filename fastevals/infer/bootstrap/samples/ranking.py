@@ -52,9 +52,8 @@ class RankingSample(Sample):
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
         """Give the rows of each cell in each replicate."""
         if self._few:
-            strata = np.stack([self.sizes[part] for part in self.strata]).astype(np.int64)
-            drawn = draw_tables(strata, numbers.start // self.task_size(), key)
-            yield from drawn.reshape(-1, self.sizes.size)[: len(numbers)].astype(self.sizes.dtype)
+            drawn = draw_tables(self.sizes.astype(np.int64), self.strata, numbers.start // self.task_size(), key)
+            yield from drawn[: len(numbers)].astype(self.sizes.dtype)
             return
         counts = space[0]
         for number in numbers:

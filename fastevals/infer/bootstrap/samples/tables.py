@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,15 @@ def table_size(n_cells: int) -> int:
     return max(1, min(TABLE // max(n_cells, 1), MOST))
 
 
-def draw_tables(strata: NDArray[np.int64], number: int, key: np.uint64) -> NDArray[np.int64]:
-    """Draw from each group as many rows as it has, with replacement, and count them anew.
+def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
+    """Draw from each stratum as many rows as it has, with replacement, and count them anew.
 
     Parameters
     ----------
-    strata : ndarray of int64 of shape (n_strata, n_cells)
-        Each is drawn from by itself.
+    sizes : ndarray of int64 of shape (n_cells,)
+        Rows of each cell.
+    strata : iterable of slice
+        Cells that are drawn from by themselves.
     number : int
         Of the batch of `table_size` replicates: what is drawn depends on that size.
     key : uint64
@@ -34,20 +37,21 @@ def draw_tables(strata: NDArray[np.int64], number: int, key: np.uint64) -> NDArr
 
     Returns
     -------
-    ndarray of int64 of shape (table_size, n_strata, n_cells)
+    ndarray of int64 of shape (table_size, n_cells)
         Exactly multinomial.
     """
-    size = table_size(strata.size)
-    drawn = np.zeros((*strata.shape, size), dtype=np.int64)  # sums over cells then run along replicates
+    size = table_size(sizes.size)
+    drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
     stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 0], dtype=np.uint64)))
-    for k, rows_of in enumerate(strata):
+    for part in strata:
+        rows_of, out = sizes[part], drawn[part]
         left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
         # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
         for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
             there = int(rows_of[cell])
-            drawn[k, cell] = stream.binomial(rows, there / left) if there < left else rows
-            rows, left = rows - drawn[k, cell], left - there
-    return np.moveaxis(drawn, -1, 0)
+            out[cell] = stream.binomial(rows, there / left) if there < left else rows
+            rows, left = rows - out[cell], left - there
+    return drawn.T
 
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:

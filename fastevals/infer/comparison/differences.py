@@ -1,0 +1,84 @@
+"""Differences of replicates: simultaneous intervals and adjusted p-values (max-T)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.bootstrap.plan import Plan
+from fastevals.measure.results import Interval
+
+__all__ = ["SIDES", "TIED", "differences_of"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 2.0**-48  # relative; what is less is rounding
+TIED = 1e-9  # relative; statistics as near are equal: each is a difference of replicates that were rounded
+SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+
+
+def differences_of(
+    values: Floats,
+    replicates: Floats,
+    pairs: list[tuple[int, int]],
+    plan: Plan,
+    bounds: tuple[float, float],
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """Give the number of undefined replicates, and of each pair what a Difference says of it.
+
+    Values have shape (n_models,), replicates (n_resamples, n_models).
+    """
+    alternative, side = plan.alternative, SIDES[plan.alternative]
+    compared = np.unique(pairs)
+    values = np.where(np.isfinite(values), values, np.nan)
+    defined = compared[~np.isnan(values[compared])]
+    kept = np.isfinite(replicates[:, defined]).all(axis=1)
+    replicates = replicates[kept]
+    n = len(replicates)
+    largest = np.full(n, -math.inf)
+    found = []
+    for i, j in pairs:
+        difference = values[i] - values[j]
+        with np.errstate(invalid="ignore"):  # of models whose metric is infinite
+            deviations = replicates[:, i] - replicates[:, j] - difference
+        error = float(deviations.std(ddof=1)) if n > 1 else math.nan
+        statistic = float(side(difference))
+        if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
+            deviations, error = np.zeros(n), 0.0
+            alike = abs(difference) <= ROUNDING * abs(values[i])
+            difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
+        else:
+            deviations, statistic = side(deviations) / error, statistic / error
+        if not math.isnan(statistic):
+            np.maximum(largest, deviations, out=largest)
+        found.append((float(difference), error, statistic, _pvalue(deviations, statistic)))
+    place = math.ceil(Fraction(repr(plan.confidence_level)) * (n + 1)) - 1
+    if place >= n:
+        check.warn_too_few("n_resamples", n, plan.confidence_level)
+    reach = float(np.partition(largest, place)[place]) if place < n else math.inf
+    rows = []
+    for difference, error, statistic, pvalue in found:
+        margin = reach * error if error else 0.0
+        ends = [
+            0.0 if abs(end) <= TIED * abs(difference) else end for end in (difference - margin, difference + margin)
+        ]
+        low = bounds[0] if alternative == "less" else max(ends[0], bounds[0])
+        high = bounds[1] if alternative == "greater" else min(ends[1], bounds[1])
+        interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
+        rows.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
+    return int(np.count_nonzero(~kept)), rows
+
+
+def _pvalue(deviations: Floats, statistic: float) -> float:
+    """Give the share of deviations that reach a statistic, the data's own among them."""
+    if math.isnan(statistic):
+        return math.nan
+    reached = np.count_nonzero(deviations >= statistic - TIED * abs(statistic)) if math.isfinite(statistic) else 0
+    if statistic == -math.inf:
+        reached = deviations.size
+    return (1 + reached) / (1 + deviations.size)

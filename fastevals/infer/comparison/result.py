@@ -1,0 +1,102 @@
+"""What a comparison of models gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fastevals.infer.bootstrap.result import Estimate
+from fastevals.infer.results import ByMetric
+from fastevals.measure.results import Frozen, Interval
+
+__all__ = ["Difference", "MetricComparison", "ModelComparison", "plain_name"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Frozen):
+    """A metric of one model less that of another.
+
+    Attributes
+    ----------
+    model, reference : str or int
+        The two: `value` is the metric of `model` less that of `reference`.
+    value : float
+        The difference.
+    confidence_interval : Interval
+        Simultaneous: all differences of the metric are within theirs at once, at the confidence level.
+    standard_error : float
+        Of the difference.
+    pvalue : float
+        Of no difference, adjusted for the number of differences: below alpha only where the interval leaves out 0.
+    unadjusted_pvalue : float
+        As if this difference were the only one.
+    """
+
+    model: Any
+    reference: Any
+    value: float
+    confidence_interval: Interval
+    standard_error: float
+    pvalue: float
+    unadjusted_pvalue: float
+
+    def __repr__(self) -> str:
+        interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
+        return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, the interval as a list."""
+        names = {"model": plain_name(self.model), "reference": plain_name(self.reference)}
+        return {**Frozen.to_dict(self), **names, "confidence_interval": list(self.confidence_interval)}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricComparison(Frozen):
+    """One metric of all models.
+
+    Attributes
+    ----------
+    estimates : dict of model to Estimate
+        Each model's own, with an interval that is not simultaneous.
+    differences : tuple of Difference
+        Of each pair, or of each model and the reference.
+    n_undefined : int
+        Replicates in which a difference is undefined, or infinite: they are left out of all.
+    """
+
+    estimates: dict[Any, Estimate]
+    differences: tuple[Difference, ...]
+    n_undefined: int
+
+    def __repr__(self) -> str:
+        return f"MetricComparison({list(self.differences)!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give estimates and differences as dicts."""
+        return {
+            "estimates": {plain_name(name): each.to_dict() for name, each in self.estimates.items()},
+            "differences": [each.to_dict() for each in self.differences],
+            "n_undefined": self.n_undefined,
+        }
+
+
+class ModelComparison(ByMetric):
+    """What `compare_rankings` and `compare_predictions` give: a mapping from each metric to its `MetricComparison`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true, scores = [0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
+    >>> result = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=99, rng=0)
+    >>> [(each.model, each.reference) for each in result["roc_auc"].differences]
+    [('a', 'b')]
+    """
+
+    __slots__ = ()
+
+
+def plain_name(name: Any) -> Any:
+    """Give a model's name as JSON takes it where it can."""
+    return name.item() if isinstance(name, np.generic) else name
