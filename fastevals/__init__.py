@@ -21,8 +21,22 @@ if TYPE_CHECKING:
     from fastevals.infer.proportions import proportion_interval
     from fastevals.infer.results import SignificanceResult
     from fastevals.infer.significance.binomial import BinomialResult, binomial_error_test
+    from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
     from fastevals.infer.significance.corrections import adjust_pvalues
     from fastevals.infer.significance.five_by_two import five_by_two_cv_f_test, five_by_two_cv_t_test
+    from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
+    from fastevals.infer.significance.mcnemar import McNemarResult, mcnemar_test, mcnemar_test_of_table
+    from fastevals.infer.significance.mcnemar_pairs import pairwise_mcnemar_tests
+    from fastevals.infer.significance.pairwise import PairwiseResult
+    from fastevals.infer.significance.pairwise_tests import pairwise_tests
+    from fastevals.infer.significance.permutation import PermutationResult, paired_permutation_test, permutation_test
+    from fastevals.infer.significance.rank_comparisons import (
+        RankComparison,
+        bonferroni_dunn_test,
+        nemenyi_test,
+        rank_comparison_test,
+    )
+    from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
     from fastevals.infer.significance.t_tests import corrected_resampled_t_test, error_rate_t_test, paired_t_test
     from fastevals.measure.asked import AskedMetric, metric
     from fastevals.measure.confusion import ConfusionMatrix
@@ -56,6 +70,7 @@ _HOMES = {
     "BootstrapResult": "infer.bootstrap",
     "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
+    "CochranResult": "infer.significance.cochran",
     "ConfidenceBand": "infer.bands",
     "ConfusionMatrix": "measure.confusion",
     "CostCurve": "measure.curves",
@@ -67,14 +82,19 @@ _HOMES = {
     "DetCurve": "measure.curves",
     "Difference": "infer.comparison",
     "Estimate": "infer.bootstrap",
+    "FriedmanResult": "infer.significance.friedman",
     "GainCurve": "measure.curves",
     "Interval": "measure.results",
     "LiftCurve": "measure.curves",
+    "McNemarResult": "infer.significance.mcnemar",
     "MetricComparison": "infer.comparison",
     "ModelComparison": "infer.comparison",
     "OperatingPoint": "measure.results",
+    "PairwiseResult": "infer.significance.pairwise",
+    "PermutationResult": "infer.significance.permutation",
     "PooledRanking": "measure.folds",
     "PrecisionRecallCurve": "measure.curves",
+    "RankComparison": "infer.significance.rank_comparisons",
     "Ranking": "measure.ranking",
     "RankingFolds": "measure.folds",
     "RegressionMetrics": "measure.regression",
@@ -84,7 +104,9 @@ _HOMES = {
     "UndefinedMetricWarning": "_validation",
     "adjust_pvalues": "infer.significance.corrections",
     "binomial_error_test": "infer.significance.binomial",
+    "bonferroni_dunn_test": "infer.significance.rank_comparisons",
     "bootstrap": "infer.bootstrap",
+    "cochran_q_test": "infer.significance.cochran",
     "compare_predictions": "infer.comparison",
     "compare_rankings": "infer.comparison",
     "confidence_band": "infer.bands",
@@ -96,14 +118,25 @@ _HOMES = {
     "error_rate_t_test": "infer.significance.t_tests",
     "five_by_two_cv_f_test": "infer.significance.five_by_two",
     "five_by_two_cv_t_test": "infer.significance.five_by_two",
+    "friedman_test": "infer.significance.friedman",
     "get_num_threads": "_execution",
+    "mcnemar_test": "infer.significance.mcnemar",
+    "mcnemar_test_of_table": "infer.significance.mcnemar",
     "metric": "measure.asked",
     "minimum_cost_predictions": "measure.cost_sensitive",
+    "nemenyi_test": "infer.significance.rank_comparisons",
     "num_threads": "_execution",
+    "paired_permutation_test": "infer.significance.permutation",
     "paired_t_test": "infer.significance.t_tests",
+    "pairwise_mcnemar_tests": "infer.significance.mcnemar_pairs",
+    "pairwise_tests": "infer.significance.pairwise_tests",
+    "permutation_test": "infer.significance.permutation",
     "proportion_interval": "infer.proportions",
+    "rank_comparison_test": "infer.significance.rank_comparisons",
     "regression_metrics": "measure.regression",
     "set_num_threads": "_execution",
+    "sign_test": "infer.significance.signed_ranks",
+    "wilcoxon_test": "infer.significance.signed_ranks",
 }
 
 __all__ = [
@@ -112,6 +145,7 @@ __all__ = [
     "BootstrapResult",
     "BrierDecomposition",
     "CalibrationCurve",
+    "CochranResult",
     "ConfidenceBand",
     "ConfusionMatrix",
     "CostCurve",
@@ -123,14 +157,19 @@ __all__ = [
     "DetCurve",
     "Difference",
     "Estimate",
+    "FriedmanResult",
     "GainCurve",
     "Interval",
     "LiftCurve",
+    "McNemarResult",
     "MetricComparison",
     "ModelComparison",
     "OperatingPoint",
+    "PairwiseResult",
+    "PermutationResult",
     "PooledRanking",
     "PrecisionRecallCurve",
+    "RankComparison",
     "Ranking",
     "RankingFolds",
     "RegressionMetrics",
@@ -140,7 +179,9 @@ __all__ = [
     "UndefinedMetricWarning",
     "adjust_pvalues",
     "binomial_error_test",
+    "bonferroni_dunn_test",
     "bootstrap",
+    "cochran_q_test",
     "compare_predictions",
     "compare_rankings",
     "confidence_band",
@@ -152,14 +193,25 @@ __all__ = [
     "error_rate_t_test",
     "five_by_two_cv_f_test",
     "five_by_two_cv_t_test",
+    "friedman_test",
     "get_num_threads",
+    "mcnemar_test",
+    "mcnemar_test_of_table",
     "metric",
     "minimum_cost_predictions",
+    "nemenyi_test",
     "num_threads",
+    "paired_permutation_test",
     "paired_t_test",
+    "pairwise_mcnemar_tests",
+    "pairwise_tests",
+    "permutation_test",
     "proportion_interval",
+    "rank_comparison_test",
     "regression_metrics",
     "set_num_threads",
+    "sign_test",
+    "wilcoxon_test",
 ]
 
 

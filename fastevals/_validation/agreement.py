@@ -12,7 +12,7 @@ from fastevals._validation.arrays import as_array, check_same_length
 from fastevals._validation.labels import as_class_numbers, as_labels, check_comparable_labels, check_two_models
 from fastevals._validation.options import listed, show
 
-__all__ = ["as_models_labels", "as_paired_counts", "as_true_labels"]
+__all__ = ["as_models_labels", "as_paired_counts", "as_predicted_labels", "as_true_labels"]
 
 MOST_ROWS = 2**53  # up to here every count is a float64
 
@@ -23,13 +23,22 @@ def as_true_labels(name: str, values: Any) -> NDArray[Any]:
     return labels if labels.dtype.kind == "U" else as_class_numbers(name, labels)
 
 
-def as_models_labels(
-    name: str, values: Any, y_true: NDArray[Any]
-) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
-    """Give the classes that two or more models predict, for each what errors call it and a 1-D array; and their names.
+def as_predicted_labels(y_true: NDArray[Any], labelled: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Give predicted classes as 1-D arrays that can be compared with the true ones; keys are what errors call them.
 
-    Models are the rows of a 2-D array, which have numbers for names, the entries of a mapping or the columns of a
-    frame. The array is not copied. Of floats it isn't looked at whether they are whole.
+    Of floats it isn't looked at whether they are whole.
+    """
+    models = {label: _as_text(as_labels(label, value)) for label, value in labelled.items()}
+    check_same_length(y_true=y_true, **models)
+    check_comparable_labels(y_true=y_true, **models)
+    return models
+
+
+def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
+    """Give the classes that two or more models predict, as from `as_predicted_labels`, and the models' names.
+
+    Models are the entries of a mapping, the columns of a frame, or the rows of a 2-D array, which have numbers for
+    names: the array stays one, of shape (n_models, n_samples).
     """
     if hasattr(values, "columns"):
         columns = list(getattr(values, "column_names", values.columns))
@@ -37,21 +46,23 @@ def as_models_labels(
             raise ValueError(f"{name} must have columns of different names, got {listed(columns)}")
         values = {column: values[column] for column in columns}
     if isinstance(values, Mapping):
-        names = tuple(values)
+        check_two_models(name, values)
         labelled = {f"{name}[{key!r}]": value for key, value in values.items()}
-        if len(labelled) < len(names):
-            raise ValueError(f"{name} must have names that can be told apart, got {show(list(names))}")
-        models = {label: _as_text(as_labels(label, value)) for label, value in labelled.items()}
-    else:
-        array = as_array(name, values)
-        if array.ndim != 2:
-            raise ValueError(f"{name} must be 2-D, (models x rows), or a mapping or frame; got shape {array.shape}")
-        names = tuple(range(array.shape[0]))
-        models = {f"{name}[{i}]": _as_text(as_labels(f"{name}[{i}]", row)) for i, row in enumerate(array)}
-    check_two_models(name, models)
-    check_same_length(y_true=y_true, **models)
-    check_comparable_labels(y_true=y_true, **models)
-    return models, names
+        if len(labelled) < len(values):
+            raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
+        return as_predicted_labels(y_true, labelled), tuple(values)
+    array = as_array(name, values)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be 2-D, (models x rows), or a mapping or frame of models; got shape {array.shape}"
+        )
+    check_two_models(name, array)
+    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # what is wrong with one row is with all
+    if array.dtype.kind in "OT":
+        array = np.stack([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
+    models = {name: _as_text(array)}
+    check_comparable_labels(**first, **models)
+    return models, tuple(range(array.shape[0]))
 
 
 def _as_text(labels: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -143,7 +144,9 @@ def as_pvalues(name: str, values: Any) -> NDArray[np.float64]:
 
 def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
     """Give the place of a name among `names`."""
-    for place, name in enumerate(names):
-        if type(value) is not bool and value == name:
-            return place
+    if not isinstance(value, (bool, np.bool_)):
+        with contextlib.suppress(TypeError, ValueError):  # of values that can't be compared, or are arrays
+            for place, name in enumerate(names):
+                if value == name:
+                    return place
     raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")

@@ -18,6 +18,7 @@ __all__ = [
     "Null",
     "SignificanceResult",
     "conclusion_of",
+    "conclusion_of_all",
     "level_of",
     "normal_margins",
     "z_test",
@@ -220,8 +221,8 @@ def conclusion_of(
     Without an interval nothing is said of the values that agree with the data.
     """
     if math.isnan(pvalue):
-        return f"Nothing follows: the test of {what} is undefined on this data."
-    p = "p = 0 to a float" if pvalue == 0 else f"p = {pvalue:.3g}"
+        return _nothing_follows(what)
+    p = _in_words(pvalue)
     claim = f"{what} is {RELATION[alternative]} {value:g}"
     if pvalue < alpha:
         return f"At level {alpha:g}, {claim} ({p})."
@@ -231,3 +232,20 @@ def conclusion_of(
     if no_variance:
         return f"{shown}; with an estimated variance of 0 the data don't say which values agree with them."
     return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
+
+
+def conclusion_of_all(what: str, pvalue: float, alpha: float) -> str:
+    """Say what follows for several numbers, `what`, that are the same under the hypothesis."""
+    if math.isnan(pvalue):
+        return _nothing_follows(what)
+    if pvalue < alpha:
+        return f"At level {alpha:g}, {what} are not all the same ({_in_words(pvalue)})."
+    return f"At level {alpha:g}, it is not shown that any of {what} differ ({_in_words(pvalue)})."
+
+
+def _nothing_follows(what: str) -> str:
+    return f"Nothing follows: the test of {what} is undefined on this data."
+
+
+def _in_words(pvalue: float) -> str:
+    return "p = 0 to a float" if pvalue == 0 else f"p = {pvalue:.3g}"

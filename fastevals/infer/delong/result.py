@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.delong.placements import Moments
-from fastevals.infer.results import ALTERNATIVES, Null, SignificanceResult, level_of, normal_margins, z_test
+from fastevals.infer.results import (
+    ALTERNATIVES,
+    Null,
+    SignificanceResult,
+    conclusion_of_all,
+    level_of,
+    normal_margins,
+    z_test,
+)
 from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["DelongResult", "contrast_test"]
@@ -202,15 +210,10 @@ class DelongResult(Frozen):
         statistic, df = _chi_square(self.moments) if self.moments.defined else (math.nan, self.aucs.size - 1)
         pvalue = float(chdtrc(df, statistic)) if df else 1.0
         critical = float(chdtri(df, alpha)) if df else 0.0
-        if math.isnan(pvalue):
-            conclusion = "Nothing follows: the test of equal AUCs is undefined on this data."
-        elif pvalue < alpha:
-            conclusion = f"At level {alpha:g}, the AUCs are not all equal (p = {pvalue:.3g})."
-        else:
-            conclusion = f"At level {alpha:g}, it is not shown that any two AUCs differ (p = {pvalue:.3g})."
         effect = float(np.ptp(self.aucs))
         return SignificanceResult(
-            statistic, pvalue, critical, df, "two-sided", effect, None, pvalue < alpha, conclusion, alpha,
+            statistic, pvalue, critical, df, "two-sided", effect, None, pvalue < alpha,
+            conclusion_of_all("the AUCs", pvalue, alpha), alpha,
             "DeLong's test of equal AUCs", Null("chi2", (df,)) if df else None,
         )  # fmt: skip
 

@@ -1,1 +1,41 @@
-"""Tests between learners: from a measured difference to a decision."""
+"""Tests between learners: from a measured difference to a decision.
+
+Which test for which situation:
+
+=========================================  ==============================  ============================================
+you have                                   test                            it assumes
+=========================================  ==============================  ============================================
+one learner, errors on one test set,       `binomial_error_test`           independent rows; of several runs, each on
+a rate to compare with                                                     rows of its own, the worst is corrected for
+one learner, error rates of folds or       `error_rate_t_test`             independent, about normal; with ``n_train``
+hold-outs, a rate                                                          and ``n_test`` for splits of one data set
+two, predictions on one test set           `mcnemar_test`                  independent rows; says nothing of other
+                                                                           training sets
+two, any metric on one test set            `permutation_test`,             independent rows; scores on one scale
+                                           `delong_test` (AUC)
+two, k folds                               `corrected_resampled_t_test`    about normal; allows for shared training
+                                                                           rows (`paired_t_test` doesn't: too many
+                                                                           false alarms)
+two, five times two folds                  `five_by_two_cv_f_test`,        about normal
+                                           `five_by_two_cv_t_test`
+two, several data sets                     `wilcoxon_test`                 independent data sets, differences that are
+                                                                           symmetric about their median
+the same, differences of no common scale   `sign_test`                     independent data sets
+two, losses of each row or data set        `paired_permutation_test`       signs that could as well be reversed
+many, several data sets                    `friedman_test`, then           independent data sets
+                                           `nemenyi_test`, or with a
+                                           control
+                                           `bonferroni_dunn_test`; more
+                                           is shown by
+                                           `rank_comparison_test` and by
+                                           `pairwise_tests` (Wilcoxon,
+                                           Holm)
+many, predictions on one test set          `cochran_q_test`, then          independent rows
+                                           `pairwise_mcnemar_tests`
+many, any metric on one test set,          `compare_predictions`,          independent rows, or groups of them
+with intervals                             `compare_rankings`
+=========================================  ==============================  ============================================
+
+Every test gives a `SignificanceResult`, those of many pairs a sequence of them with p-values adjusted for their number
+(`adjust_pvalues`). A hypothesis that is not rejected is not shown to hold: look at the interval.
+"""

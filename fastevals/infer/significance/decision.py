@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import ALTERNATIVES, Null, SignificanceResult, conclusion_of, level_of
+from fastevals.infer.results import ALTERNATIVES, Null, SignificanceResult, conclusion_of, conclusion_of_all, level_of
 from fastevals.measure.results import Interval
 
 __all__ = ["SYMMETRIC", "alpha_of", "critical_value", "decide", "pvalues"]
@@ -55,12 +55,19 @@ def decide(
     interval: Interval | None = None,
     value: float = 0.0,
     no_variance: bool = False,
-    conclusion: str | None = None,
+    of_all: bool = False,
     kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
     **more: Any,
 ) -> Result:
-    """Give the result of a test whose statistic has a continuous distribution: `what` is `value` if it holds."""
+    """Give the result of a test whose statistic has a continuous distribution: `what` is `value` if it holds.
+
+    With `of_all`, what are several numbers, all the same if it holds.
+    """
     pvalue = float(pvalues(statistic, null, alternative))
+    if of_all:
+        conclusion = conclusion_of_all(what, pvalue, alpha)
+    else:
+        conclusion = conclusion_of(what, pvalue, alpha, alternative, interval, value, no_variance=no_variance)
     df = tuple(map(int, null.parameters))
     return kind(
         statistic=float(statistic),
@@ -71,8 +78,7 @@ def decide(
         effect=effect,
         confidence_interval=interval,
         rejected=pvalue < alpha,
-        conclusion=conclusion
-        or conclusion_of(what, pvalue, alpha, alternative, interval, value, no_variance=no_variance),
+        conclusion=conclusion,
         alpha=alpha,
         test=test,
         null=null,

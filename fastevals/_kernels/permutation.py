@@ -1,0 +1,142 @@
+"""Permutations of two models' outputs on the same rows: which rows are swapped, and what comes of it."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.random import bits, fill_bits, key_of
+
+__all__ = [
+    "GROUP",
+    "WORD",
+    "count_triples",
+    "draw_halves",
+    "fill_keys",
+    "fill_words",
+    "flip_signs",
+    "place_halves",
+    "take_sides",
+]
+
+GROUP = 8  # differences that a byte of random bits gives signs to
+WORD = 8  # such groups in a word of random bits
+LOW_BYTE = np.uint64(255)
+SIXTH, LAST_PLACE, ONE = np.uint32(6), np.uint32(63), np.uint32(1)
+
+
+@kernel
+def fill_keys(key, first, out):
+    """Write the keys of the streams numbered from `first` on."""
+    for i in range(out.size):
+        out[i] = key_of(key, np.uint64(first + i))
+
+
+# Labels -----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def count_triples(y_true, pred_a, pred_b, low, width, counts):
+    """Count each row's three codes, offset by `low`, in counts[lanes, width**3]; give the number of rows outside.
+
+    Rows go to the two lanes in turn, so that equal neighbours don't wait for each other.
+    """
+    k = np.uint64(width)
+    outside = 0
+    for i in range(y_true.size):
+        t, a, b = np.uint64(y_true[i] - low), np.uint64(pred_a[i] - low), np.uint64(pred_b[i] - low)
+        if t < k and a < k and b < k:
+            counts[np.uint64(i) & np.uint64(1), (t * k + a) * k + b] += 1
+        else:
+            outside += 1
+    return outside
+
+
+@kernel
+def draw_halves(tables, lows, limits, guides, shifts, limit_starts, guide_starts, keys, drawn):
+    """Write drawn[cell, i], a binomial count of chance 1/2 from stream i, by inversion.
+
+    A cell's count is its lowest plus the least j with a random number up to limits[start + j]; the number's first bits
+    say in `guides` where to start looking.
+    """
+    for cell in range(drawn.shape[0]):
+        table = tables[cell]
+        shift, low = np.uint64(shifts[table]), lows[table]
+        guide, limit = guides[guide_starts[table] :], limits[limit_starts[table] :]
+        for i in range(keys.size):
+            random = bits(keys[i], np.uint64(cell))
+            j = np.uint64(guide[random >> shift])
+            while random > limit[j]:
+                j += np.uint64(1)
+            drawn[cell, i] = low + np.int64(j)
+
+
+@kernel
+def place_halves(drawn, sizes, first, second, counts):
+    """Add drawn[cell, i] to counts[first[cell], i], and the rest of the cell's rows to counts[second[cell], i]."""
+    for cell in range(drawn.shape[0]):
+        one, other, size = first[cell], second[cell], sizes[cell]
+        for i in range(drawn.shape[1]):
+            counts[one, i] += drawn[cell, i]
+            counts[other, i] += size - drawn[cell, i]
+
+
+# Scores -----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def fill_words(key, number, words):
+    """Write the random bits of a permutation."""
+    fill_bits(key_of(key, number), 0, words)
+
+
+@kernel
+def take_sides(words, places, taken):
+    """Write which of the pooled outputs are the first model's: the bit of a row, for its second output the other.
+
+    places[i] is twice the place of the row's bit in `words`, plus one for a second output.
+    """
+    for i in range(places.size):
+        place = places[i]
+        row = place >> ONE
+        taken[i] = np.uint8((np.uint32(words[row >> SIXTH] >> np.uint64(row & LAST_PLACE)) ^ place) & ONE)
+
+
+# Signs ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def fill_sums(differences, sums):
+    """Write the sum of each group under each byte of signs: plus where a bit is set. Those of opposite signs mirror."""
+    for group in range(sums.shape[0]):
+        table = sums[group]
+        table[0] = 0.0
+        for i in range(GROUP):
+            d = differences[group * GROUP + i]
+            for j in range(1 << i):
+                table[j + (1 << i)] = table[j] + d
+                table[j] -= d
+
+
+@kernel
+def flip_signs(differences, keys, words, sums, totals):
+    """Write the sum of all differences under the signs that each stream gives: a look at a table for 8 of them.
+
+    Differences are a whole number of times 64. `words` is scratch for each stream's random word, `sums` for the tables
+    of a word, which stay in the nearest cache while all streams go through them: 2.5 x as fast as all words of a stream
+    at a time.
+    """
+    totals[:] = 0.0
+    flat = sums.reshape(sums.size)
+    for word in range(differences.size // (GROUP * WORD)):
+        fill_sums(differences[word * GROUP * WORD : (word + 1) * GROUP * WORD], sums)
+        for i in range(keys.size):
+            words[i] = bits(keys[i], np.uint64(word))
+        for i in range(keys.size):
+            random = words[i]
+            a = flat[random & LOW_BYTE] + flat[np.uint64(256) + (random >> np.uint64(8) & LOW_BYTE)]
+            b = flat[np.uint64(512) + (random >> np.uint64(16) & LOW_BYTE)]
+            b += flat[np.uint64(768) + (random >> np.uint64(24) & LOW_BYTE)]
+            c = flat[np.uint64(1024) + (random >> np.uint64(32) & LOW_BYTE)]
+            c += flat[np.uint64(1280) + (random >> np.uint64(40) & LOW_BYTE)]
+            d = flat[np.uint64(1536) + (random >> np.uint64(48) & LOW_BYTE)]
+            d += flat[np.uint64(1792) + (random >> np.uint64(56))]
+            totals[i] += (a + b) + (c + d)

@@ -1,0 +1,89 @@
+"""Which rows models get right, a part of the rows at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import run
+from fastevals._kernels.agreement import count_common
+
+__all__ = ["Agreement"]
+
+WORD = 64
+CELLS = 1 << 21  # of a part: its bits stay in cache while pairs are counted, and few calls are made
+FEWEST, MOST = 1 << 12, 1 << 16  # rows of a part
+
+
+class Agreement:
+    """Models' predicted classes beside the true ones; parts of rows depend on the two numbers alone.
+
+    Attributes
+    ----------
+    n_models, n_rows : int
+        How many there are.
+    parts : list of slice
+        Rows to look at together.
+    """
+
+    def __init__(self, true: NDArray[Any], models: dict[str, NDArray[Any]]) -> None:
+        self._models = models
+        self._true_as = {dtype: _narrowed(true, dtype) for dtype in {labels.dtype for labels in models.values()}}
+        self.n_models = sum(len(np.atleast_2d(labels)) for labels in models.values())
+        self.n_rows = true.size
+        size = min(max(CELLS // self.n_models // WORD * WORD, FEWEST), MOST)
+        self.parts = [slice(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
+
+    def right(self, part: slice) -> NDArray[np.bool_]:
+        """Tell which rows of a part each model gets right; the columns are padded to whole words, as wrong."""
+        n = part.stop - part.start
+        right = np.zeros((self.n_models, -(-n // WORD) * WORD), dtype=np.bool_)
+        done = 0
+        for name, labels in self._models.items():
+            block = np.atleast_2d(_whole(name, labels, part))
+            np.equal(block, self._true_as[labels.dtype][part], out=right[done : done + len(block), :n])
+            done += len(block)
+        return right
+
+    def count_common(self, pairs: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Count the rows that both models of each pair get right; a pair may be of a model with itself."""
+        first, second = np.ascontiguousarray(pairs.T)
+        tables: list[NDArray[np.int64]] = []
+
+        def table() -> NDArray[np.int64]:
+            tables.append(np.zeros(len(pairs), dtype=np.int64))
+            return tables[-1]
+
+        def count(part: slice, counts: NDArray[np.int64]) -> None:
+            bits = np.packbits(self.right(part), axis=1).view(np.uint64)
+            count_common(bits, first, second, counts)
+
+        run(count, self.parts, workspace=table)
+        return np.sum(tables, axis=0)  # type: ignore[no-any-return]
+
+
+def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give the true classes in the type of the predictions, if it holds them: no block is converted to be compared."""
+    if dtype.kind == "U":
+        return true
+    narrow = true.astype(np.int64 if dtype.kind == "f" else dtype)
+    return narrow if (narrow == true).all() else true
+
+
+def _whole(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
+    """Give a part of predicted classes, floats as integers."""
+    block = labels[..., part]
+    if block.dtype.kind != "f":
+        return block
+    with np.errstate(invalid="ignore"):
+        whole = block.astype(np.int64)
+    odd = whole != block
+    if labels.ndim == 2 and odd.any():
+        model = int(np.argmax(odd.any(axis=1)))
+        name, labels, odd = f"{name}[{model}]", labels[model], odd[model]
+    if odd.any():
+        check.as_class_numbers(name, labels)  # raises, and says where
+    return whole

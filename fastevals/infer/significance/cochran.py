@@ -1,0 +1,125 @@
+"""Cochran's Q: whether several models are right equally often on the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import run
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance.agreement import Agreement
+from fastevals.infer.significance.decision import alpha_of, decide
+
+__all__ = ["CochranResult", "cochran_q_test"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CochranResult(SignificanceResult):
+    """What Cochran's Q test gives: a `SignificanceResult` and what it compares.
+
+    Attributes
+    ----------
+    names : tuple
+        The models', in order; numbers where they have none.
+    accuracies : ndarray of shape (n_models,)
+        The share of rows that each gets right.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> result = fastevals.cochran_q_test([0, 1, 1, 0], {"a": [0, 1, 1, 0], "b": [1, 0, 0, 0], "c": [0, 1, 0, 0]})
+    >>> result.names, result.accuracies
+    (('a', 'b', 'c'), array([1.  , 0.25, 0.75]))
+    """
+
+    names: tuple[Any, ...] = ()
+    accuracies: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, arrays as lists."""
+        names = [name.item() if isinstance(name, np.generic) else name for name in self.names]
+        return {**SignificanceResult.to_dict(self), "names": names}
+
+
+def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: float = 0.95) -> CochranResult:
+    """Test whether all of several models are right equally often, on the same rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes: numbers, booleans or strings.
+    predictions : mapping of name to array-like, frame, or array-like of shape (n_models, n_samples)
+        Classes that two or more models predict: one an entry, a column or a row.
+    confidence_level : float in (0, 1)
+        The test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    CochranResult
+        `statistic` is Q, with chi-square's distribution of `df` one less than the models; `effect` is the range of the
+        accuracies. Where each row is got right by all or by none, Q is 0 and p is 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Notes
+    -----
+    With k models, R_j the rows that model j gets right, T_i the models that get row i right and N the sum of either:
+    ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N - sum(T_i**2))``. Of two models it is McNemar's uncorrected test. The
+    distribution is that of many rows on which the models differ; which of the models differ is for
+    `pairwise_mcnemar_tests` to show.
+
+    References
+    ----------
+    Cochran (1950), "The Comparison of Percentages in Matched Samples", doi:10.1093/biomet/37.3-4.256.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> predictions = {"a": [0, 1, 1, 0], "b": [1, 0, 0, 0], "c": [0, 1, 0, 0]}
+    >>> fastevals.cochran_q_test([0, 1, 1, 0], predictions)
+    CochranResult(statistic=4.667, pvalue=0.09697, effect=0.75, rejected=False)
+    """
+    alpha = alpha_of(confidence_level, "two-sided")
+    true = check.as_true_labels("y_true", y_true)
+    labels, names = check.as_models_labels("predictions", true, predictions)
+    models = Agreement(true, labels)
+
+    def count(part: slice) -> tuple[list[int], int]:
+        right = models.right(part)
+        of_rows = right.sum(axis=0, dtype=np.int32).astype(np.int64)
+        return [int(np.count_nonzero(row)) for row in right], int(of_rows @ of_rows)
+
+    of_models, squares = zip(*run(count, models.parts), strict=True)
+    rights = [sum(column) for column in zip(*of_models, strict=True)]
+    accuracies = np.array(rights) / models.n_rows
+    return decide(
+        "Cochran's Q test",
+        "the models' accuracies",
+        _cochran_q(rights, sum(squares)),
+        Null("chi2", (len(names) - 1,)),
+        alpha=alpha,
+        of_all=True,
+        effect=float(accuracies.max() - accuracies.min()),
+        kind=CochranResult,
+        names=names,
+        accuracies=accuracies,
+    )
+
+
+def _cochran_q(rights: list[int], squares: int) -> float:
+    """Give Q from the rows that each model gets right and the sum of the squared number of models that a row is got by.
+
+    In integers up to the one division.
+    """
+    k, total = len(rights), sum(rights)
+    within = k * total - squares
+    if within == 0:
+        return 0.0
+    return (k - 1) * (k * sum(right * right for right in rights) - total * total) / within

@@ -1,0 +1,197 @@
+"""Friedman's test: whether many learners do equally well on many data sets, by their ranks on each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import run
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance.decision import alpha_of, decide
+
+__all__ = ["FriedmanResult", "RankSums", "friedman_test", "rank_sums", "ranks_in_words"]
+
+Floats = NDArray[np.float64]
+
+STATISTICS = ("F", "chi-square")
+WORK = 1 << 22  # comparisons of one task
+SHOWN = 6  # algorithms named in a repr
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FriedmanResult(SignificanceResult):
+    """What `friedman_test` gives.
+
+    Attributes
+    ----------
+    names : tuple
+        The algorithms, in the order of the columns.
+    datasets : tuple or None
+        Names of the data sets, where a frame has them.
+    n_datasets : int
+        How many there are.
+    mean_ranks : ndarray of shape (n_algorithms,)
+        Over the data sets; rank 1 is the best.
+    chi_square, f_statistic : float
+        Friedman's statistic, and that of Iman and Davenport made from it.
+    """
+
+    names: tuple[Any, ...] = ()
+    datasets: tuple[Any, ...] | None = None
+    n_datasets: int = 0
+    mean_ranks: Floats = ()  # type: ignore[assignment]
+    chi_square: float = math.nan
+    f_statistic: float = math.nan
+
+    def __repr__(self) -> str:
+        shown = ranks_in_words(self.n_datasets, self.names, self.mean_ranks)
+        return f"{SignificanceResult.__repr__(self)[:-1]}, {shown})"
+
+
+def friedman_test(
+    results: Any,
+    *,
+    statistic: str = "F",
+    tie_correction: bool = True,
+    higher_is_better: bool = True,
+    confidence_level: float = 0.95,
+) -> FriedmanResult:
+    """Test whether all algorithms do equally well on a number of data sets, by their ranks on each.
+
+    Parameters
+    ----------
+    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like, or frame
+        A row for each data set, a column for each algorithm, finite. A frame's first column may name the data sets.
+        Results are tied where equal as floats.
+    statistic : {"F", "chi-square"}
+        That of Iman and Davenport, F with k - 1 and (k - 1)(N - 1) degrees of freedom; or Friedman's, chi-square with
+        k - 1, which rejects too seldom where data sets are few.
+    tie_correction : bool
+        Divide Friedman's statistic by what ties leave of its variance.
+    higher_is_better : bool
+        Whether the largest result has rank 1 (accuracy), or the smallest (error rate).
+    confidence_level : float in (0, 1)
+        The test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    FriedmanResult
+        With the mean ranks and both statistics. `effect` is Kendall's W, from 0 (the ranks agree on nothing, or all are
+        tied: p is 1 then) to 1 (they are the same on all data sets). There F is infinite and p is 0, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If F is asked for and infinite, or NaN for one data set alone.
+
+    Notes
+    -----
+    With R the mean ranks of k algorithms on N data sets, ``chi2 = 12 N / (k (k + 1)) (sum(R^2) - k (k + 1)^2 / 4)``,
+    divided by ``1 - sum(t^3 - t) / (N k (k^2 - 1))`` over groups of t ties, and
+    ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are ratios of integers, rounded once.
+
+    Takes O(N k^2) time. Rejection says that not all do equally well, not which: for that there are `nemenyi_test`,
+    `bonferroni_dunn_test` and `rank_comparison_test`. It assumes data sets that are independent.
+
+    References
+    ----------
+    Friedman (1937), doi:10.1080/01621459.1937.10503522. Iman and Davenport (1980), doi:10.1080/03610928008827904.
+    Demsar (2006), "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 1-30.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> errors = {"A": [0.1, 0.2, 0.1, 0.2], "B": [0.2, 0.3, 0.2, 0.3], "C": [0.4, 0.3, 0.3, 0.5]}
+    >>> fastevals.friedman_test(errors, higher_is_better=False)
+    FriedmanResult(statistic=57, pvalue=0.000125, effect=0.95, rejected=True,
+        4 data sets x 3 algorithms, mean ranks A: 1, B: 2.125, C: 2.875)
+    """
+    check.check_choice("statistic", statistic, STATISTICS)
+    corrected = check.as_flag("tie_correction", tie_correction)
+    alpha = alpha_of(confidence_level, "two-sided")
+    table = check.as_result_table("results", results)
+    found = rank_sums(table.values, check.as_flag("higher_is_better", higher_is_better))
+    n, k = table.values.shape
+    chi_square, f_statistic, concordance = _statistics(found, n, corrected)
+    value, null = {
+        "F": (f_statistic, Null("f", (k - 1, (k - 1) * (n - 1)))),
+        "chi-square": (chi_square, Null("chi2", (k - 1,))),
+    }[statistic]
+    if math.isnan(value):
+        check.warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
+    elif math.isinf(value):
+        check.warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
+    what = f"the {k} algorithms' mean ranks"
+    return decide(
+        "the Friedman test",
+        what,
+        value,
+        null,
+        alpha=alpha,
+        effect=concordance,
+        of_all=True,
+        kind=FriedmanResult,
+        names=table.algorithms,
+        datasets=table.datasets,
+        n_datasets=n,
+        mean_ranks=found.mean_ranks,
+        chi_square=chi_square,
+        f_statistic=f_statistic,
+    )
+
+
+class RankSums(NamedTuple):
+    """Twice the sums of the algorithms' ranks over data sets, the sum of t^3 - t over groups of t ties, the means."""
+
+    doubled: NDArray[np.int64]
+    ties: int
+    mean_ranks: Floats
+
+
+def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
+    """Rank each row's results, the best first; add up over rows."""
+    from fastevals._kernels.ranks import add_ranks
+
+    n, k = table.shape
+    size = max(1, WORK // k**2)
+
+    def ranked(start: int) -> tuple[NDArray[np.int64], int]:
+        sums = np.zeros(k, dtype=np.int64)
+        return sums, add_ranks(table[start : start + size], sums)
+
+    sums, ties = zip(*run(ranked, range(0, n, size)), strict=True)
+    doubled: NDArray[np.int64] = np.sum(sums, axis=0)
+    if higher_is_better:
+        doubled = 2 * n * (k + 1) - doubled
+    return RankSums(doubled, sum(map(int, ties)), doubled / (2 * n))
+
+
+def ranks_in_words(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
+    """Name the axes of a table of results, and the first algorithms' mean ranks."""
+    shown = [f"{name}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
+    more = ", ..." if len(names) > SHOWN else ""
+    sets = f"{n_datasets} data set{'s' * (n_datasets > 1)}"
+    return f"{sets} x {len(names)} algorithms, mean ranks {', '.join(shown)}{more}"
+
+
+def _statistics(found: RankSums, n: int, corrected: bool) -> tuple[float, float, float]:
+    """Give chi-square, F and Kendall's W."""
+    k = len(found.doubled)
+    between = sum(rank**2 for rank in found.doubled.tolist()) - n**2 * k * (k + 1) ** 2
+    over = n * k * (k**2 - 1) - (found.ties if corrected else 0)
+    above = 3 * between * (k - 1)
+    if not above:  # over is 0 too if all are tied
+        return 0.0, 0.0 if n > 1 else math.nan, 0.0
+    rest = n * (k - 1) * over - above
+    f_statistic = math.nan if n == 1 else (n - 1) * above / rest if rest else math.inf
+    return above / over, f_statistic, above / (n * (k - 1) * over)

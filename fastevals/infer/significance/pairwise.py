@@ -1,0 +1,202 @@
+"""What a test of many pairs of models gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.results import SignificanceResult, conclusion_of
+from fastevals.infer.significance.corrections import adjust_pvalues
+from fastevals.measure.results import Frozen
+
+__all__ = ["PairwiseResult", "paired_up", "pairs_of"]
+
+Floats = NDArray[np.float64]
+Pairs = NDArray[np.intp]
+
+SHOWN = 6  # pairs named in a repr
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairwiseResult(Frozen, Sequence[SignificanceResult]):
+    """Tests of pairs of models, their p-values adjusted for the number of pairs; a sequence of `SignificanceResult`.
+
+    Attributes
+    ----------
+    test : str
+        What the test of a pair is called.
+    names : tuple
+        The models', in order; numbers where they have none.
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Places in `names`: of each pair the first is compared with the second.
+    statistic : ndarray of shape (n_pairs,)
+        Value of the test statistic; NaN where the test is undefined.
+    pvalue : ndarray of shape (n_pairs,)
+        Adjusted: rejected where below `alpha`.
+    unadjusted_pvalue : ndarray of shape (n_pairs,)
+        As if each pair were the only one.
+    effect : ndarray of shape (n_pairs,)
+        What is compared, of the first less of the second (or their ratio), in its own unit.
+    rejected : ndarray of bool of shape (n_pairs,)
+        Whether ``pvalue < alpha``.
+    correction : str
+        How p-values are adjusted.
+    alternative : {"two-sided", "less", "greater"}
+        What the hypotheses are tested against.
+    alpha : float
+        Significance level, of all pairs together.
+    what : str
+        What `effect` is, in words.
+    value : float
+        Of the effect, if the hypothesis holds.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> errors = {"a": [0.2, 0.3, 0.1, 0.2], "b": [0.3, 0.5, 0.2, 0.4], "c": [0.2, 0.4, 0.2, 0.3]}
+    >>> found = fastevals.pairwise_tests(errors, test="paired-t", correction="holm")
+    >>> len(found), found.between("b", "a").pvalue < 0.05
+    (3, True)
+    """
+
+    test: str
+    names: tuple[Any, ...]
+    pairs: Pairs
+    statistic: Floats
+    pvalue: Floats
+    unadjusted_pvalue: Floats
+    effect: Floats
+    rejected: NDArray[np.bool_]
+    correction: str
+    alternative: str
+    alpha: float
+    what: str
+    value: float
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        first, second = self.pairs[k]
+        what = f"{self.what} of {self.names[first]} and {self.names[second]}"
+        pvalue = float(self.pvalue[k])
+        return SignificanceResult(
+            statistic=float(self.statistic[k]),
+            pvalue=pvalue,
+            critical_value=math.nan,
+            df=None,
+            alternative=self.alternative,
+            effect=float(self.effect[k]),
+            confidence_interval=None,
+            rejected=bool(self.rejected[k]),
+            conclusion=conclusion_of(what, pvalue, self.alpha, self.alternative, None, self.value),
+            alpha=self.alpha,
+            test=f"{self.test}, p adjusted ({self.correction})",
+        )
+
+    def between(self, first: Any, second: Any) -> SignificanceResult:
+        """Give the test of two models by name, in the order in which they were compared.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model, or the two were not compared.
+        """
+        wanted = {check.find_name(name, each, self.names) for name, each in (("first", first), ("second", second))}
+        for k, pair in enumerate(self.pairs):
+            if {*pair.tolist()} == wanted:
+                return self[k]  # type: ignore[no-any-return]
+        raise ValueError(
+            f"first and second must be two models that were compared, got {check.show(first)} and {check.show(second)}"
+        )
+
+    def matrix(self, values: str = "pvalue") -> Floats:
+        """Give p-values, or another attribute of pairs, as a matrix of shape (n_models, n_models).
+
+        NaN where a pair was not compared; on the diagonal 1 for p-values, else 0. `statistic` and `effect` are in
+        the place [first, second] alone, p-values and `rejected` in both.
+        """
+        check.check_choice("values", values, ("pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"))
+        found = np.full((len(self.names), len(self.names)), np.nan)
+        np.fill_diagonal(found, 1.0 if values.endswith("pvalue") else 0.0)
+        first, second = self.pairs.T
+        found[first, second] = getattr(self, values)
+        if values not in ("statistic", "effect"):
+            found[second, first] = getattr(self, values)
+        return found
+
+    @property
+    def conclusion(self) -> str:
+        """What follows, in a sentence: which pairs differ."""
+        n = len(self)
+        if not self.rejected.any():
+            return f"At level {self.alpha:g}, no difference is shown between any of the {n} pairs compared."
+        shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:SHOWN]]
+        more = f" and {self.rejected.sum() - SHOWN} more" if self.rejected.sum() > SHOWN else ""
+        others = "" if self.rejected.all() else "; of the other pairs it is not shown"
+        return f"At level {self.alpha:g}, these differ: {', '.join(shown)}{more}{others}."
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.test}, {len(self.names)} models, {len(self)} pairs, "
+            f"{int(self.rejected.sum())} rejected at {self.alpha:g}, correction={self.correction!r})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, arrays as lists."""
+        names = [name.item() if isinstance(name, np.generic) else name for name in self.names]
+        return {**Frozen.to_dict(self), "names": names, "conclusion": self.conclusion}
+
+
+Result = TypeVar("Result", bound=PairwiseResult)
+
+
+def pairs_of(names: tuple[Any, ...], reference: Any = None) -> Pairs:
+    """Give all pairs of models, or each other model's with the reference."""
+    if reference is None:
+        return np.stack(np.triu_indices(len(names), 1), axis=1)
+    place = check.find_name("reference", reference, names)
+    return np.array([(k, place) for k in range(len(names)) if k != place], dtype=np.intp)
+
+
+def paired_up(
+    kind: type[Result],
+    test: str,
+    names: tuple[Any, ...],
+    pairs: Pairs,
+    tested: tuple[Floats, Floats, Floats],
+    *,
+    what: str,
+    value: float = 0.0,
+    correction: str,
+    alternative: str,
+    alpha: float,
+    **more: Any,
+) -> Result:
+    """Give the result of statistics, p-values and effects of pairs."""
+    statistic, unadjusted, effect = tested
+    pvalue = adjust_pvalues(unadjusted, correction)
+    return kind(
+        test=test,
+        names=names,
+        pairs=pairs,
+        statistic=statistic,
+        pvalue=pvalue,
+        unadjusted_pvalue=unadjusted,
+        effect=effect,
+        rejected=pvalue < alpha,
+        correction=correction,
+        alternative=alternative,
+        alpha=alpha,
+        what=what,
+        value=value,
+        **more,
+    )

@@ -1,0 +1,123 @@
+"""What permutations give: the values of a statistic, its p-value and where rejection begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._random import seed_key
+from fastevals.infer.comparison import SIDES, TIED
+from fastevals.infer.results import MOST_RESAMPLES
+
+__all__ = ["FEW", "Draws", "Outcomes", "Tested", "from_values"]
+
+Floats = NDArray[np.float64]
+
+FEW = 1 << 13  # permutations that are all gone through, even where fewer are asked for
+ROUNDING = 2.0**-48  # relative to the two metrics: less is no difference
+
+
+class Draws(NamedTuple):
+    """How many permutations to draw, and from which stream."""
+
+    n_resamples: int
+    key: np.uint64
+    progress: bool = False
+
+    @classmethod
+    def of(cls, n_resamples: Any, rng: Any, progress: bool = False) -> Draws:
+        """Check what a user gives."""
+        n = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
+        return cls(n, seed_key("rng", rng), progress)
+
+    def most(self, few: int = FEW) -> int:
+        """Give the number of permutations up to which all are gone through: no more than drawn, or few."""
+        return max(self.n_resamples + 1, few)
+
+
+class Outcomes(NamedTuple):
+    """Values of a statistic under permutations.
+
+    Attributes
+    ----------
+    values : ndarray of float64 of shape (n,)
+        Of each.
+    exact : bool
+        Whether these are all there are, and not a sample.
+    chances : ndarray of float64 of shape (n,) or None
+        Of the values, where they are not equally likely.
+    """
+
+    values: Floats
+    exact: bool
+    chances: Floats | None = None
+
+    def defined(self) -> Outcomes:
+        """Leave out what is NaN."""
+        kept = ~np.isnan(self.values)
+        if kept.all():
+            return self
+        chances = None if self.chances is None else self.chances[kept] / self.chances[kept].sum()
+        return Outcomes(self.values[kept], self.exact, chances)
+
+    def pvalue(self, statistic: float, slack: float, alternative: str) -> float:
+        """Give the chance of a value at least as extreme, up to rounding; of a sample, with the data's own among it."""
+        side = SIDES[alternative]
+        reached = side(self.values) >= float(side(statistic)) - slack
+        if self.chances is not None:
+            return min(float(self.chances[reached].sum() / self.chances.sum()), 1.0)
+        others = 0 if self.exact else 1
+        return (others + int(np.count_nonzero(reached))) / (others + self.values.size)
+
+    def critical_value(self, alpha: float, alternative: str) -> float:
+        """Give the most extreme value that is not rejected."""
+        side = SIDES[alternative]
+        values = side(self.values)
+        if self.chances is not None:
+            order = np.argsort(values)[::-1]
+            place = int(np.searchsorted(np.cumsum(self.chances[order]), alpha * (1 - TIED)))
+            critical = values[order[min(place, values.size - 1)]]
+        else:
+            others = 0 if self.exact else 1
+            place = math.ceil(alpha * (1 - TIED) * (values.size + others)) - 1 - others  # from the largest down
+            if place < 0:
+                return -math.inf if alternative == "less" else math.inf
+            critical = np.partition(values, values.size - 1 - place)[values.size - 1 - place]
+        return float(-critical if alternative == "less" else critical)
+
+
+class Tested(NamedTuple):
+    """A statistic, what permutations make of it, and in which unit to give it.
+
+    Attributes
+    ----------
+    statistic : float
+        Of the data.
+    outcomes : Outcomes
+        Under permutations.
+    slack : float
+        Values as near are tied: each is rounded.
+    then : callable
+        Gives a statistic, or many, as they are told; ascending, and odd.
+    """
+
+    statistic: float
+    outcomes: Outcomes
+    slack: float
+    then: Callable[[Any], Any] = lambda values: values
+
+
+def from_values(first: float, second: float, outcomes: Outcomes) -> Tested:
+    """Take the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
+    statistic = math.nan if math.isinf(first) and first == second else first - second
+    size = ROUNDING * max(abs(first), abs(second))
+    if not math.isfinite(statistic):
+        return Tested(statistic, outcomes, 0.0)
+    if abs(statistic) <= size:
+        statistic = 0.0
+    return Tested(statistic, outcomes, max(TIED * abs(statistic), size))

@@ -1,0 +1,89 @@
+"""What a permutation test gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.results import SignificanceResult, conclusion_of
+from fastevals.infer.significance.permutation.outcomes import Tested
+
+__all__ = ["PermutationResult", "decided"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PermutationResult(SignificanceResult):
+    """A `SignificanceResult` of a permutation test: `statistic` and `effect` are the difference itself.
+
+    Attributes
+    ----------
+    metric : str
+        What is compared.
+    n_resamples : int
+        Permutations, those left out included; of an exact test, the outcomes there are.
+    exact : bool
+        Whether all permutations were gone through: the p-value is exact, and the same for any seed.
+    n_undefined : int
+        Permutations in which a metric is undefined: they are left out.
+    null_distribution : ndarray of shape (n_resamples - n_undefined,) or None
+        The difference in each, where it was asked for.
+    null_chances : ndarray of the same shape or None
+        Of these values, in an exact test of counts; elsewhere they are equally likely.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.permutation_test([0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [1, 0, 0, 0, 1])
+    PermutationResult(statistic=0.6, pvalue=0.25, effect=0.6, rejected=False)
+    """
+
+    metric: str = ""
+    n_resamples: int = 0
+    exact: bool = False
+    n_undefined: int = 0
+    null_distribution: NDArray[np.float64] | None = None
+    null_chances: NDArray[np.float64] | None = None
+
+
+def decided(
+    test: str, metric: str, tested: Tested, *, alternative: str, alpha: float, keep_distribution: bool
+) -> PermutationResult:
+    """Decide, and say what of the permutations is left out."""
+    statistic, then = tested.statistic, tested.then
+    outcomes = tested.outcomes.defined()
+    n, left = tested.outcomes.values.size, outcomes.values.size
+    pvalue = critical = math.nan
+    if math.isnan(statistic):
+        check.warn_undefined(f"the test of {metric}", "the metric of a model is, on these rows, or the difference")
+    elif left == 0:
+        check.warn_undefined(f"the test of {metric}", f"the metric is, in all of {n} permutations")
+    else:
+        if left < n:
+            check.warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")
+        pvalue = outcomes.pvalue(statistic, tested.slack, alternative)
+        critical = outcomes.critical_value(alpha, alternative)
+        critical = float(then(critical)) if math.isfinite(critical) else critical
+    difference = float(then(statistic))
+    return PermutationResult(
+        statistic=difference,
+        pvalue=pvalue,
+        critical_value=critical,
+        df=None,
+        alternative=alternative,
+        effect=difference,
+        confidence_interval=None,
+        rejected=pvalue < alpha,
+        conclusion=conclusion_of(f"the difference of {metric}", pvalue, alpha, alternative, None),
+        alpha=alpha,
+        test=test,
+        metric=metric,
+        n_resamples=n,
+        exact=outcomes.exact,
+        n_undefined=n - left,
+        null_distribution=np.asarray(then(outcomes.values)) if keep_distribution else None,
+        null_chances=outcomes.chances if keep_distribution else None,
+    )

@@ -1,0 +1,110 @@
+"""Paired differences whose signs are flipped."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
+from fastevals.infer.comparison import TIED
+from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes, Tested
+
+__all__ = ["flipped", "mean_of", "nonzero_differences", "permutation_of_pairs", "permutation_plan"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 2.0**-50  # relative to the measurements: what is less is no difference
+FEW = 1 << 16  # sign vectors that are all gone through, even where fewer permutations are asked for
+WORK = 1 << 30  # signs of one task: about 0.1 s
+FEWEST, MOST = 512, 4096  # permutations of one task: enough to make tables for
+
+
+class NonZero(NamedTuple):
+    """Differences that are not zero, in units of 2**exponent."""
+
+    values: Floats
+    exponent: int
+
+
+def nonzero_differences(a: Floats, b: Floats) -> NonZero:
+    """Give a - b where they differ by more than rounding."""
+    largest = np.maximum(np.abs(a), np.abs(b))
+    exponent = int(np.frexp(largest.max())[1])
+    values = np.ldexp(a, -exponent) - np.ldexp(b, -exponent)
+    return NonZero(values[np.abs(values) > ROUNDING * np.ldexp(largest, -exponent)], exponent)
+
+
+def flipped(values: Floats, draws: Draws) -> Tested:
+    """Give the sum of differences, and its values under random signs; under all there are, where these are few."""
+    statistic, slack = float(values.sum()), TIED * float(np.abs(values).sum())
+    if values.size < 31 and 1 << values.size <= draws.most(FEW):
+        sums = np.zeros(1)
+        for each in values:
+            sums = np.concatenate((sums - each, sums + each))
+        return Tested(statistic, Outcomes(sums, exact=True), slack)
+    padded = np.zeros(-(-values.size // (GROUP * WORD)) * GROUP * WORD)
+    padded[: values.size] = values
+    size = min(max(WORK // padded.size, FEWEST), MOST)
+
+    def task(start: int, sums: Floats) -> Floats:
+        keys, words = np.empty((2, min(size, draws.n_resamples - start)), dtype=np.uint64)
+        fill_keys(draws.key, start, keys)
+        totals = np.empty(keys.size)
+        flip_signs(padded, keys, words, sums, totals)
+        return totals
+
+    def tables() -> Floats:
+        return np.empty((WORD, 1 << GROUP))
+
+    none = np.empty(0, dtype=np.uint64)
+    flip_signs(padded[:0], none, none, tables(), np.empty(0))  # compiled before threads start
+    parts = run(task, range(0, draws.n_resamples, size), workspace=tables, progress=draws.progress)
+    return Tested(statistic, Outcomes(np.concatenate(parts), exact=False), slack)
+
+
+def permutation_plan(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:
+    """Check the options of `permutation_of_pairs` as a user gives them."""
+    draws = Draws.of(n_resamples, rng)
+    return {"n_resamples": draws.n_resamples, "key": draws.key}
+
+
+def permutation_of_pairs(
+    a: Floats, b: Floats, alternative: str, *, n_resamples: int, key: np.uint64
+) -> tuple[Floats, Floats, Floats]:
+    """Give mean differences, p-values and mean differences again of many pairs of learners.
+
+    Parameters
+    ----------
+    a, b : ndarray of float64 of shape (n_pairs, n)
+        Finite measurements.
+    alternative : str
+        As for `paired_permutation_test`, which gives the same numbers for a pair.
+    n_resamples : int
+        Permutations.
+    key : uint64
+        Of the random stream: the same for all pairs.
+
+    Returns
+    -------
+    statistic, pvalue, effect : ndarray of shape (n_pairs,)
+    """
+    draws = Draws(n_resamples, key)
+
+    def test(pair: int) -> tuple[float, float]:
+        found = nonzero_differences(a[pair], b[pair])
+        tested = flipped(found.values, draws)
+        return mean_of(tested.statistic, a.shape[1], found.exponent), tested.outcomes.pvalue(
+            tested.statistic, tested.slack, alternative
+        )
+
+    means, pvalues = np.array(run(test, range(len(a)))).reshape(-1, 2).T.copy()
+    return means, pvalues, means
+
+
+def mean_of(sums: Floats | float, n: float, exponent: int) -> Any:
+    """Give the means of sums in units of 2**exponent; infinite past the largest float."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(np.divide(sums, n), exponent)

@@ -1,0 +1,321 @@
+"""Wilcoxon's signed-rank test and the sign test: all signs enumerated, SciPy, published figures, invariances."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from fastevals._kernels.ranks import sum_at
+from fastevals.infer.results import ALTERNATIVES, SignificanceResult
+from fastevals.infer.significance.signed_ranks import (
+    sign_of_pairs,
+    sign_test,
+    wilcoxon_of_pairs,
+    wilcoxon_options,
+    wilcoxon_test,
+)
+from fastevals.measure.results import Interval
+from tests import reference_significance_ranks as reference
+from tests.strategies import BOUNDED, FEWER, LARGEST
+
+TIED = (-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 2.0)
+ZEROS = ("drop", "pratt")
+# Largest rejected W, two-sided at .05: Wilcoxon's table, as in Siegel (1956), table G.
+TABLE = dict(zip(range(6, 21), (0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52), strict=True))
+
+differences = st.one_of(
+    st.lists(st.sampled_from(TIED), min_size=1, max_size=8),
+    st.lists(st.sampled_from([*range(-40, 41)]).map(float), min_size=1, max_size=8),
+)
+
+
+def of(values: Any, **options: Any) -> SignificanceResult:
+    return wilcoxon_test(values, np.zeros(len(values)), **options)
+
+
+def is_beyond(value: float, critical: float | Interval, alternative: str) -> bool:
+    if isinstance(critical, Interval):
+        return value < critical.low or value > critical.high
+    return value < critical if alternative == "less" else value > critical
+
+
+def check_decision(result: SignificanceResult, null_value: float = 0.0) -> None:
+    """Assert that p-value, critical value and interval say the same."""
+    assert result.rejected == (result.pvalue < result.alpha)
+    assert result.rejected == is_beyond(result.statistic, result.critical_value, result.alternative)
+    low, high = result.confidence_interval  # type: ignore[misc]
+    assert low <= high
+    if result.rejected:  # 0 may be an end where differences are tied
+        assert not low < null_value < high
+    else:
+        assert low <= null_value <= high
+    assert ("not shown" in result.conclusion) == (not result.rejected)
+
+
+# Wilcoxon ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zeros", ZEROS)
+@given(values=differences, alternative=st.sampled_from(ALTERNATIVES), level=st.sampled_from([0.5, 0.8, 0.95, 0.99]))
+@BOUNDED
+def test_matches_all_signs_enumerated(values: list[float], zeros: str, alternative: str, level: float) -> None:
+    result = of(values, zeros=zeros, alternative=alternative, confidence_level=level)
+    statistic, pvalue = reference.wilcoxon(values, zeros, alternative)
+    assert tuple(result) == (statistic, pvalue)  # to the last bit
+    assert result.effect == reference.pseudomedian(values, zeros)
+    check_decision(result)
+
+
+@given(
+    values=differences, zeros=st.sampled_from(ZEROS), alternative=st.sampled_from(ALTERNATIVES), corrected=st.booleans()
+)
+@FEWER
+def test_normal_decisions_agree(values: list[float], zeros: str, alternative: str, corrected: bool) -> None:
+    result = of(
+        values * 3, zeros=zeros, alternative=alternative, method="normal", continuity_correction=corrected,
+        confidence_level=0.9,
+    )  # fmt: skip
+    check_decision(result)
+
+
+@pytest.mark.parametrize("n", [5, 12, 50, 200])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_matches_scipy_exact_without_ties(n: int, alternative: str) -> None:
+    values = np.random.default_rng(n).normal(0.3, 1, n)
+    result = of(values, alternative=alternative, method="exact")
+    theirs = stats.wilcoxon(values, alternative=alternative, method="exact")
+    np.testing.assert_allclose(result.pvalue, theirs.pvalue, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [60, 2000])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("corrected", [False, True])
+@pytest.mark.parametrize(("zeros", "theirs"), [("drop", "wilcox"), ("pratt", "pratt")])
+def test_matches_scipy_normal_with_ties_and_zeros(
+    n: int, alternative: str, corrected: bool, zeros: str, theirs: str
+) -> None:
+    values = np.random.default_rng(n).normal(0.05, 1, n).round(1)
+    result = of(values, alternative=alternative, method="normal", zeros=zeros, continuity_correction=corrected)
+    their_result = stats.wilcoxon(
+        values, alternative=alternative, zero_method=theirs, correction=corrected, method="approx"
+    )
+    np.testing.assert_allclose(result.pvalue, their_result.pvalue, rtol=1e-10)
+
+
+def test_hollander_and_wolfe() -> None:
+    """Depression scores, in R's help of wilcox.test: V = 40, p = 0.01953."""
+    x = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+    y = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+    result = wilcoxon_test(x, y, alternative="greater")
+    assert (result.statistic, round(result.pvalue, 5)) == (40, 0.01953)
+    assert result.rejected
+    assert result.confidence_interval.low > 0  # type: ignore[union-attr]
+
+
+def test_sleep() -> None:
+    """Student's sleep data, with ties and a zero: R gives V = 45, p = 0.009091, by the normal with its correction."""
+    values = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
+    result = of(values, method="normal", continuity_correction=True)
+    assert (result.statistic, round(result.pvalue, 6)) == (45, 0.009091)
+    assert of(values).pvalue == 2 * 2**-9  # the most extreme of all signs of nine
+
+
+@pytest.mark.parametrize(("n", "table"), TABLE.items())
+def test_published_critical_values(n: int, table: int) -> None:
+    critical = of(np.arange(1.0, n + 1)).critical_value
+    assert critical == (table + 1, n * (n + 1) / 2 - table - 1)
+
+
+def test_interval_without_ties_is_of_walsh_means() -> None:
+    """With n = 10 the table's 8 is rejected: the ends are the ninth means from each side."""
+    values = np.random.default_rng(3).normal(1, 1, 10)
+    sums = reference.walsh_sums(values.tolist())
+    assert of(values).confidence_interval == (sums[8] / 2, sums[-9] / 2)
+    assert of(values, alternative="greater").confidence_interval == (sums[10] / 2, math.inf)
+
+
+@given(values=st.lists(st.sampled_from([*TIED, 1e300, -1e-300, 3.1]), min_size=1, max_size=12))
+@FEWER
+def test_sum_at_every_place(values: list[float]) -> None:
+    ascending = np.sort(values)
+    expected = reference.walsh_sums(ascending.tolist())
+    assert [sum_at(ascending, place) for place in range(len(expected))] == expected
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "normal"])
+@pytest.mark.parametrize("zeros", ZEROS)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_learners_that_do_not_differ(method: str, zeros: str, alternative: str) -> None:
+    a = [0.1, 0.5, 0.3]
+    result = wilcoxon_test(a, a, method=method, zeros=zeros, alternative=alternative)
+    assert (*result, result.effect) == (0, 1, 0)
+    assert result.confidence_interval == (-math.inf, math.inf)
+    assert not result.rejected
+
+
+def test_too_few_to_reject() -> None:
+    result = of([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert result.pvalue == 2 * 2**-5
+    assert result.critical_value == (0, 15)
+    assert result.confidence_interval == (-math.inf, math.inf)
+    assert "can't show it" in result.conclusion
+    one_sided = of([1.0, 2.0, 3.0, 4.0, 5.0], alternative="greater")
+    assert one_sided.rejected
+    assert "can't" not in one_sided.conclusion
+
+
+@pytest.mark.parametrize("method", ["exact", "normal"])
+def test_invariances(method: str) -> None:
+    random = np.random.default_rng(5)
+    a, b = random.normal(0.4, 1, (2, 20)).round(1)
+    result = wilcoxon_test(a, b, method=method)
+    order = random.permutation(20)
+    assert wilcoxon_test(a[order], b[order], method=method) == result
+    swapped = wilcoxon_test(b, a, method=method)
+    np.testing.assert_allclose(swapped.pvalue, result.pvalue, rtol=1e-12)
+    assert swapped.effect == -result.effect  # type: ignore[operator]
+    assert swapped.confidence_interval == tuple(-end for end in reversed(result.confidence_interval))  # type: ignore[arg-type]
+    for factor in (2.0**600, 2.0**-600):
+        scaled = wilcoxon_test(a * factor, b * factor, method=method)
+        assert tuple(scaled) == tuple(result)
+        assert (scaled.effect, *scaled.confidence_interval) == tuple(  # type: ignore[misc]
+            end * factor
+            for end in (result.effect, *result.confidence_interval)  # type: ignore[misc]
+        )
+
+
+def test_extremes_do_not_overflow() -> None:
+    a, b = [LARGEST, -LARGEST, LARGEST, 0.0], [-LARGEST, LARGEST, 0.0, 1e-300]
+    result = wilcoxon_test(a, b, confidence_level=0.2)
+    assert tuple(result) == tuple(of([4.0, -4.0, 2.0, -1.0]))
+    assert result.effect is not None
+    assert of([5e-324, 1e-323]).statistic == 3
+
+
+def test_ties_are_exact_equality() -> None:
+    assert 0.9 - 0.8 != 0.8 - 0.7
+    result = wilcoxon_test([0.9, 0.7], [0.8, 0.8])
+    rounded = of(np.round([0.1, -0.1], 10))
+    assert (result.statistic, rounded.statistic) == (1, 1.5)
+
+
+def test_many_differences() -> None:
+    values = np.random.default_rng(1).normal(0.01, 1, 100_000)
+    result = of(values)
+    theirs = stats.wilcoxon(values, method="approx")
+    np.testing.assert_allclose(result.pvalue, theirs.pvalue, rtol=1e-9)
+    low, high = result.confidence_interval  # type: ignore[misc]
+    assert low < result.effect < high  # type: ignore[operator]
+    assert abs((high - low) / (2 * 1.96 * math.sqrt(math.pi / 3 / 100_000)) - 1) < 0.02  # efficiency 3 / pi
+    assert result.null.name == "norm"  # type: ignore[union-attr]
+
+
+def test_few_differences_among_many_zeros() -> None:
+    values = np.append(np.zeros(20_000), [1.0, 2.0, 3.0, -4.0, 5.0, 6.0, 7.0])
+    exact, dropped = (of(values, zeros=zeros) for zeros in ("pratt", "drop"))
+    assert dropped.pvalue == reference.wilcoxon(values[-7:].tolist(), "drop", "two-sided")[1]
+    assert exact.null is None
+    assert exact.pvalue == 2 * 5 * 2**-7  # ranks are about the same: none is negative, or one of the four smallest
+    assert of(np.append(np.zeros(3_000_000), [1.0, 2.0]), zeros="pratt").null is not None
+
+
+def test_false_alarms_of_the_normal() -> None:
+    """Of 4000 tests at level .05 between 145 and 258 reject (a false alarm of this test: 5e-5), also with ties."""
+    a = np.random.default_rng(11).normal(size=(4000, 60)).round(1)
+    _, pvalue, _ = wilcoxon_of_pairs(a, np.zeros_like(a), "two-sided")
+    rejected = np.count_nonzero(pvalue < 0.05)
+    assert stats.binom.interval(1 - 5e-5, 4000, 0.05)[0] <= rejected <= stats.binom.interval(1 - 5e-5, 4000, 0.05)[1]
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("method", ["auto", "exact", "normal"])
+@pytest.mark.parametrize("zeros", ZEROS)
+def test_many_pairs_are_each(alternative: str, method: str, zeros: str) -> None:
+    random = np.random.default_rng(2)
+    a, b = random.integers(0, 6, (2, 6, 52)).astype(float)
+    a[1], a[2, 3:] = b[1], b[2, 3:]
+    a[4] += random.normal(size=52)
+    options = {"method": method, "zeros": zeros}
+    statistic, pvalue, effect = wilcoxon_of_pairs(a, b, alternative, **wilcoxon_options(**options))
+    for pair in range(6):
+        one = wilcoxon_test(a[pair], b[pair], alternative=alternative, **options)  # type: ignore[arg-type]
+        assert (*one, one.effect) == (statistic[pair], pvalue[pair], effect[pair])
+
+
+def test_inputs() -> None:
+    a, b = np.array([5, 3, 4, 2], dtype=">i4"), (1.0, 1.0, 5.0, 1.0)
+    before = a.copy()
+    assert wilcoxon_test(a, b) == wilcoxon_test([5.0, 3.0, 4.0, 2.0], b)
+    assert wilcoxon_test(a, b).to_dict()["statistic"] == 8.5
+    np.testing.assert_array_equal(a, before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1, 2], [1]), {}, "b has 1 rows, but a has 2|shape"),
+        (([1, math.nan], [1, 2]), {}, "a must be finite, but has 1 NaN value, the first at row 1"),
+        (([1, 2], [1, math.inf]), {}, "b must be finite"),
+        (([], []), {}, "a is empty"),
+        (([1], [2]), {"method": "approx"}, "method must be one of 'auto', 'exact', 'normal'; got 'approx'"),
+        (([1], [2]), {"zeros": "zsplit"}, "zeros must be one of"),
+        (([1], [2]), {"continuity_correction": 1}, "continuity_correction must be True or False"),
+        (([1], [2]), {"alternative": "both"}, "alternative must be one of"),
+        (([1], [2]), {"confidence_level": 1}, "confidence_level"),
+        ((np.arange(2048), np.zeros(2048)), {"method": "exact"}, "method='exact' must be an integer from 1 to 2047"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(arguments: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        wilcoxon_test(*arguments, **options)
+
+
+# Sign test --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_sign_test_matches_scipy(alternative: str, level: float) -> None:
+    for wins, losses in product((0, 1, 4, 9, 30), (0, 2, 5, 6, 14)):
+        if not wins + losses:
+            continue
+        a = np.array([1.0] * wins + [-1.0] * losses + [0.0] * 3)
+        result = sign_test(a, np.zeros_like(a), alternative=alternative, confidence_level=level)
+        theirs = stats.binomtest(wins, wins + losses, alternative=alternative)
+        np.testing.assert_allclose(result.pvalue, theirs.pvalue, rtol=1e-12)
+        np.testing.assert_allclose(result.confidence_interval, theirs.proportion_ci(level), rtol=1e-10)
+        assert (result.statistic, result.effect) == (wins, wins / (wins + losses))
+        check_decision(result, 0.5)
+
+
+def test_sign_test_of_learners_that_do_not_differ() -> None:
+    result = sign_test([1, 2, 3], [1, 2, 3])
+    assert (*result, result.effect) == (0, 1, 0.5)
+    assert result.confidence_interval == (0, 1)
+    assert "can't show it" in result.conclusion
+
+
+def test_sign_test_of_many_pairs_is_each() -> None:
+    a, b = np.random.default_rng(4).integers(0, 3, (2, 5, 9)).astype(float)
+    a[0] = b[0]
+    statistic, pvalue, effect = sign_of_pairs(a, b, "greater")
+    for pair in range(5):
+        one = sign_test(a[pair], b[pair], alternative="greater")
+        assert (*one, one.effect) == (statistic[pair], pvalue[pair], effect[pair])
+
+
+def test_sign_test_is_unchanged_by_what_keeps_signs() -> None:
+    a, b = np.random.default_rng(6).normal(size=(2, 15))
+    result = sign_test(a, b)
+    assert sign_test(a * 2.0**600, b * 2.0**600) == result
+    assert sign_test(np.exp(a), np.exp(b)) == result
+    swapped = sign_test(b, a)
+    assert swapped.pvalue == result.pvalue
+    assert swapped.statistic == 15 - result.statistic
