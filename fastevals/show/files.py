@@ -11,18 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SUFFIXES", "check_columns", "read_columns"]
+__all__ = ["SUFFIXES", "check_columns", "check_one_role", "read_columns"]
 
 
-def read_columns(path: str | Path, wanted: Mapping[str, str], *, numeric: Collection[str]) -> dict[str, NDArray[Any]]:
+def read_columns(
+    path: str | Path, wanted: Mapping[str, str] | None, *, numeric: Collection[str] = ()
+) -> dict[str, NDArray[Any]]:
     """Read some columns of a file.
 
     Parameters
     ----------
     path : str or Path
         A CSV, Parquet or Arrow file; its name's end says which.
-    wanted : mapping of str to str
-        Names of the columns, and what messages call each (``--label 'y'``).
+    wanted : mapping of str to str, or None
+        Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
         Those of `wanted` that must hold numbers.
 
@@ -46,6 +48,8 @@ def read_columns(path: str | Path, wanted: Mapping[str, str], *, numeric: Collec
     with _damage_reported(path):
         source = open_format.open(path)
         names = source.names
+    if wanted is None:
+        wanted = {name: f"column {name!r}" for name in names}
     check_columns(f"{str(path)!r}", names, wanted)
     with _damage_reported(path):
         table = source.read(list(wanted))
@@ -53,6 +57,13 @@ def read_columns(path: str | Path, wanted: Mapping[str, str], *, numeric: Collec
     if not table.num_rows:
         raise ValueError(f"{str(path)!r} has no rows")
     return {name: _as_numpy(shown, table.column(name), name in numeric) for name, shown in wanted.items()}
+
+
+def check_one_role(shown: dict[str, str], option: str, name: str) -> None:
+    """Note what messages call a column; raise if it has a role already."""
+    if name in shown:
+        raise ValueError(f"{option} {name!r} is given already, as {shown[name]}; a column has one role")
+    shown[name] = f"{option} {name!r}"
 
 
 def check_columns(where: str, names: list[str], wanted: Mapping[str, str]) -> None:

@@ -1,13 +1,16 @@
-"""How a report writes names, numbers and metrics."""
+"""How reports and comparisons write names, numbers, metrics and tables."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from fastevals.measure.registry import METRICS
 
-__all__ = ["digits", "label", "place", "printable", "probability", "title"]
+__all__ = ["aligned", "digits", "json_number", "json_values", "label", "place", "printable", "probability", "title"]
 
 
 def printable(text: str) -> str:
@@ -42,3 +45,37 @@ def probability(value: float) -> str:
     if value < 1e-9:
         return "<1e-9"
     return f"{value:.0e}" if value < 0.0001 else digits(value)
+
+
+def aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
+    """Give the lines of tables whose columns have the same widths."""
+    widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
+
+    def line(row: list[str]) -> str:
+        name, *cells = row
+        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+        return " ".join(padded).rstrip()
+
+    return [list(map(line, rows)) for rows in tables]
+
+
+def json_number(value: float | None) -> float | str | None:
+    """Give a number that strict JSON has."""
+    if value is None or math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def json_values(value: Any) -> Any:
+    """Give what results hold as strict JSON has it: arrays and tuples as lists, names as text, NaN as null."""
+    if isinstance(value, Mapping):
+        return {str(key): json_values(each) for key, each in value.items()}
+    if hasattr(value, "_asdict"):
+        return json_values(value._asdict())
+    if isinstance(value, (np.ndarray, np.generic)):
+        return json_values(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [json_values(each) for each in value]
+    return json_number(value) if isinstance(value, float) else value

@@ -11,7 +11,8 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import METRICS
-from fastevals.show import cli, intervals
+from fastevals.show import cli
+from fastevals.show.report import intervals
 
 SMALL = (
     "y,a,b,w,part,name\n0,.1,.5,1,test,x\n1,.9,.5,2,test,y\n0,.3,.2,1,train,x\n1,.2,.8,3,train,y\n1,.8,.9,0,train,z\n"
@@ -428,7 +429,7 @@ def test_interruptions(capsys, monkeypatch, raised, status, said):
     def fail(_):
         raise raised
 
-    monkeypatch.setattr(cli, "_report", fail)
+    monkeypatch.setattr(cli.report, "run", fail)
     assert cli.main(["report"]) == status
     assert capsys.readouterr().err == said
 
@@ -593,7 +594,7 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
 
 
 def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
-    from fastevals.show import pictures as module
+    from fastevals.show.report import pictures as module
 
     monkeypatch.setattr(module, "MOST_PICTURED", 2)
     text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)
@@ -618,7 +619,8 @@ def test_out_that_cannot_be_written_is_told_before_the_data_is_read(capsys, tmp_
 
 
 def test_counts_are_kept_only_for_pictures():
-    from fastevals.show.report import Roles, build_report
+    from fastevals.show.report.numbers import build_report
+    from fastevals.show.report.parts import Roles
 
     columns = load_digits_eight()
     roles = Roles("label", ("logistic",), by="fold")

@@ -12,7 +12,8 @@ import pytest
 
 from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
 from fastevals.datasets import load_digits_eight
-from fastevals.show import intervals, words
+from fastevals.show import words
+from fastevals.show.report import intervals
 from tests.show.test_cli import error, report, report_json, write
 
 RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]

@@ -1,8 +1,9 @@
-"""Pictures of curves: results in, matplotlib Axes out.
+"""Pictures of curves and of tests: results in, matplotlib Axes out.
 
-Every function takes one result or a mapping of names to results, and draws on the axes given. With ``ax=None`` it
-makes a figure by `matplotlib.pyplot`, which keeps it until it is closed; a server gives axes of a
-`matplotlib.figure.Figure` of its own, and pyplot is never imported. Further calls with the same axes add models.
+Every function takes a result (those of curves one or a mapping of names to results) and draws on the axes given. With
+``ax=None`` it makes a figure by `matplotlib.pyplot`, which keeps it until it is closed; a server gives axes of a
+`matplotlib.figure.Figure` of its own, and pyplot is never imported. Curves are added by further calls with the same
+axes.
 
 A curve of millions of points is thinned to a few thousand that draw the same line, at least four to a pixel of the axes
 as they are when it is drawn.
@@ -10,9 +11,12 @@ as they are when it is drawn.
 
 from fastevals.show.plots.calibration import plot_calibration
 from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
+from fastevals.show.plots.critical_difference import plot_critical_difference
 from fastevals.show.plots.decision import plot_decision
 from fastevals.show.plots.gain import plot_gain, plot_lift
+from fastevals.show.plots.null_distribution import plot_null
 from fastevals.show.plots.precision_recall import plot_precision_recall
+from fastevals.show.plots.pvalues import plot_pvalues
 from fastevals.show.plots.roc import plot_det, plot_roc
 
 __all__ = [
@@ -20,10 +24,13 @@ __all__ = [
     "plot_cost",
     "plot_cost_difference",
     "plot_cost_over_prior",
+    "plot_critical_difference",
     "plot_decision",
     "plot_det",
     "plot_gain",
     "plot_lift",
+    "plot_null",
     "plot_precision_recall",
+    "plot_pvalues",
     "plot_roc",
 ]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fastevals import _validation as check
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.show.plots.thinning import COLUMNS, thinned
-from fastevals.show.tables import printable
+from fastevals.show.words import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

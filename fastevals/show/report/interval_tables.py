@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Collection, Sequence
 
 from fastevals.measure.results import Interval
-from fastevals.show.intervals import BCA, DELONG, RANKING_COLUMNS, Difference
-from fastevals.show.report import Block, Model, Report
+from fastevals.show.report.intervals import BCA, DELONG, RANKING_COLUMNS, Difference
+from fastevals.show.report.parts import Block, Model, Report
 from fastevals.show.words import digits, place, printable, probability, title
 
 __all__ = ["cautions", "compared_columns", "difference_rows", "end_rows", "how_made"]

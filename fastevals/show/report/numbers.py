@@ -1,11 +1,11 @@
-"""What `fastevals report` computes: from columns to a tree of plain values that text and JSON are written from."""
+"""What `fastevals report` computes: from columns to the parts of a report."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,150 +16,12 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
-from fastevals.measure.results import Interval
-from fastevals.show.intervals import Intervals, Plan, Rows, as_groups, as_plan, asked_metrics, intervals_of
+from fastevals.show.report.intervals import Rows, as_groups, as_plan, asked_metrics, intervals_of
+from fastevals.show.report.parts import Block, Model, Report, Roles
 
-__all__ = ["MOST_BLOCKS", "Block", "Model", "Report", "Roles", "build_report"]
+__all__ = ["MOST_BLOCKS", "build_report"]
 
 MOST_BLOCKS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Which column is what.
-
-    Attributes
-    ----------
-    label : str
-        The true class.
-    scores : tuple of str
-        A model each.
-    weight, by, group : str, optional
-        Row weights; the column whose values make the blocks; that of which rows a bootstrap draws together.
-    """
-
-    label: str
-    scores: tuple[str, ...]
-    weight: str | None = None
-    by: str | None = None
-    group: str | None = None
-
-    def shown(self) -> dict[str, str]:
-        """Give each column as messages call it: the option and the name; raise if one has two roles."""
-        given = [("--label", self.label), *(("--score", score) for score in self.scores)]
-        others = (("--weight", self.weight), ("--by", self.by), ("--group", self.group))
-        given += [(option, name) for option, name in others if name is not None]
-        shown: dict[str, str] = {}
-        for option, name in given:
-            if name in shown:
-                raise ValueError(f"{option} {name!r} is given already, as {shown[name]}; a column has one role")
-            shown[name] = f"{option} {name!r}"
-        return shown
-
-    @property
-    def numeric(self) -> tuple[str, ...]:
-        """Columns that must hold numbers."""
-        return self.scores if self.weight is None else (*self.scores, self.weight)
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """One model's numbers in a block.
-
-    Attributes
-    ----------
-    name : str
-        Column of its scores.
-    threshold : float
-        Rows with ``score >= threshold`` are predicted positive; NaN where no threshold is best.
-    threshold_shown : str
-        The threshold with as few digits, from 6 up, as predict the same rows.
-    cells : Cells or None
-        Counts (or weights) there.
-    metrics : dict of str to float
-        By name, as in the registry; NaN where undefined.
-    holds, operating_range : Interval or None
-        Where the threshold is that of least cost: the priors for which it stays that, and those for which the model is
-        cheaper than predicting all or none.
-    counts : ThresholdCounts or None
-        What pictures are drawn from, where it was asked for.
-    """
-
-    name: str
-    threshold: float
-    threshold_shown: str
-    cells: Cells | None
-    metrics: dict[str, float]
-    holds: Interval | None = None
-    operating_range: Interval | None = None
-    counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rows that share a value of the --by column, or all.
-
-    Attributes
-    ----------
-    value : int, float, bool, str or None
-        The value; None for all rows.
-    n_samples, n_positives, n_negatives : int
-        Rows (of weight above zero).
-    total_weight : float or None
-        Their weight.
-    positive_share : float
-        Share of positives, by weight.
-    models : tuple of Model
-        In the order given.
-    best : dict of str to tuple of str
-        By metric, the models with the best value.
-    intervals : Intervals or None
-        Of what tables show, unless none are wanted.
-    """
-
-    value: Any
-    n_samples: int
-    n_positives: int
-    n_negatives: int
-    total_weight: float | None
-    positive_share: float
-    models: tuple[Model, ...]
-    best: dict[str, tuple[str, ...]]
-    intervals: Intervals | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """All of it.
-
-    Attributes
-    ----------
-    roles : Roles
-        The columns.
-    pos_label : int, float, bool or str
-        The positive class.
-    best : str or None
-        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
-    threshold : float or None
-        The threshold of all.
-    costs : dict of str to float, or None
-        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
-    n_weightless : int
-        Rows of weight zero, left out.
-    blocks : tuple of Block
-        By ascending value.
-    plan : Plan or None
-        How their intervals were made; None where none are wanted.
-    """
-
-    roles: Roles
-    pos_label: Any
-    best: str | None
-    threshold: float | None
-    costs: dict[str, float] | None
-    n_weightless: int
-    blocks: tuple[Block, ...]
-    plan: Plan | None = None
 
 
 def build_report(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
-import tempfile
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,15 +10,15 @@ from fastevals.measure import curves
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.probability_bins import are_probabilities
 from fastevals.show import plots
+from fastevals.show.output import block_folder, remove_pictures, save_picture
 from fastevals.show.plots import style
-from fastevals.show.report import Block, Report
-from fastevals.show.tables import printable, to_json_text, to_text
+from fastevals.show.report.parts import Block, Report
+from fastevals.show.report.tables import to_json_text, to_text
+from fastevals.show.words import printable
 
-__all__ = ["MOST_PICTURED", "check_folder", "write_report"]
+__all__ = ["MOST_PICTURED", "write_report"]
 
 MOST_PICTURED = 20  # blocks with pictures
-DOTS_PER_INCH = 125  # 800 pixels wide
-LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 Costs = dict[str, float]
 
@@ -62,34 +58,6 @@ PICTURES = {
 }
 
 
-def check_folder(out: str) -> None:
-    """Make the folder, and its parents, and see to it that a file can be written there.
-
-    Parameters
-    ----------
-    out : str
-        The folder, as given to --out.
-
-    Raises
-    ------
-    ValueError
-        If it is a file or can't be written to.
-    ImportError
-        If matplotlib is missing.
-    """
-    style.require_matplotlib()
-    if not out:
-        raise ValueError("--out must name a folder, got ''")
-    try:
-        os.makedirs(out, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out):
-            pass
-    except FileExistsError:
-        raise ValueError(f"--out must be a folder, got the file {out!r}") from None
-    except OSError as error:
-        raise ValueError(f"--out {out!r} can't be written to: {error.strerror or error}") from None
-
-
 def write_report(report: Report, data: str, out: str) -> str:
     """Write report.json, report.txt and the pictures.
 
@@ -117,12 +85,11 @@ def write_report(report: Report, data: str, out: str) -> str:
     (folder / "report.txt").write_text(to_text(report, data), encoding="utf-8", errors="backslashreplace")
     by = report.roles.by
     if by is not None:
-        _remove(folder, PICTURES)
+        remove_pictures(folder, PICTURES)
     pictured = report.blocks[:MOST_PICTURED]
     drawn = 0
     for k, block in enumerate(pictured):
-        inside = folder if by is None else folder / _folder_name(k, by, block.value)
-        inside.mkdir(exist_ok=True)
+        inside = folder if by is None else block_folder(folder, k, by, block.value)
         drawn += _draw_block(block, inside, None if by is None else f"{by} = {block.value}", report.costs)
     pictures = f"{drawn} pictures"
     if by is not None:
@@ -132,41 +99,13 @@ def write_report(report: Report, data: str, out: str) -> str:
     return f"written to {printable(out)}: report.json, report.txt, {pictures}\n"
 
 
-def _folder_name(k: int, by: str, value: Any) -> str:
-    """Name a block's folder: its number, which makes it unique, then what is safe of the --by column and the value."""
-    text = f"{by}-{str(value).lower() if isinstance(value, bool) else value}"
-    return f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
-
-
-def _remove(folder: Path, names: Iterable[str]) -> None:
-    """Remove an earlier report's pictures that this one doesn't draw."""
-    for name in names:
-        (folder / f"{name}.png").unlink(missing_ok=True)
-
-
 def _draw_block(block: Block, folder: Path, title: str | None, costs: Costs | None) -> int:
     """Draw the pictures of a block; give how many."""
     models = {model.name: model.counts for model in block.models if model.counts is not None}
     given = {"counts": True, "probabilities": all(map(are_probabilities, models.values())), "costs": costs is not None}
     drawn = {name: picture for name, picture in PICTURES.items() if given[picture.needs]}
-    _remove(folder, PICTURES.keys() - drawn.keys())
+    remove_pictures(folder, PICTURES.keys() - drawn.keys())
     for name, (curve, plot, size, _) in drawn.items():
         of_models = {model: curve(counts, costs or {}) for model, counts in models.items()}
-        _draw(of_models, plot, size, title, folder / f"{name}.png")
+        save_picture(plot, of_models, size=style.size_for(size, len(models)), title=title, file=folder / f"{name}.png")
     return len(drawn)
-
-
-def _draw(
-    models: dict[str, Any], plot: Callable[..., Any], size: tuple[float, float], title: str | None, file: Path
-) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=style.size_for(size, len(models)), dpi=DOTS_PER_INCH, layout="constrained")
-    FigureCanvasAgg(figure)
-    ax = plot(models, ax=figure.subplots())
-    if title is not None:
-        ax.set_title(style.named_label(title))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes
-        figure.savefig(file, format="png")

@@ -11,12 +11,20 @@ from typing import Any
 from fastevals import __version__
 from fastevals.measure.registry import METRICS
 from fastevals.measure.results import Interval
-from fastevals.show.interval_tables import cautions, compared_columns, difference_rows, end_rows, how_made
-from fastevals.show.intervals import BCA, DELONG, PROBABILITY_COLUMNS, RANKING_COLUMNS, Intervals, Pair, cells_columns
-from fastevals.show.report import Block, Model, Report
-from fastevals.show.words import digits, label, place, printable, title
+from fastevals.show.report.interval_tables import cautions, compared_columns, difference_rows, end_rows, how_made
+from fastevals.show.report.intervals import (
+    BCA,
+    DELONG,
+    PROBABILITY_COLUMNS,
+    RANKING_COLUMNS,
+    Intervals,
+    Pair,
+    cells_columns,
+)
+from fastevals.show.report.parts import Block, Model, Report
+from fastevals.show.words import aligned, digits, json_number, label, place, printable, title
 
-__all__ = ["printable", "to_json_text", "to_json_values", "to_text"]
+__all__ = ["to_json_text", "to_json_values", "to_text"]
 
 WIDTH = 100  # of the lines of words
 
@@ -38,11 +46,11 @@ def to_text(report: Report, data: str) -> str:
     """
     columns = cells_columns(report.best, report.costs)
     compared = compared_columns(report, columns)
-    tables = _aligned([_rows(report, block, columns) for block in report.blocks])
+    tables = aligned([_rows(report, block, columns) for block in report.blocks])
     more = [
-        _aligned([_probability_rows(report, block) for block in report.blocks]),
-        _aligned([_prior_rows(block) for block in report.blocks]),
-        _aligned([difference_rows(report, block, compared) for block in report.blocks]),
+        aligned([_probability_rows(report, block) for block in report.blocks]),
+        aligned([_prior_rows(block) for block in report.blocks]),
+        aligned([difference_rows(report, block, compared) for block in report.blocks]),
     ]
     lines = [f"fastevals report: {printable(data)}", *_header(report)]
     for block, rows, *others in zip(report.blocks, tables, *more, strict=True):
@@ -71,7 +79,7 @@ def to_json_values(report: Report, data: str) -> dict[str, Any]:
     dict
         With every metric of the registry.
     """
-    point = {"best": report.best} if report.best is not None else {"threshold": _json_number(report.threshold)}
+    point = {"best": report.best} if report.best is not None else {"threshold": json_number(report.threshold)}
     return {
         "fastevals": __version__,
         "data": data,
@@ -187,18 +195,6 @@ def _number(block: Block, model: Model, name: str) -> str:
     return digits(model.metrics[name]) + ("*" if best else " ")
 
 
-def _aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
-    """Give the lines of tables whose columns have the same widths."""
-    widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
-
-    def line(row: list[str]) -> str:
-        name, *cells = row
-        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
-        return " ".join(padded).rstrip()
-
-    return [list(map(line, rows)) for rows in tables]
-
-
 def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
     """Say why there are dashes, and what is to be thought of intervals."""
     where = place(report.roles.by, block.value)
@@ -229,15 +225,6 @@ def _classes(block: Block) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 # JSON -------------------------------------------------------------------------------------------------------------
-
-
-def _json_number(value: float | None) -> float | str | None:
-    """Give a number that strict JSON has."""
-    if value is None or math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value
 
 
 def _json_plan(report: Report) -> dict[str, Any] | None:
@@ -293,9 +280,9 @@ def _json_intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[
 def _json_pair(pair: Pair) -> dict[str, Any]:
     metrics = {
         name: {
-            "value": _json_number(each.value),
+            "value": json_number(each.value),
             "interval": _json_range(each.interval),
-            "pvalue": _json_number(each.pvalue),
+            "pvalue": json_number(each.pvalue),
         }
         for name, each in pair.metrics.items()
     }
@@ -305,9 +292,9 @@ def _json_pair(pair: Pair) -> dict[str, Any]:
 def _json_model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "name": model.name,
-        "threshold": _json_number(model.threshold),
+        "threshold": json_number(model.threshold),
         "confusion": None if model.cells is None else model.cells._asdict(),
-        "metrics": {name: _json_number(value) for name, value in model.metrics.items()},
+        "metrics": {name: json_number(value) for name, value in model.metrics.items()},
         "holds": _json_range(model.holds),
         "operating_range": _json_range(model.operating_range),
         "intervals": intervals,
@@ -315,4 +302,4 @@ def _json_model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any
 
 
 def _json_range(interval: Interval | None) -> list[Any] | None:
-    return None if interval is None or math.isnan(interval.low) else list(map(_json_number, interval))
+    return None if interval is None or math.isnan(interval.low) else list(map(json_number, interval))

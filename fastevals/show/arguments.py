@@ -1,0 +1,87 @@
+"""Arguments of commands: a parser whose errors are a line each, and what reads numbers and prints."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import os
+import sys
+from typing import Any, NoReturn
+
+__all__ = ["Parser", "UsageError", "number", "require_tqdm", "whole", "write"]
+
+
+class UsageError(Exception):
+    """Wrong arguments: the program's name and what to say."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises its errors, in a line each."""
+
+    repeated = "repeat the option for each column"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help as a report is printed."""
+        write(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of exiting."""
+        if "expected one argument" in message:
+            message += " (one that starts with a dash is written --option=-value)"
+        raise UsageError(self.prog, message)
+
+    def unknown(self, argument: str) -> NoReturn:
+        """Raise of an argument that there is no option for."""
+        if not argument.startswith("-"):
+            self.error(f"unexpected argument {argument!r} (one FILE is read at a time; {self.repeated})")
+        near = difflib.get_close_matches(argument.split("=")[0], self._option_string_actions, n=1)
+        self.error(f"unknown option {argument!r}" + (f", did you mean {near[0]}?" if near else ""))
+
+
+def number(text: str) -> float:
+    """Give an option's number, as an int where a float would round it."""
+    try:
+        value = float(text)
+        exact = int(text) if text.strip().lstrip("+-").isdigit() else None
+        return value if exact is None or exact == value else exact
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def whole(text: str) -> int:
+    """Give an option's whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+
+
+def require_tqdm() -> None:
+    """Raise if there is nothing to show progress with."""
+    try:
+        import tqdm.auto  # noqa: F401
+    except ImportError:
+        raise ModuleNotFoundError("--progress needs tqdm: pip install 'fastevals[progress]'") from None
+
+
+def write(text: str) -> None:
+    """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
+    if sys.stdout is None:
+        return
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:  # a name that the terminal's encoding lacks
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered goes nowhere, lest Python fail to write it once more when it exits.
+        with contextlib.suppress(OSError, ValueError):  # where stdout is no file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise

@@ -1,0 +1,250 @@
+"""Algorithms compared by their results on data sets."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import __version__
+from fastevals import _validation as check
+from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
+from fastevals.infer.significance.pairwise import PairwiseResult
+from fastevals.infer.significance.pairwise_tests import pairwise_tests
+from fastevals.infer.significance.rank_comparisons import (
+    RankComparison,
+    bonferroni_dunn_test,
+    nemenyi_test,
+    rank_comparison_test,
+)
+from fastevals.show.files import check_columns, check_one_role
+from fastevals.show.words import aligned, digits, json_values, label, printable, probability
+
+__all__ = ["Block", "Choice", "ResultsComparison", "compare_results"]
+
+MOST_BLOCKS = 1000
+WIDTH = 100  # of the lines of words
+MOST_PAIRS = 45  # in text; JSON has all
+
+
+class Choice(NamedTuple):
+    """What is asked for, as the options of the command."""
+
+    dataset: tuple[str, ...]
+    algorithm: tuple[str, ...]
+    by: str | None
+    control: str | None
+    posthoc: str
+    higher_is_better: bool
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Data sets that share a value of the --by column, or all.
+
+    Attributes
+    ----------
+    value : int, float, bool, str or None
+        The value; None for all.
+    friedman : FriedmanResult
+        Whether the algorithms differ at all.
+    pairs : PairwiseResult
+        Which of them do.
+    means : ndarray of shape (n_algorithms,)
+        Of the results.
+    repeated : tuple of str and int, or None
+        A column that names data sets with values that occur again, and how many it has.
+    """
+
+    value: Any
+    friedman: FriedmanResult
+    pairs: PairwiseResult
+    means: NDArray[np.float64]
+    repeated: tuple[str, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsComparison:
+    """All blocks, and what was asked for."""
+
+    choice: Choice
+    blocks: tuple[Block, ...]
+
+    def to_json(self, data: str) -> str:
+        """Give the comparison as strict JSON, the last line with a line end."""
+        values = {"fastevals": __version__, "data": data, "compared": "results", **self.choice._asdict()}
+        values["blocks"] = [
+            {
+                "value": block.value,
+                "means": dict(zip(block.friedman.names, block.means.tolist(), strict=True)),
+                "friedman": block.friedman.to_dict(),
+                "pairs": block.pairs.to_dict(),
+                "groups": _groups(block.pairs),
+            }
+            for block in self.blocks
+        ]
+        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+
+    def to_text(self, data: str) -> str:
+        """Give the comparison as text to read, the last line with a line end."""
+        first = self.blocks[0].friedman
+        better = "higher" if self.choice.higher_is_better else "lower"
+        n = sum(block.friedman.n_datasets for block in self.blocks)
+        lines = [
+            f"fastevals compare: {printable(data)}",
+            f"{_sets(n)}, {len(first.names)} algorithms, {better} is better",
+        ]
+        for block in self.blocks:
+            lines.append("")
+            if self.choice.by is not None:
+                where = f"{printable(self.choice.by)} = {label(block.value)}"
+                lines.append(f"{where}: {_sets(block.friedman.n_datasets)}")
+            lines += _text(block)
+        return "\n".join(lines) + "\n"
+
+
+def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> ResultsComparison:
+    """Compare the algorithms whose results are columns.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of shape (n_datasets,)
+        Those of text name data sets.
+    choice : Choice
+        What is asked for.
+
+    Returns
+    -------
+    ResultsComparison
+        Which gives itself as text and JSON.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or has no numbers, or the options don't go together.
+    """
+    roles = [
+        ("--dataset", choice.dataset),
+        ("--algorithm", choice.algorithm),
+        ("--by", (choice.by,) if choice.by else ()),
+    ]
+    given: dict[str, str] = {}
+    for option, name in ((option, name) for option, names in roles for name in names):
+        check_one_role(given, option, name)
+    check_columns("the data", list(columns), given)
+    algorithms = list(choice.algorithm) or [
+        name for name, column in columns.items() if column.dtype.kind in "fiub" and name not in given
+    ]
+    if choice.control is not None and choice.control not in algorithms:
+        check.check_choice("--control", choice.control, algorithms)
+    if len(algorithms) < 2:
+        raise ValueError(
+            f"results must have a column of numbers for each of two algorithms or more, got {len(algorithms)}: "
+            f"{', '.join(map(repr, algorithms)) or 'none'}"
+        )
+    for name in algorithms:
+        check.as_scores(given.get(name, f"column {name!r}"), columns[name])
+    parts: list[tuple[Any, Any]] = [(None, slice(None))]
+    if choice.by is not None:
+        values, of_row = np.unique(check.as_groups(given[choice.by], columns[choice.by]), return_inverse=True)
+        if len(values) > MOST_BLOCKS:
+            raise ValueError(
+                f"{given[choice.by]} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}"
+            )
+        parts = [(value.item(), of_row == k) for k, value in enumerate(values)]
+    table = {name: columns[name] for name in algorithms}
+    naming = [name for name, column in columns.items() if column.dtype.kind in "OU" and name != choice.by]
+    naming = [*choice.dataset, *(name for name in naming if name not in (*choice.dataset, *algorithms))]
+    blocks = []
+    for value, some in parts:
+        repeated = _repeated(naming[0], columns[naming[0]][some]) if naming else None
+        blocks.append(_block(value, {name: column[some] for name, column in table.items()}, repeated, choice))
+    return ResultsComparison(choice, tuple(blocks))
+
+
+def _repeated(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
+    distinct = np.unique(column).size
+    return (name, distinct) if distinct < column.size else None
+
+
+def _block(value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, choice: Choice) -> Block:
+    better: dict[str, Any] = {"higher_is_better": choice.higher_is_better, "confidence_level": choice.confidence}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # the text says what is undefined
+        friedman = friedman_test(table, **better)
+        if choice.posthoc == "nemenyi":
+            pairs: PairwiseResult = nemenyi_test(table, **better)
+        elif choice.posthoc == "bonferroni-dunn":
+            pairs = bonferroni_dunn_test(table, choice.control, **better)
+        elif choice.posthoc == "wilcoxon":
+            pairs = pairwise_tests(table, reference=choice.control, confidence_level=choice.confidence)
+        else:
+            pairs = rank_comparison_test(table, control=choice.control, correction=choice.posthoc, **better)
+    means = np.array([np.mean(column, dtype=np.float64) for column in table.values()])
+    return Block(value, friedman, pairs, means, repeated)
+
+
+def _groups(pairs: PairwiseResult) -> list[list[Any]] | None:
+    """Give the names in each set of algorithms that are not shown to differ, where ranks are compared."""
+    if not isinstance(pairs, RankComparison) or pairs.control is not None:
+        return None
+    return [[pairs.names[place] for place in group] for group in pairs.groups()]
+
+
+def _sets(n: int) -> str:
+    return f"{n} data set{'s' * (n != 1)}"
+
+
+def _text(block: Block) -> list[str]:
+    friedman, pairs = block.friedman, block.pairs
+    order = np.argsort(friedman.mean_ranks, kind="stable")
+    rows = [["algorithm", "mean rank", "mean"]]
+    rows += [[printable(str(friedman.names[i])), digits(friedman.mean_ranks[i]), digits(block.means[i])] for i in order]
+    n, k = friedman.n_datasets, len(friedman.names)
+    lines = [
+        *aligned([rows])[0],
+        "",
+        f"Friedman's test: F({k - 1}, {(k - 1) * (n - 1)}) = {digits(friedman.f_statistic)}, "
+        f"p {probability(friedman.pvalue)}; chi-square({k - 1}) = {digits(friedman.chi_square)}, "
+        f"Kendall's W = {digits(friedman.effect or 0.0)}",
+        friedman.conclusion,
+        "",
+    ]
+    critical = getattr(pairs, "critical_difference", np.nan)
+    lines.append(
+        f"{pairs.test[0].upper()}{pairs.test[1:]}"
+        + ("" if np.isnan(critical) else f": critical difference {critical:.4f}")
+        + ("" if pairs.correction == "none" else f" (p adjusted: {pairs.correction})")
+    )
+    what = "rank difference" if isinstance(pairs, RankComparison) else "pseudomedian"
+    shown = np.argsort(pairs.pvalue, kind="stable")[:MOST_PAIRS]
+    rows = [["", what, "p", ""]]
+    for i in shown:
+        first, second = (printable(str(pairs.names[place])) for place in pairs.pairs[i])
+        rows.append(
+            [
+                f"{first} - {second}",
+                digits(pairs.effect[i]),
+                probability(pairs.pvalue[i]),
+                "*" if pairs.rejected[i] else "",
+            ]
+        )
+    lines += aligned([rows])[0]
+    if len(pairs) > shown.size:
+        lines.append(f"... {len(pairs) - shown.size} more pairs, with larger p: JSON has all")
+    lines.append(f"* differs at level {pairs.alpha:g}; of the others it is not shown")
+    for group in _groups(pairs) or []:
+        said = f"not shown to differ: {', '.join(printable(str(name)) for name in group)}"
+        lines += textwrap.wrap(said, WIDTH, subsequent_indent="    ")
+    if block.repeated is not None:
+        name, distinct = block.repeated
+        caution = f"{n} rows of {distinct} {printable(name)} values: the tests take each row for a data set of its own"
+        lines.append(f"! : {caution}")
+    return lines

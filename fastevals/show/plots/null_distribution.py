@@ -1,0 +1,173 @@
+"""The picture of a test: its statistic under the hypothesis, where that is rejected, and what was seen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastevals import _validation as check
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance.decision import SYMMETRIC
+from fastevals.measure.results import Interval
+from fastevals.show.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_null"]
+
+SIZE = (6.4, 5.4)  # inches
+Ends = tuple[float, float]
+
+USUAL, REJECTED, LINE, INK = "#CFE3F1", style.COLORS[1], style.COLORS[0], style.COLORS[6]
+WORDS = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
+STRETCH = 1.75  # of the distances from the median to quantiles of the level: what is shown
+FAR = 3.0  # widths of what is shown: a statistic further off is beyond the picture
+MARGIN = 0.05  # of what is shown, beside the statistic
+MOST_BARS = 80
+
+
+def plot_null(result: SignificanceResult, *, ax: Axes | None = None) -> Axes:
+    """Draw the distribution of a test's statistic if the hypothesis holds, and the statistic that was seen.
+
+    Parameters
+    ----------
+    result : SignificanceResult
+        Of a test whose statistic has a distribution with a name (`result.null`).
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on: bars of a discrete distribution (an outline of many), a line of a continuous one; shaded
+        where the hypothesis is rejected, on the sides of the alternative; and a line at the statistic, with its p-value
+        in the legend. A statistic far off or infinite is an arrow at the edge; one that is NaN is in the legend alone.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, or the result's distribution has no name.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> result = fastevals.delong_test([0, 0, 0, 1, 1, 1], [1, 2, 3, 2, 3, 4], [2, 3, 2, 1, 3, 2])
+    >>> ax = plot_null(result, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['if the hypothesis holds: standard normal', 'rejected at level 0.05: beyond ±1.96', 'seen: 1.373, p = 0.17']
+    """
+    check.check_kind("result", result, SignificanceResult)
+    distribution = None if result.null is None else result.null.frozen()
+    if result.null is None or distribution is None or math.isnan(distribution.median()):
+        raise ValueError(f"result must have a distribution to draw, but its null is {result.null}")
+    ax = style.axes_for(ax, SIZE, 1)
+    discrete = hasattr(distribution, "pmf")
+    shown, region = _shown(result, distribution, discrete), _region(result, discrete)
+    top = (_bars if discrete else _line)(ax, distribution, shown, region)
+    ax.fill_between([], [], color=USUAL, edgecolor=LINE, label=_named(result.null))
+    words = _said(region, distribution.support())
+    if words:
+        ax.fill_between([], [], color=REJECTED, linewidth=0, label=f"rejected at level {result.alpha:g}: {words}")
+    _seen(ax, result, shown, top)
+    margin = 0.6 if discrete else 0.0
+    ax.set(xlim=(shown[0] - margin, shown[1] + margin), ylim=(0, 1.08 * top))
+    of = f" of {result.test}" if result.test else ""
+    style.finish(ax, f"Statistic{of}", "Probability" if discrete else "Density", style.UNDER)
+    return ax
+
+
+def _named(null: Null) -> str:
+    name, numbers = WORDS.get(null.name, null.name), ", ".join(_number(each) for each in null.parameters)
+    return f"if the hypothesis holds: {name}({numbers})" if numbers else f"if the hypothesis holds: standard {name}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+
+
+def _region(result: SignificanceResult, discrete: bool) -> Ends:
+    """Give what the statistic is rejected below and above, infinite on a side without rejection."""
+    critical = result.critical_value
+    if isinstance(critical, Interval):
+        return critical.low, critical.high
+    if math.isnan(critical):
+        return -math.inf, math.inf
+    if not discrete and result.null is not None and result.null.name not in SYMMETRIC:
+        return -math.inf, critical  # of squares
+    sides = {"two-sided": (-critical, critical), "less": (critical, math.inf), "greater": (-math.inf, critical)}
+    return sides[result.alternative]
+
+
+def _said(region: Ends, support: Ends) -> str:
+    """Say where the hypothesis is rejected."""
+    below, above = region
+    if below == -above:
+        return "" if math.isinf(above) else f"beyond ±{_number(above)}"
+    sides = (("below", below, below > support[0]), ("above", above, above < support[1]))
+    words = [f"{side} {_number(end)}" for side, end, there in sides if there]
+    return " or ".join(words) or "at no value"
+
+
+def _shown(result: SignificanceResult, distribution: Any, discrete: bool) -> Ends:
+    """Give the range of the statistic to draw: where it is likely, and what was seen unless that is far off."""
+    tail = min(result.alpha, 0.05) / 2
+    bottom, top = distribution.support()
+    first, middle, last = distribution.ppf(tail), distribution.median(), distribution.isf(tail)
+    low, high = max(middle - STRETCH * (middle - first), bottom), min(middle + STRETCH * (last - middle), top)
+    reach, seen = FAR * (high - low), result.statistic
+    if low - reach <= seen <= high + reach:
+        margin = MARGIN * (high - low)
+        low, high = min(low, seen - margin), max(high, seen + margin)
+    return (float(math.ceil(low)), float(math.floor(high))) if discrete else (float(low), float(high))
+
+
+def _line(ax: Axes, distribution: Any, shown: Ends, region: Ends) -> float:
+    """Draw a density, shaded in the region; give the y to draw up to."""
+    x = np.union1d(np.linspace(*shown, style.columns_of(ax)), [end for end in region if shown[0] < end < shown[1]])
+    y = distribution.pdf(x)
+    top = float(y.max())
+    if math.isinf(top):  # at the left end, of a square's
+        top = float(distribution.pdf(distribution.ppf(0.2)))
+        y = np.minimum(y, 2 * top)
+    ax.fill_between(x, y, color=USUAL, linewidth=0)
+    for inside in (x <= region[0], x >= region[1]):
+        ax.fill_between(x[inside], y[inside], color=REJECTED, linewidth=0)
+    ax.plot(x, y, color=LINE, linewidth=1.8, label="_density")
+    return top
+
+
+def _bars(ax: Axes, distribution: Any, shown: Ends, region: Ends) -> float:
+    """Draw probabilities, or the outline of many, in another colour in the region; give the highest."""
+    ax.locator_params(axis="x", integer=True)
+    x = np.unique(np.linspace(*shown, min(int(shown[1] - shown[0]) + 1, style.columns_of(ax))).round())
+    y = distribution.pmf(x)
+    rejected = (x < region[0]) | (x > region[1])
+    if x.size <= MOST_BARS:
+        ax.bar(x, y, width=0.8, color=np.where(rejected, REJECTED, USUAL), edgecolor=LINE, linewidth=0.8)
+    else:
+        edges = np.concatenate([x[:1] - 0.5, (x[1:] + x[:-1]) / 2, x[-1:] + 0.5])
+        for part in np.split(np.arange(x.size), np.flatnonzero(np.diff(rejected)) + 1):
+            color = REJECTED if rejected[part[0]] else USUAL
+            ax.stairs(y[part], edges[part[0] : part[-1] + 2], fill=True, color=color, linewidth=0)
+        ax.stairs(y, edges, color=LINE, linewidth=1.2, baseline=None)
+    return float(y.max())
+
+
+def _seen(ax: Axes, result: SignificanceResult, shown: Ends, top: float) -> None:
+    """Mark the statistic, by an arrow at the edge where it is beyond what is shown."""
+    seen, p = result.statistic, "p = 0 to a float" if result.pvalue == 0 else f"p = {result.pvalue:.3g}"
+    if math.isnan(seen):
+        ax.plot([], [], linestyle="none", label="seen: undefined (NaN)")
+    elif shown[0] <= seen <= shown[1]:
+        said = f"seen: {_number(seen)}, {p}"
+        ax.plot([seen, seen], [0, top], color=INK, linewidth=1.8, linestyle=(0, (4, 2)), label=said)
+    else:
+        edge, marker = (shown[0], "<") if seen < shown[0] else (shown[1], ">")
+        said = f"seen, beyond the picture: {_number(seen)}, {p}"
+        ax.plot([edge], [top / 2], color=INK, linestyle="none", marker=marker, markersize=11, clip_on=False, label=said)

@@ -1,0 +1,146 @@
+"""The report command: its options, and what it does with them. NumPy and numba are imported when it is run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from fastevals.show.arguments import Parser, number, require_tqdm, whole
+
+if TYPE_CHECKING:
+    from fastevals.show.report.parts import Roles
+
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
+
+EMBEDDED = "digits_eight (embedded)"
+DIGIT_SCORES = ["logistic", "naive_bayes", "random_forest"]
+
+HELP = "measure and compare models' scores in a file"
+DESCRIPTION = """\
+How good is each model, how sure is that, and how do they differ? A row a model, the best of each column marked, with
+an interval below each number; then the differences of each two models.
+
+FILE is CSV (.csv, .tsv, also .gz), Parquet (.parquet) or Arrow (.arrow, .feather, .ipc) with a row a sample: a
+column of labels and a column of scores for each model, higher for the positive class. Without FILE the report is on
+embedded data: three classifiers' scores for "the digit is an 8", with a fold column.
+"""
+
+EPILOG = """\
+examples:
+  fastevals report --by fold
+  fastevals report scores.parquet --label churned --score model_a --score model_b --cost-fp 1 --cost-fn 50
+
+Left of the bar are measures of the ranking, right of it those of the confusion matrix at a threshold. By default each
+model has the threshold of its best F1, or of the least expected cost where costs or a prior are given; then the report
+says for which priors that threshold stays the best, and the model is worth using. "-" is undefined: a class
+is missing, or 0/0. JSON holds every metric (expected_cost at costs of 1 if none are given), null where undefined, and
+the threshold "Infinity" where no row is predicted positive.
+
+Intervals are of a bootstrap (BCa): rows are drawn anew, the same for all models, and a threshold that is chosen on the
+rows is chosen anew in each replicate. Those of differences hold for all pairs of a column at once, and p is adjusted
+likewise (max-T). Rows that belong together need --group. Above 2,000,000 rows (of a block) they are DeLong's, of AUC
+alone, unless --resamples is given. The same --seed gives the same report. JSON also has the differences of what is
+asked of probabilities.
+
+--out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
+prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
+and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given. With --by the
+pictures of each value, up to the first 20, are in a folder of their own, named by its number, the column and the value,
+such as 00-fold-0. It needs matplotlib: pip install 'fastevals[plots]'.
+
+exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
+"""
+
+
+def add_options(parser: Parser) -> None:
+    """Add the command's options."""
+    parser.repeated = "repeat --score for each column"
+    add = parser.add_argument
+    add("file", nargs="?", metavar="FILE", help="scores to report on; by default the embedded data")
+    add("--label", metavar="L", help="column of the true class")
+    add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
+    add("--weight", metavar="W", help="column of row weights")
+    add("--by", metavar="COLUMN", help="a block for each value of this column, such as fold or train/test")
+    add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
+    add("--threshold", metavar="T", type=number, help="predict positive where score >= T")
+    add("--best", metavar="METRIC", help="or at each model's best threshold by f1, matthews, informedness, ...")
+    add("--cost-fp", metavar="C", type=number, help="cost of a false positive; 1 if only --cost-fn is given")
+    add("--cost-fn", metavar="C", type=number, help="cost of a false negative; 1 if only --cost-fp is given")
+    add("--prior", metavar="P", type=number, help="share of positives where the models are used, for costs")
+    add("--resamples", metavar="N", type=whole, help="bootstrap replicates, 1999 by default; 0: no intervals")
+    add("--confidence", metavar="C", type=number, default=0.95, help="level of the intervals, 0.95 by default")
+    add("--seed", metavar="N", type=whole, default=0, help="of the replicates, 0 by default")
+    add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
+    add("--progress", action="store_true", help="show a bar on stderr")
+    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+    add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
+
+
+def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
+    """Raise unless the options go together."""
+    if arguments.file is not None:
+        for option in ("label", "score"):
+            if not getattr(arguments, option):
+                parser.error(f"--{option} is missing: it names the column of {option}s in {arguments.file!r}")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Read the columns, measure and give the output's text."""
+    from fastevals.show.report.numbers import build_report
+    from fastevals.show.report.parts import Roles
+    from fastevals.show.report.tables import to_json_text, to_text
+
+    out = arguments.out
+    if out is not None:
+        from fastevals.show.output import check_folder
+        from fastevals.show.report.pictures import MOST_PICTURED, write_report
+
+        check_folder(out)
+    if arguments.progress:
+        require_tqdm()
+    embedded = arguments.file is None
+    roles = Roles(
+        arguments.label or ("label" if embedded else ""),
+        tuple(arguments.score or DIGIT_SCORES),
+        arguments.weight,
+        arguments.by,
+        arguments.group,
+    )
+    report = build_report(
+        _read(arguments.file, roles),
+        roles,
+        pos_label=arguments.pos_label,
+        threshold=arguments.threshold,
+        best=arguments.best,
+        cost_fp=arguments.cost_fp,
+        cost_fn=arguments.cost_fn,
+        prior=arguments.prior,
+        resamples=arguments.resamples,
+        confidence=arguments.confidence,
+        seed=arguments.seed,
+        progress=arguments.progress,
+        blocks_with_counts=0 if out is None else MOST_PICTURED,
+    )
+    data = EMBEDDED if embedded else arguments.file
+    text = to_text(report, data) if arguments.format == "text" else to_json_text(report, data)
+    if out is not None:
+        written = write_report(report, data, out)
+        if arguments.format == "text":
+            return f"{text}\n{written}"
+        print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
+    return text
+
+
+def _read(file: str | None, roles: Roles) -> Any:
+    """Give the columns of a file or of the embedded data."""
+    from fastevals.show.files import check_columns, read_columns
+
+    shown = roles.shown()
+    if file is not None:
+        return read_columns(file, shown, numeric=roles.numeric)
+    from fastevals.datasets import load_digits_eight
+
+    columns = load_digits_eight()
+    check_columns(EMBEDDED, list(columns), shown)
+    return columns

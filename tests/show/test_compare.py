@@ -1,0 +1,297 @@
+"""`fastevals compare` from end to end: what it prints and writes, and what it says when it can't."""
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests
+from fastevals.datasets import load_psnr
+from fastevals.show import cli
+from tests.infer.significance.cases import CASES
+
+PSNR = CASES["psnr"]["expected"]
+TABLE = "set,a,b,c\nx,1,2,3\ny,2,1,3\nz,3,1,2\nu,1,2,4\n"
+FOUR = ["K-SVD", "K-SVD-N", "NLM", "K-SVD-N-NL"]
+
+
+def write(folder, text, name="results.csv"):
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def compare(capsys, *arguments):
+    """Run a comparison that must succeed and give what it printed."""
+    status = cli.main(["compare", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert (status, err) == (0, "")
+    return out
+
+
+def compare_json(capsys, *arguments):
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(compare(capsys, *arguments, "--format", "json"), parse_constant=refuse)
+
+
+def error(capsys, *arguments):
+    """Run what must fail and give its one line."""
+    status = cli.main(["compare", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert err.startswith("fastevals compare: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory):
+    """Three models on 300 rows of three classes, and a column of groups."""
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 3, 300)
+    table = {"y": y, "patient": np.arange(300) // 3}
+    for name, share in (("good", 0.9), ("fair", 0.8), ("poor", 0.6)):
+        table[name] = np.where(rng.random(300) < share, y, rng.integers(0, 3, 300))
+    path = tmp_path_factory.mktemp("compare") / "predictions.parquet"
+    parquet.write_table(pa.table(table), path)
+    return str(path), table
+
+
+# Results ----------------------------------------------------------------------------------------------------------
+
+
+def test_embedded_results_are_the_published_ones(capsys):
+    found = compare_json(capsys)
+    (block,) = found["blocks"]
+    expected = PSNR["all_45_blocks"]
+    assert block["friedman"]["names"] == FOUR
+    assert block["friedman"]["mean_ranks"] == pytest.approx(expected["mean_ranks"], abs=5e-4)
+    assert block["friedman"]["chi_square"] == pytest.approx(expected["chi2"], abs=5e-3)
+    assert block["groups"] == [["K-SVD-N", "NLM"]]
+    blocks = compare_json(capsys, "--by", "sigma")["blocks"]
+    assert [block["value"] for block in blocks] == CASES["psnr"]["sigma"]
+    first, expected = blocks[0], PSNR["sigma_20"]
+    assert dict(zip(FOUR, first["friedman"]["mean_ranks"], strict=True)) == expected["mean_ranks"]
+    assert first["friedman"]["f_statistic"] == pytest.approx(expected["F"], abs=5e-4)
+    assert first["friedman"]["pvalue"] == pytest.approx(expected["F_p"], abs=5e-6)
+    assert first["pairs"]["critical_difference"] == pytest.approx(expected["CD_05"], abs=5e-4)
+    rejected = [k for k, each in enumerate(first["pairs"]["rejected"]) if each]
+    assert [[FOUR[i] for i in first["pairs"]["pairs"][k]] for k in rejected] == expected["different"]
+
+
+def test_text_of_embedded_results(capsys):
+    text = compare(capsys)
+    assert text.startswith("fastevals compare: psnr (embedded)\n45 data sets, 4 algorithms, higher is better\n")
+    assert "Friedman's test: F(3, 132) = 145.2523, p <1e-9; chi-square(3) = 103.6133, Kendall's W = 0.7675\n" in text
+    assert "critical difference 0.6992" in text
+    assert "45 rows of 5 image values: the tests take each row for a data set of its own" in text
+    assert "not shown to differ: K-SVD-N, NLM\n" in text
+    assert max(map(len, text.splitlines())) <= 120
+    assert "5 image values" not in compare(capsys, "--by", "sigma")
+
+
+def test_a_file_of_results(capsys, tmp_path):
+    file = write(tmp_path, TABLE)
+    columns = {"a": [1, 2, 3, 1], "b": [2, 1, 1, 2], "c": [3, 3, 2, 4]}
+    block = compare_json(capsys, file)["blocks"][0]
+    expected = friedman_test(columns)
+    assert block["friedman"]["statistic"] == expected.statistic
+    assert block["means"] == {"a": 1.75, "b": 1.5, "c": 3.0}
+    assert block["pairs"]["pvalue"] == nemenyi_test(columns).pvalue.tolist()
+    text = compare(capsys, file)
+    assert "values: the tests take" not in text
+    lower = compare_json(capsys, file, "--lower-is-better")["blocks"][0]
+    assert lower["friedman"]["mean_ranks"] == (4 - expected.mean_ranks).tolist()
+
+
+@pytest.mark.parametrize("posthoc", ["nemenyi", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"])
+def test_posthoc(capsys, tmp_path, posthoc):
+    file = write(tmp_path, TABLE)
+    block = compare_json(capsys, file, "--posthoc", posthoc, "--confidence", "0.9")["blocks"][0]
+    assert len(block["pairs"]["pvalue"]) == 3
+    assert block["pairs"]["alpha"] == pytest.approx(0.1)
+    assert (block["groups"] is None) == (posthoc == "wilcoxon")
+    assert ("critical difference" in compare(capsys, file, "--posthoc", posthoc)) == (posthoc == "nemenyi")
+    if posthoc == "wilcoxon":
+        expected = pairwise_tests({"a": [1, 2, 3, 1], "b": [2, 1, 1, 2], "c": [3, 3, 2, 4]})
+        assert block["pairs"]["pvalue"] == expected.pvalue.tolist()
+    if posthoc != "nemenyi":
+        against = compare_json(capsys, file, "--posthoc", posthoc, "--control", "b")["blocks"][0]
+        assert against["pairs"]["pairs"] == [[0, 1], [2, 1]]
+
+
+def test_a_control_and_columns_by_name(capsys, tmp_path):
+    file = write(tmp_path, "n,part,a,b,c\n1,p,1,2,3\n2,q,2,1,3\n3,p,3,1,2\n4,q,1,2,4\n")
+    block = compare_json(capsys, file, "--dataset", "n", "--control", "a")["blocks"][0]
+    assert block["pairs"]["control"] == "a"
+    assert block["friedman"]["names"] == ["a", "b", "c"]
+    assert "Bonferroni-Dunn" in compare(capsys, file, "--dataset", "n", "--control", "a")
+    some = compare_json(capsys, file, "--algorithm", "c", "--algorithm", "a", "--by", "part")
+    assert [block["value"] for block in some["blocks"]] == ["p", "q"]
+    assert some["blocks"][0]["friedman"]["names"] == ["c", "a"]
+
+
+def test_many_algorithms_show_the_pairs_of_smallest_p(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [",".join(f"m{k}" for k in range(12))]
+    rows += [",".join(map(str, row)) for row in (rng.normal(size=(20, 12)) + np.arange(12)).round(3)]
+    text = compare(capsys, write(tmp_path, "\n".join(rows))).partition("\n")[2]
+    assert "... 21 more pairs, with larger p: JSON has all" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+# Predictions ------------------------------------------------------------------------------------------------------
+
+
+def test_predictions(capsys, predictions):
+    file, table = predictions
+    found = compare_json(capsys, file, "--label", "y", "--pred", "good", "--pred", "poor", "--resamples", "199")
+    models = {name: table[name] for name in ("good", "poor")}
+    expected = compare_predictions(table["y"], models, metrics="accuracy", n_resamples=199, rng=0)["accuracy"]
+    accuracy = found["metrics"]["accuracy"]
+    assert accuracy["estimates"]["good"]["value"] == expected.estimates["good"].value
+    assert accuracy["differences"][0]["confidence_interval"] == list(expected.differences[0].confidence_interval)
+    assert set(found["metrics"]) == {"accuracy", "balanced_accuracy", "F1 (macro)", "matthews", "cohen_kappa"}
+    test = mcnemar_test(table["y"], models["good"], models["poor"])
+    assert found["mcnemar"]["pvalue"] == [test.pvalue]
+    assert found["mcnemar_tests"][0]["table"] == test.table.tolist()
+    assert found["mcnemar_tests"][0]["difference_interval"]["low"] == test.difference_interval.low
+    assert found["cochran"] is None
+    assert found["classes"] == [0, 1, 2]
+
+
+def test_text_of_predictions(capsys, predictions):
+    file, _ = predictions
+    models = ("--label", "y", "--pred", "good", "--pred", "fair", "--pred", "poor", "--resamples", "99")
+    text = compare(capsys, file, *models)
+    for said in (
+        "300 rows, 3 classes",
+        "good - fair",
+        "fair - poor",
+        "Cochran's Q",
+        "McNemar's exact test",
+        "adjusted: holm",
+    ):
+        assert said in text
+    assert "positive class" not in text
+    assert max(map(len, text.splitlines())) <= 120
+    grouped = compare(capsys, file, *models, "--group", "patient", "--method", "corrected", "--seed", "3")
+    assert "rows of one patient drawn together" in grouped
+    assert "makes no allowance for groups" in grouped
+    assert "continuity correction" in grouped
+    assert compare(capsys, file, *models) == text
+
+
+def test_two_classes_of_text(capsys, tmp_path):
+    file = write(tmp_path, "y,a,b\n" + "yes,yes,no\nno,no,no\nyes,yes,yes\nno,yes,no\n" * 5)
+    text = compare(capsys, file, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
+    assert "2 classes, positive class yes" in text
+    assert "precision" in text
+    assert "recall" in text
+
+
+def test_models_that_predict_alike(capsys, tmp_path):
+    file = write(tmp_path, "y,a,b\n" + "1,1,1\n0,1,1\n" * 5)
+    found = compare_json(capsys, file, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
+    assert found["mcnemar"]["pvalue"] == [1]
+    assert found["metrics"]["accuracy"]["differences"][0]["pvalue"] == 1
+    assert found["mcnemar_tests"][0]["effect"] is None  # 0 / 0
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+def written(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_out_of_results(capsys, tmp_path):
+    out = tmp_path / "out"
+    text = compare(capsys, "--out", out)
+    assert text.endswith(f"written to {out}: compare.json, compare.txt, 4 pictures\n")
+    pictures = ["critical_difference.png", "critical_difference_ranges.png", "null.png", "pvalues.png"]
+    assert written(out) == ["compare.json", "compare.txt", *pictures]
+    assert (out / "compare.txt").read_text() == compare(capsys)
+    assert json.loads((out / "compare.json").read_text()) == compare_json(capsys)
+    again = compare(capsys, "--out", out, "--posthoc", "holm")
+    assert again.endswith("3 pictures\n")
+    assert "critical_difference_ranges.png" not in written(out)  # of the run before
+    by = compare(capsys, "--out", out, "--by", "image")
+    assert by.endswith("20 pictures in a folder for each image\n")
+    assert "00-image-Barbara/pvalues.png" in written(out)
+    assert "pvalues.png" not in written(out)
+
+
+def test_out_of_predictions(capsys, tmp_path, predictions):
+    file, _ = predictions
+    out = tmp_path / "out"
+    two = ("--label", "y", "--pred", "good", "--pred", "fair", "--resamples", "99")
+    assert compare(capsys, file, *two, "--out", out).endswith("1 pictures\n")
+    assert written(out) == ["compare.json", "compare.txt", "null.png"]
+    status = cli.main(["compare", file, *two, "--pred", "poor", "--out", str(out), "--format", "json"])
+    printed, said = capsys.readouterr()
+    assert (status, json.loads(printed)["n_samples"]) == (0, 300)
+    assert said.endswith("2 pictures\n")
+
+
+def test_out_needs_matplotlib(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'fastevals[plots]'" in error(capsys, "--out", tmp_path)
+
+
+# Errors -----------------------------------------------------------------------------------------------------------
+
+PAIR = ("--pred", "a", "--pred", "b")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["F", "--control", "q"], "--control must be one of 'a', 'b', 'c'; got 'q'"),
+        (["F", "--control", "a", "--posthoc", "nemenyi"], "--posthoc nemenyi compares all pairs"),
+        (["F", "--posthoc", "bonferroni-dunn"], "--posthoc bonferroni-dunn needs --control"),
+        (["F", "--posthoc", "tukey"], "invalid choice: 'tukey'"),
+        (["F", *PAIR], "--pred goes with predictions, which need --label"),
+        (["F", "--resamples", "9"], "--resamples goes with predictions"),
+        (["F", "--label", "a", "--pred", "b"], "--pred must be given twice or more"),
+        (["F", "--label", "c", *PAIR, "--by", "set"], "--by goes with results"),
+        (["F", "--label", "c", *PAIR, "--lower-is-better"], "--lower-is-better goes with results"),
+        (["F", "--label", "q", *PAIR], "--label 'q': 'F' has no such column"),
+        (["F", "--label", "set", *PAIR], "labels must be of one type"),
+        (["F", "--label", "a", *PAIR], "--pred 'a' is given already, as --label 'a'"),
+        (["F", "--label", "c", *PAIR, "--resamples", "0"], "--resamples must be an integer at least 1, got 0"),
+        (["F", "--label", "c", *PAIR, "--confidence", "95"], "--confidence must be in (0, 1), got 95"),
+        (["F", "--label", "c", *PAIR, "--seed", "-1"], "got -1"),
+        (["--label", "y", *PAIR], "--label goes with a FILE of predictions"),
+        (["F", "--algorithm", "a", "--algorithm", "set"], "--algorithm 'set' must hold numbers"),
+        (["F", "--algorithm", "a", "--algorithm", "a"], "--algorithm 'a' is given already"),
+        (["F", "--algorithm", "a"], "results must have a column of numbers for each of two algorithms or more, got 1"),
+        (["F", "--by", "q"], "--by 'q': the data has no such column"),
+        (["F", "--dataset", "sets"], "did you mean 'set'?"),
+        (["F", "--confidence", "1"], "confidence_level must be in (0, 1), got 1"),
+        (["F", "G"], "unexpected argument 'G'"),
+        (["F", "--algoritm", "a"], "did you mean --algorithm?"),
+        (["no.csv"], "no such file"),
+    ],
+)
+def test_errors(capsys, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, TABLE, "F.csv")
+    given = ["F.csv" if each == "F" else each for each in arguments]
+    assert message.replace("'F'", "'F.csv'") in error(capsys, *given)
+
+
+def test_missing_results_are_named(capsys, tmp_path):
+    assert "column 'b' has 1 missing value, the first at row 1" in error(capsys, write(tmp_path, "a,b\n1,2\n3,\n"))
+    file = tmp_path / "nan.parquet"
+    parquet.write_table(pa.table({"set": ["x", "y"], "a": [1.0, 2.0], "b": [1.0, float("nan")]}), file)
+    assert "row 1" in error(capsys, file)
+    assert "'b'" in error(capsys, file)
+
+
+def test_the_embedded_data_is_what_is_documented():
+    assert list(load_psnr()) == ["image", "sigma", *FOUR]
