@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benches.resampling import LOOPS, REPLICATES
+from benches.significance import FLIP_LOOPS, FLIPS, PAIRS, SINGLE_PAIRS
 
 __all__ = ["FIGURES", "Figure"]
 
@@ -38,6 +39,12 @@ TITLES = {
     "bootstrap_memory": "memory of a bootstrap of AUC and AP, a row and thread",
     "paired_replicate": "a replicate of the AUCs of two models on the same rows",
     "delong_test": "DeLong's test of two models",
+    "pairwise_mcnemar": "McNemar's exact tests of all 19,900 pairs of 200 models",
+    "permutation_accuracy": "permutation test of the accuracies of two models, 10,000 permutations",
+    "permutation_f1": "the same of F1",
+    "sign_flips": "permutation test of paired differences, 10,000 permutations",
+    "friedman": "Friedman's test of 50 algorithms, a result a row",
+    "wilcoxon_pairs": "Wilcoxon's tests of all pairs of models, a difference a row",
     "confusion_matrix": "confusion matrix, 10 classes",
     "import": "import, whole process",
     "first_auc": "fresh process: import and one AUC of 1,000 rows",
@@ -81,7 +88,7 @@ class Figure:
     @property
     def name(self) -> str:
         """What history and pytest call it."""
-        rows = f"{self.rows // M}M" if self.rows else None
+        rows = f"{self.rows / M:g}M" if self.rows else None
         threads = f"{self.threads}-thread" if self.threads else None
         return "-".join(part for part in (self.case, rows, self.peer, threads) if part)
 
@@ -152,6 +159,14 @@ FIGURES: dict[str, Figure] = {
         Figure("paired_replicate", "two unpaired", M, at_most=2.0),
         Figure("delong_test", "np.sort", M, at_most=8.0),
         Figure("bootstrap_memory", rows=10 * M, at_most=4, unit="B/row"),
+        Figure("pairwise_mcnemar", "np.sum", M // 10, at_most=5.0),
+        Figure("pairwise_mcnemar", "one at a time", M // 10, times=PAIRS / SINGLE_PAIRS),
+        Figure("permutation_accuracy", "from_predictions", M, at_most=1.5),
+        Figure("permutation_f1", "from_predictions", M, at_most=1.5),
+        Figure("sign_flips", "numpy", M // 10, at_least=5, times=FLIPS / FLIP_LOOPS),
+        Figure("sign_flips", "numpy, unpacked bits", M // 10, at_least=5, times=FLIPS / FLIP_LOOPS),
+        Figure("friedman", "scipy", M // 2, at_least=5),
+        Figure("wilcoxon_pairs", "scipy", M),
         Figure("confusion_matrix", "numpy", 10 * M, at_most=0.5),
         Figure("confusion_matrix", "scikit-learn", M),
         Figure("memory", rows=10 * M, at_most=10, unit="B/row"),

@@ -14,10 +14,11 @@ from benches.figures import Figure
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
+from benches.significance import SIGNIFICANCE
 
 __all__ = ["Result", "can_run", "checked_sides", "judged", "timed", "warm_up"]
 
-CASES = COMPARISONS | RESAMPLING | PROCESSES
+CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | PROCESSES
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds
 

@@ -1,0 +1,223 @@
+"""What tests between learners are compared on: entries as in `benches.peers`.
+
+Where draws differ from one side to another, what all sides must agree on, and give, is the difference of the data. A
+pass that sums the predictions, or counts rows, is work to measure time by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastevals
+from benches.data import Data
+from benches.peers import Call, Cases, Setup, installed
+
+__all__ = ["FLIPS", "FLIP_LOOPS", "PAIRS", "SIGNIFICANCE", "SINGLE_PAIRS"]
+
+MODELS = 200
+PAIRS = MODELS * (MODELS - 1) // 2
+SINGLE_PAIRS = 20  # of a plain loop
+SWAPS = 10_000
+FLIPS = 10_000
+FLIP_LOOPS = 128  # sign flips of a NumPy product: each takes a quarter of a millisecond
+CHUNK = 8  # of them at once: signs of 100,000 rows then stay in cache
+ALGORITHMS = 50
+MEASUREMENTS = 100  # of each model
+DECIMALS = 6  # SciPy's chi-square is a difference of numbers of the size of 3 N k, and has no more digits
+
+
+Floats = NDArray[np.float64]
+
+
+# Predictions ------------------------------------------------------------------------------------------------------
+
+
+def _labels(data: Data) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Give classes of shape (rows,), and predictions of 200 models of accuracies from 50 to 80 %, alike on rows."""
+    rng = np.random.default_rng([data.rows, MODELS])
+    true = data.k.astype(np.int8)
+    hard = 0.4 * rng.random(data.rows)
+    limits = rng.uniform(0.5, 0.7, MODELS)
+    predictions = np.stack([true + (0.6 * rng.random(data.rows) + hard > limit) for limit in limits]).astype(np.int8)
+    return true, predictions
+
+
+def _differences(true: NDArray[Any], predictions: NDArray[Any]) -> NDArray[np.float64]:
+    right = np.count_nonzero(predictions == true, axis=1)
+    first, second = np.triu_indices(MODELS, 1)
+    return (right[first] - right[second]) / true.size  # type: ignore[no-any-return]
+
+
+def _all_pairs(method: str) -> Setup:
+    def set_up(data: Data) -> Call:
+        true, predictions = _labels(data)
+        return lambda: fastevals.pairwise_mcnemar_tests(true, predictions, method=method).effect
+
+    return set_up
+
+
+def _sum(data: Data) -> Call:
+    true, predictions = _labels(data)
+    differences = _differences(true, predictions)
+
+    def call() -> Any:
+        predictions.sum()
+        return differences
+
+    return call
+
+
+def _one_at_a_time(data: Data) -> Call:
+    """Test some pairs by themselves, as one does with SciPy."""
+    from scipy import stats
+
+    true, predictions = _labels(data)
+    differences = _differences(true, predictions)
+
+    def call() -> Any:
+        for k in range(1, SINGLE_PAIRS + 1):
+            first, second = predictions[0] == true, predictions[k] == true
+            b, c = np.count_nonzero(first & ~second), np.count_nonzero(second & ~first)
+            stats.binomtest(b, max(b + c, 1))
+        return differences
+
+    return call
+
+
+# Permutations -----------------------------------------------------------------------------------------------------
+
+
+def _predictions(data: Data) -> tuple[Any, ...]:
+    second = data.s + 0.5 * np.random.default_rng(data.rows).standard_normal(data.rows)
+    return tuple((scores > 1.5).astype(np.int64) for scores in (data.s, second))
+
+
+def _swapped(metric: str) -> Setup:
+    def set_up(data: Data) -> Call:
+        first, second = _predictions(data)
+        return lambda: fastevals.permutation_test(data.y, first, second, metric, n_resamples=SWAPS, rng=1).effect
+
+    return set_up
+
+
+def _counted(value: Callable[[fastevals.ConfusionMatrix], float]) -> Setup:
+    """Count both models' rows: what it takes to know the metric of each."""
+
+    def set_up(data: Data) -> Call:
+        predictions = _predictions(data)
+
+        def call() -> float:
+            first, second = (value(fastevals.ConfusionMatrix.from_predictions(data.y, each)) for each in predictions)
+            return first - second
+
+        return call
+
+    return set_up
+
+
+def _losses(data: Data) -> tuple[Floats, Floats]:
+    return np.abs(data.t - data.q), np.abs(data.t - data.s)
+
+
+def _flipped(data: Data) -> Call:
+    first, second = _losses(data)
+    return lambda: fastevals.paired_permutation_test(first, second, n_resamples=FLIPS, rng=1).effect
+
+
+def _product(signs: Callable[[np.random.Generator, int], Floats]) -> Setup:
+    """Multiply chunks of signs with the differences."""
+
+    def set_up(data: Data) -> Call:
+        first, second = _losses(data)
+
+        def call() -> float:
+            differences, rng = first - second, np.random.default_rng(1)
+            sums = [signs(rng, data.rows) @ differences for _ in range(0, FLIP_LOOPS, CHUNK)]
+            assert len(sums) * CHUNK == FLIP_LOOPS
+            return float(differences.mean())
+
+        return call
+
+    return set_up
+
+
+def _drawn_signs(rng: np.random.Generator, n: int) -> Floats:
+    signs = rng.integers(0, 2, (CHUNK, n), dtype=np.int8).astype(np.float64)
+    signs *= 2
+    signs -= 1
+    return signs
+
+
+def _unpacked_bits(rng: np.random.Generator, n: int) -> Floats:
+    """Give 0 and 1: twice their product, less the sum of all, is that of the signs."""
+    packed = rng.integers(0, 256, (CHUNK, -(-n // 8)), dtype=np.uint8)
+    return np.unpackbits(packed, axis=1, count=n).astype(np.float64)
+
+
+# Ranks ------------------------------------------------------------------------------------------------------------
+
+
+def _results(data: Data) -> NDArray[np.float64]:
+    """Give results of 50 algorithms, as many numbers as there are rows."""
+    return np.resize(data.s, (max(data.rows // ALGORITHMS, 2), ALGORITHMS))
+
+
+def _friedman(data: Data) -> Call:
+    table = _results(data)
+    return lambda: round(fastevals.friedman_test(table, statistic="chi-square").statistic, DECIMALS)
+
+
+def _scipy_friedman(data: Data) -> Call:
+    from scipy import stats
+
+    columns = list(_results(data).T)
+    return lambda: round(float(stats.friedmanchisquare(*columns).statistic), DECIMALS)
+
+
+def _models(data: Data) -> NDArray[np.float64]:
+    """Give measurements of so many models that their pairs have about as many differences as there are rows."""
+    n_models = max(2, int(np.sqrt(2 * data.rows / MEASUREMENTS)))
+    return data.s[np.random.default_rng(data.rows).integers(0, data.rows, (MEASUREMENTS, n_models))]
+
+
+def _wilcoxon(data: Data) -> Call:
+    table = _models(data)
+    return lambda: fastevals.pairwise_tests(table, test="wilcoxon", method="normal", correction="none").pvalue
+
+
+def _scipy_wilcoxon(data: Data) -> Call:
+    from scipy import stats
+
+    table = _models(data)
+    first, second = np.triu_indices(table.shape[1], 1)
+
+    def call() -> Any:
+        return stats.wilcoxon(table[:, first], table[:, second], axis=0, method="approx").pvalue
+
+    return call
+
+
+SIGNIFICANCE: Cases = installed(
+    {
+        "pairwise_mcnemar": {"fastevals": _all_pairs("exact"), "np.sum": _sum, "one at a time": _one_at_a_time},
+        "permutation_accuracy": {
+            "fastevals": _swapped("accuracy"),
+            "from_predictions": _counted(lambda matrix: matrix.accuracy()),
+        },
+        "permutation_f1": {
+            "fastevals": _swapped("f1"),
+            "from_predictions": _counted(lambda matrix: matrix.f_score()),
+        },
+        "sign_flips": {
+            "fastevals": _flipped,
+            "numpy": _product(_drawn_signs),
+            "numpy, unpacked bits": _product(_unpacked_bits),
+        },
+        "friedman": {"fastevals": _friedman, "scipy": _scipy_friedman},
+        "wilcoxon_pairs": {"fastevals": _wilcoxon, "scipy": _scipy_wilcoxon},
+    }
+)
