@@ -76,10 +76,11 @@ class MatrixBase:
     def _values(self, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> NDArray[np.float64]:
         """Compute a metric of each class against the rest, averaged over classes."""
         check.check_choice("average", average, AVERAGES)
-        at = self._one_vs_rest()
         if average == "binary":
             check.check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
-            return np.asarray(metric(Cells(*(cell[..., 1] for cell in at))))
+            (tn, fp), (fn, tp) = np.moveaxis(self.counts, (-2, -1), (0, 1))
+            return np.asarray(metric(Cells(tp, fp, fn, tn)))
+        at = self._one_vs_rest()
         if average == "micro":
             return metric(Cells(*(cell.sum(axis=-1) for cell in at)))
         values = metric(at)

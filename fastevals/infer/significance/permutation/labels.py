@@ -14,7 +14,6 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.permutation import count_triples, place_halves
 from fastevals.infer.bootstrap.samples.matrix import MatrixMetric, TableSample
-from fastevals.infer.bootstrap.samples.tables import table_size
 from fastevals.infer.bootstrap.subjects import matrix_metric
 from fastevals.infer.significance.permutation.halves import Halves, chances_of_half
 from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes, Tested, from_values
@@ -29,6 +28,8 @@ Ints = NDArray[np.int64]
 SAMPLE = 1 << 10  # rows that suggest the range of integer labels
 DENSE = 1 << 4  # widest range of integer labels counted in a table
 WIDEST = 1 << 20  # range of which three codes make an integer
+WORK = 1 << 18  # cells of one task
+MOST = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
 INT = np.dtype(np.int64)
 
 
@@ -60,7 +61,7 @@ def of_swaps(swaps: Swaps, function: MatrixMetric, asked: Any, draws: Draws) -> 
         n, kept_in = chances.size, lambda numbers: all_kept[:, numbers.start : numbers.stop]
     else:
         kept_in = partial(Halves(swaps.sizes).draw, draws.key)
-    size = table_size(max(swaps.both.size, swaps.sizes.size))
+    size = max(1, min(WORK // max(swaps.both.size, swaps.sizes.size), MOST))
     tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
 
     def task(numbers: range) -> Floats:
