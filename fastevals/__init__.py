@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastevals.infer.significance.five_by_two import five_by_two_cv_f_test, five_by_two_cv_t_test
     from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
     from fastevals.infer.significance.mcnemar import McNemarResult, mcnemar_test, mcnemar_test_of_table
-    from fastevals.infer.significance.mcnemar_pairs import pairwise_mcnemar_tests
+    from fastevals.infer.significance.mcnemar_pairs import McNemarPairs, pairwise_mcnemar_tests
     from fastevals.infer.significance.pairwise import PairwiseResult
     from fastevals.infer.significance.pairwise_tests import pairwise_tests
     from fastevals.infer.significance.permutation import PermutationResult, paired_permutation_test, permutation_test
@@ -86,6 +86,7 @@ _HOMES = {
     "GainCurve": "measure.curves",
     "Interval": "measure.results",
     "LiftCurve": "measure.curves",
+    "McNemarPairs": "infer.significance.mcnemar_pairs",
     "McNemarResult": "infer.significance.mcnemar",
     "MetricComparison": "infer.comparison",
     "ModelComparison": "infer.comparison",
@@ -161,6 +162,7 @@ __all__ = [
     "GainCurve",
     "Interval",
     "LiftCurve",
+    "McNemarPairs",
     "McNemarResult",
     "MetricComparison",
     "ModelComparison",

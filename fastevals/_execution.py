@@ -11,7 +11,7 @@ import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
@@ -59,6 +59,7 @@ class _State:
         self.lock = threading.Lock()
         self.pool: ThreadPoolExecutor | None = None
         self.threads: int | None = None
+        self.compiled: set[Hashable] = set()
 
 
 _state = _State()
@@ -151,7 +152,12 @@ def blocks(part: slice) -> Iterator[slice]:
 
 
 def run(
-    task: Callable[..., R], items: Sequence[Any], *, workspace: Callable[[], Any] | None = None, progress: bool = False
+    task: Callable[..., R],
+    items: Sequence[Any],
+    *,
+    workspace: Callable[[], Any] | None = None,
+    progress: bool = False,
+    compiles: Hashable = None,
 ) -> list[R]:
     """Call `task` on each item, spread over threads; give the results in the order of the items.
 
@@ -168,7 +174,12 @@ def run(
         Makes the working memory of one thread.
     progress : bool
         Show a bar (needs tqdm).
+    compiles : True or hashable, optional
+        The task calls kernels that nothing may have called before it: other threads start after its first item. If
+        Ctrl-C came while they wait for the compiler, they might wait for ever. With anything but True, which says which
+        kernels these are and for which types, that is done once in a process.
     """
+    alone = compiles is True or (bool(compiles) and compiles not in _state.compiled)
     results: list[Any] = [None] * len(items)
     todo = iter(range(len(items)))
     stop = threading.Event()
@@ -185,10 +196,21 @@ def run(
                 tick(len(done))
 
         helpers: list[Future[None]] = []
+
+        def start(left: int) -> None:
+            _start(work, min(get_num_threads(), left) - 1, stop, helpers)
+
+        def show_and_start(number: int) -> None:
+            show(number)
+            if number == 1:
+                _state.compiled.add(compiles)
+                start(len(items) - 1)
+
         try:
-            _start(work, min(get_num_threads(), len(items)) - 1, stop, helpers)
+            if not alone:
+                start(len(items))
             # This thread alone shows progress: Ctrl-C may leave the bar locked, and a helper would wait for ever.
-            work(show)
+            work(show_and_start if alone else show)
         except BaseException:
             stop.set()
             raise

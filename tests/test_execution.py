@@ -34,7 +34,8 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(autouse=True)
-def _restore_threads() -> Any:
+def _restore_state(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(_execution._state, "compiled", set())
     before = _execution._state.threads
     yield
     _execution._state.threads = before
@@ -166,6 +167,67 @@ def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
         expected = numbers()
     with num_threads(threads):
         assert numbers() == expected
+
+
+@pytest.mark.parametrize("compiles", [True, "some kernel"])
+@pytest.mark.parametrize("threads", THREADS)
+def test_a_task_that_compiles_is_alone_until_its_first_item_is_done(threads: int, compiles: Any) -> None:
+    seen: list[tuple[int, int]] = []
+    first_done = threading.Event()
+
+    def task(item: int) -> int:
+        seen.append((item, threading.get_ident()))
+        if len(seen) == 1:
+            time.sleep(0.02)  # others would come in between
+            assert len(seen) == 1
+            first_done.set()
+        assert first_done.is_set()
+        return item * item
+
+    with num_threads(threads):
+        assert run(task, range(30), compiles=compiles) == [item * item for item in range(30)]
+    assert seen[0] == (0, threading.get_ident())
+
+
+def test_a_task_that_has_compiled_is_spread_at_once() -> None:
+    def task(meeting: threading.Barrier) -> None:
+        meeting.wait()
+
+    with num_threads(3):
+        run(task, [threading.Barrier(1)], compiles="some kernel")
+        run(task, [threading.Barrier(3, timeout=20)] * 3, compiles="some kernel")
+
+
+def test_the_first_item_of_a_task_that_compiles_may_fail() -> None:
+    def task(item: int) -> float:
+        return 1 / item
+
+    with num_threads(3):
+        with pytest.raises(ZeroDivisionError):
+            run(task, range(5), compiles="some kernel")
+        assert not _execution._state.compiled
+        assert run(task, range(1, 4), compiles="some kernel") == [1, 1 / 2, 1 / 3]
+        assert run(task, [], compiles=True) == []
+        assert run(abs, range(5), compiles=True) == list(range(5))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_the_first_item_of_a_task_that_compiles_shares_the_callers_workspace(threads: int) -> None:
+    made: list[int] = []
+
+    def workspace() -> list[int]:
+        made.append(threading.get_ident())
+        return [0]
+
+    def task(item: int, space: list[int]) -> int:
+        space[0] += 1
+        return item
+
+    with num_threads(threads):
+        assert run(task, range(50), workspace=workspace, compiles=True) == list(range(50))
+    assert made[0] == threading.get_ident()
+    assert 1 <= len(made) <= threads
+    assert len(set(made)) == len(made)
 
 
 # Processes ----------------------------------------------------------------------------------------------------------
@@ -356,6 +418,9 @@ def test_progress_shows_a_bar(threads: int, capsys: pytest.CaptureFixture[str]) 
     assert "7/7" in capsys.readouterr().err
     run(abs, range(7))
     assert capsys.readouterr().err == ""
+    with num_threads(threads):
+        assert run(lambda item: item, range(7), progress=True, compiles=True) == list(range(7))
+    assert "7/7" in capsys.readouterr().err
 
 
 def test_without_tqdm_progress_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,13 +224,13 @@ def test_no_parallel_loops_and_of_fast_math_only_sums_in_any_order() -> None:
 def test_kernels_are_read_by_the_compiler_without_the_gil() -> None:
     from fastevals._kernels import confusion, regression
 
-    options = confusion.count_pairs.targetoptions
+    options = confusion.count_tuples.targetoptions
     assert options["nogil"]
     assert options["error_model"] == "numpy"
     assert not options.get("fastmath")
     assert not options.get("parallel")
     assert regression.sum_errors.targetoptions["fastmath"] == {"reassoc"}
-    assert isinstance(confusion.count_pairs._cache, jit._KernelCache)
+    assert isinstance(confusion.count_tuples._cache, jit._KernelCache)
 
 
 # Without the compiler -----------------------------------------------------------------------------------------------

@@ -8,13 +8,12 @@ from fastevals._kernels.random import bits, fill_bits, key_of
 __all__ = [
     "GROUP",
     "WORD",
-    "count_triples",
-    "draw_halves",
+    "draw_fair_binomials",
     "fill_keys",
     "fill_words",
     "flip_signs",
-    "place_halves",
-    "take_sides",
+    "mark_first",
+    "place_kept",
 ]
 
 GROUP = 8  # differences that a byte of random bits gives signs to
@@ -34,24 +33,7 @@ def fill_keys(key, first, out):
 
 
 @kernel
-def count_triples(y_true, pred_a, pred_b, low, width, counts):
-    """Count each row's three codes, offset by `low`, in counts[lanes, width**3]; give the number of rows outside.
-
-    Rows go to the two lanes in turn, so that equal neighbours don't wait for each other.
-    """
-    k = np.uint64(width)
-    outside = 0
-    for i in range(y_true.size):
-        t, a, b = np.uint64(y_true[i] - low), np.uint64(pred_a[i] - low), np.uint64(pred_b[i] - low)
-        if t < k and a < k and b < k:
-            counts[np.uint64(i) & np.uint64(1), (t * k + a) * k + b] += 1
-        else:
-            outside += 1
-    return outside
-
-
-@kernel
-def draw_halves(tables, lows, limits, guides, shifts, limit_starts, guide_starts, keys, drawn):
+def draw_fair_binomials(tables, lows, limits, guides, shifts, limit_starts, guide_starts, keys, drawn):
     """Write drawn[cell, i], a binomial count of chance 1/2 from stream i, by inversion.
 
     A cell's count is its lowest plus the least j with a random number up to limits[start + j]; the number's first bits
@@ -70,7 +52,7 @@ def draw_halves(tables, lows, limits, guides, shifts, limit_starts, guide_starts
 
 
 @kernel
-def place_halves(drawn, sizes, first, second, counts):
+def place_kept(drawn, sizes, first, second, counts):
     """Add drawn[cell, i] to counts[first[cell], i], and the rest of the cell's rows to counts[second[cell], i]."""
     for cell in range(drawn.shape[0]):
         one, other, size = first[cell], second[cell], sizes[cell]
@@ -89,7 +71,7 @@ def fill_words(key, number, words):
 
 
 @kernel
-def take_sides(words, places, taken):
+def mark_first(words, places, marks):
     """Write which of the pooled outputs are the first model's: the bit of a row, for its second output the other.
 
     places[i] is twice the place of the row's bit in `words`, plus one for a second output.
@@ -97,7 +79,7 @@ def take_sides(words, places, taken):
     for i in range(places.size):
         place = places[i]
         row = place >> ONE
-        taken[i] = np.uint8((np.uint32(words[row >> SIXTH] >> np.uint64(row & LAST_PLACE)) ^ place) & ONE)
+        marks[i] = np.uint8((np.uint32(words[row >> SIXTH] >> np.uint64(row & LAST_PLACE)) ^ place) & ONE)
 
 
 # Signs ------------------------------------------------------------------------------------------------------------

@@ -71,15 +71,17 @@ def rank_sizes(ascending, keep_zeros, ranks):
 
 
 @kernel
-def spread_signs(ranks):
+def spread_signs(ranks, scratch):
     """Chance of each sum, from 0 on, of the positive ones among these ranks if each sign is as likely as the other.
 
-    Exact for up to 53 ranks.
+    Exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; the result is in one of them.
     """
     total = 0
     for rank in ranks:
         total += rank
-    chances, wider = np.zeros(total + 1), np.zeros(total + 1)
+    chances, wider = scratch[0, : total + 1], scratch[1, : total + 1]
+    chances[:] = 0.0
+    wider[:] = 0.0
     chances[0] = 1.0
     reached = 0
     for rank in ranks:
@@ -163,7 +165,10 @@ def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
     n = differences.shape[1]
     ranks, spread = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     others = np.empty(n)
-    chances = np.ones(1)
+    n_zeros = max(n - most_exact, 0)  # at least, of a row that is exact
+    largest = n * (n + 1) - n_zeros * (n_zeros + 1) if keep_zeros else (n - n_zeros) * (n - n_zeros + 1)
+    scratch = np.empty((2, min(largest, largest_sum) + 1))
+    chances = spread_signs(spread[:0], scratch)
     n_spread = 0
     for row in range(differences.shape[0]):
         count, plus = rank_sizes(differences[row], keep_zeros, ranks)
@@ -180,7 +185,7 @@ def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
                 for k in range(count):
                     spread[k] = ranks[k]
                 n_spread = count
-                chances = spread_signs(spread[:count])
+                chances = spread_signs(spread[:count], scratch)
             lower = upper = 0.0
             for s in range(plus + 1):
                 lower += chances[s]

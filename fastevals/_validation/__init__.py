@@ -4,11 +4,11 @@ What would cost a pass over the data (a NaN, a third label) is found by the pass
 finder then calls `raise_not_finite` or `raise_not_binary`, which look again to say what is wrong and where.
 """
 
-from fastevals._validation.agreement import *
 from fastevals._validation.arrays import *
 from fastevals._validation.costs import *
 from fastevals._validation.curves import *
 from fastevals._validation.folds import *
 from fastevals._validation.labels import *
 from fastevals._validation.options import *
+from fastevals._validation.predicted_labels import *
 from fastevals._validation.tables import *

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.named import named_columns
 from fastevals._validation.options import show
 
 __all__ = [
@@ -216,15 +217,12 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Gives their names too, of
     a mapping or frame, and whether there may be many.
     """
-    if hasattr(values, "columns"):
-        values = {column: values[column] for column in getattr(values, "column_names", values.columns)}
-    if isinstance(values, Mapping):
-        if not values:
+    columns = named_columns(name, values)
+    if columns is not None:
+        if not columns:
             raise ValueError(f"{name} is empty: it must have at least one model")
-        labelled = {f"{name}[{key!r}]": value for key, value in values.items()}
-        if len(labelled) < len(values):
-            raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
-        return {label: as_scores(label, value) for label, value in labelled.items()}, tuple(values), True
+        labelled = {f"{name}[{key!r}]": value for key, value in columns.items()}
+        return {label: as_scores(label, value) for label, value in labelled.items()}, tuple(columns), True
     array = as_array(name, values)
     if array.ndim == 2 and not array.shape[0]:
         raise ValueError(f"{name} is empty: it must have at least one model, got shape {array.shape}")

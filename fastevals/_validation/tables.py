@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_array, as_scores, check_finite
+from fastevals._validation.arrays import EXACT, as_array, as_scores, check_finite, check_same_length
+from fastevals._validation.named import is_frame, labels_of_rows, named_columns
 from fastevals._validation.options import listed, show
 
-__all__ = ["ResultTable", "as_five_by_two", "as_measurements", "as_pvalues", "as_result_table", "as_runs", "find_name"]
+__all__ = [
+    "ResultTable",
+    "as_five_by_two",
+    "as_measured_pair",
+    "as_measurements",
+    "as_paired_counts",
+    "as_pvalues",
+    "as_result_table",
+    "as_runs",
+    "check_all_pairs",
+    "check_control",
+    "check_exact_ranks",
+    "check_row_number",
+    "check_two_sided",
+    "find_name",
+]
 
 
 class ResultTable(NamedTuple):
@@ -31,18 +46,14 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
 
     A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ...
     """
-    columns: Any = values
-    datasets = None
-    if hasattr(values, "columns"):
-        names = list(getattr(values, "column_names", values.columns))
-        columns = {column: values[column] for column in names}
-        if len(columns) < len(names):
-            raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
-        if names and _is_text(columns[names[0]]):
-            datasets = tuple(str(each) for each in np.asarray(columns.pop(names[0]), dtype=object))
-        elif type(getattr(values, "index", None)).__name__ not in ("NoneType", "RangeIndex", "method"):
-            datasets = tuple(values.index)
-    if isinstance(columns, Mapping):
+    columns, datasets = named_columns(name, values), None
+    if columns and is_frame(values):
+        first_column = next(iter(columns))
+        if _is_text(columns[first_column]):
+            datasets = tuple(str(each) for each in np.asarray(columns.pop(first_column), dtype=object))
+        else:
+            datasets = labels_of_rows(values)
+    if columns is not None:
         if not columns:
             raise ValueError(f"{name} is empty: it must have at least two algorithms")
         arrays = {key: as_scores(f"{name}[{key!r}]", column) for key, column in columns.items()}
@@ -54,14 +65,14 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
                     "each algorithm must have a result on each data set"
                 )
         algorithms: tuple[Any, ...] = tuple(arrays)
-        table = np.stack([column.astype(np.float64) for column in arrays.values()], axis=1)
+        table = np.stack([_as_floats(f"{name}[{key!r}]", column) for key, column in arrays.items()], axis=1)
     else:
-        array = as_array(name, columns)
+        array = as_array(name, values)
         if array.dtype.kind not in "fiub":
             raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
         if array.ndim != 2 or not array.size:
             raise ValueError(f"{name} must be 2-D, (data sets x algorithms), and not empty; got shape {array.shape}")
-        table = array.astype(np.float64)
+        table = _as_floats(name, array)
         algorithms = tuple(range(table.shape[1]))
     if table.shape[1] < 2:
         raise ValueError(
@@ -71,6 +82,14 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
         raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {table.shape[0]}")
     _check_cells(name, table, algorithms, datasets)
     return ResultTable(np.ascontiguousarray(table), algorithms, datasets)
+
+
+def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Give numbers as float64, none of which is rounded if they are integers."""
+    if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > EXACT:
+        raise ValueError(f"{name} must be within 2**53 where integer, got {max(array.max(), -array.min(), key=abs)}")
+    with np.errstate(over="ignore"):  # a longer float's
+        return array.astype(np.float64)
 
 
 def _is_text(column: Any) -> bool:
@@ -96,7 +115,7 @@ def _check_cells(
 
 def as_measurements(name: str, values: Any, *, least: int = 1) -> NDArray[np.float64]:
     """Give a learner's measurements, at least so many, as a 1-D float64 array, finite."""
-    array = as_scores(name, values).astype(np.float64)
+    array = _as_floats(name, as_scores(name, values))
     check_finite(name, array)
     if array.size < least:
         raise ValueError(f"{name} must have at least {least} measurements, got {array.size}")
@@ -120,6 +139,25 @@ def as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
         if not 0 <= k <= n:
             raise ValueError(f"n_errors must be from 0 to n_samples, got {k} of {n}")
     return runs
+
+
+def as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
+    """Give a table of how many rows two models get right and wrong, of which there are some, as int64."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if array.shape != (2, 2):
+        raise ValueError(
+            f"{name} must have shape (2, 2), model a right and wrong by model b right and wrong, got {array.shape}"
+        )
+    with np.errstate(invalid="ignore"):
+        odd = ~((array >= 0) & (array <= EXACT) & (array == np.trunc(array)))
+    if odd.any():
+        raise ValueError(f"{name} must hold counts, whole numbers from 0 to 2**53, got {show(array[odd][0])}")
+    counts = array.astype(np.int64)
+    if not 0 < counts.sum() <= EXACT:
+        raise ValueError(f"{name} must count from 1 to 2**53 rows in all, got {counts.sum()}")
+    return counts
 
 
 def as_five_by_two(name: str, values: Any) -> NDArray[np.float64]:
@@ -150,3 +188,44 @@ def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
                 if value == name:
                     return place
     raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")
+
+
+def check_row_number(name: str, table: ResultTable, only: int | None, what: str) -> None:
+    """Raise unless a table has as many rows as are needed, where that is a number."""
+    if only is not None and len(table.values) != only:
+        raise ValueError(f"{name} must have {only} rows for {what}, got {len(table.values)}")
+
+
+def as_measured_pair(a: Any, b: Any, *, least: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the measurements of two learners, in pairs, at least so many."""
+    pair = as_measurements("a", a, least=least), as_measurements("b", b, least=least)
+    check_same_length(a=pair[0], b=pair[1])
+    return pair
+
+
+def check_exact_ranks(ranked: int, others: int, most: int) -> None:
+    """Raise if ranked differences, `others` of which have no sign, have larger ranks in all than `most` would have."""
+    if ranked * (ranked + 1) - others * (others + 1) > most * (most + 1):
+        zeros = f", and {others} of 0 that are ranked" if others else ""
+        raise ValueError(
+            f"method='exact' is for up to {most} differences other than 0 (fewer where zeros are ranked), got "
+            f"{ranked - others}{zeros}"
+        )
+
+
+def check_two_sided(what: str, alternative: str, because: str, others: str) -> None:
+    """Raise if a side is asked for of a test that has none."""
+    if alternative != "two-sided":
+        raise ValueError(f"alternative={alternative!r} goes with {others}; {what} is two-sided, for {because}")
+
+
+def check_control(control: Any) -> None:
+    """Raise if there is no algorithm to compare the others with."""
+    if control is None:
+        raise ValueError("control must be the algorithm that each other is compared with, got None")
+
+
+def check_all_pairs(what: str, control: Any) -> None:
+    """Raise unless all pairs were compared."""
+    if control is not None:
+        raise ValueError(f"{what} are of all pairs, but each was compared with {show(control)} alone")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import ALTERNATIVES, level_of
+from fastevals.infer.results import ALTERNATIVES, level_of, tail_of
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
 from fastevals.measure.results import Interval, number_or_array
@@ -33,7 +33,6 @@ OF_NEGATIVES = ("specificity", "false_positive_rate")
 AVERAGES = ("binary", None, "micro")
 MEANS = ("macro", "weighted")
 INSTEAD = "bootstrap gives its interval"
-ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # no level is so small that its alpha is 1
 
 
 def proportion_interval(
@@ -114,8 +113,7 @@ def proportion_interval(
 def share_interval(successes: Any, failures: Any, method: str, alpha: float, alternative: str) -> tuple[Floats, Floats]:
     """Give the interval of a share, of counts or of arrays of them; NaN without trials."""
     successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
-    tail = alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
-    low, high = METHODS[method](successes, failures, tail)
+    low, high = METHODS[method](successes, failures, tail_of(alpha, alternative))
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
     high = np.where((failures == 0) | (alternative == "greater"), 1.0, high)
     none = successes + failures == 0

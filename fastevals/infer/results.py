@@ -1,32 +1,31 @@
-"""What a significance test returns, and the test of a number whose estimate is about normal."""
+"""What a significance test returns, and what all tests share: levels, sides, distributions."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen, Interval
 
 __all__ = [
+    "ALMOST_ALL",
     "ALTERNATIVES",
     "MOST_RESAMPLES",
     "ByMetric",
     "Null",
     "SignificanceResult",
-    "conclusion_of",
-    "conclusion_of_all",
     "level_of",
-    "normal_margins",
-    "z_test",
+    "tail_of",
 ]
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 MOST_RESAMPLES = 1_000_000_000
-RELATION = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
+ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -81,10 +80,32 @@ class Null(NamedTuple):
     parameters: tuple[float, ...] = ()
 
     def frozen(self) -> Any:
-        """Give it as SciPy's distribution, with ``pdf``, ``sf``, ``isf`` and so on."""
+        """Give it as SciPy's distribution, with ``pdf``, ``support`` and so on."""
+        return self._distribution(*self.parameters)
+
+    # SciPy takes ten times as long to freeze a distribution as to answer one of these.
+
+    def cdf(self, values: Any) -> Any:
+        """Give the chance of values as small, an array's each."""
+        return self._distribution.cdf(values, *self.parameters)
+
+    def sf(self, values: Any) -> Any:
+        """Give the chance of values larger."""
+        return self._distribution.sf(values, *self.parameters)
+
+    def ppf(self, chances: Any) -> Any:
+        """Give where `cdf` is these chances."""
+        return self._distribution.ppf(chances, *self.parameters)
+
+    def isf(self, chances: Any) -> Any:
+        """Give where `sf` is these chances."""
+        return self._distribution.isf(chances, *self.parameters)
+
+    @property
+    def _distribution(self) -> Any:
         from scipy import stats
 
-        return getattr(stats, self.name)(*self.parameters)
+        return getattr(stats, self.name)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -158,94 +179,6 @@ def level_of(confidence_level: float) -> tuple[float, float]:
     return level, float(1 - Fraction(repr(level)))
 
 
-def normal_margins(alpha: float, alternative: str) -> tuple[float, float]:
-    """Give the ends of a normal interval in standard errors from the estimate, infinite on a side left open."""
-    from scipy.special import ndtri
-
-    margin = -float(ndtri(alpha / 2 if alternative == "two-sided" else alpha))
-    return (math.inf if alternative == "less" else margin, math.inf if alternative == "greater" else margin)
-
-
-def z_test(
-    what: str,
-    effect: float,
-    variance: float,
-    bounds: tuple[float, float],
-    *,
-    alternative: str,
-    confidence_level: float,
-) -> SignificanceResult:
-    """Test whether `what` is 0, given an estimate that is about normal; the interval stays within `bounds`.
-
-    No variance is no doubt: Z is 0 for an effect of 0, else infinite.
-    """
-    from scipy.special import ndtr, ndtri
-
-    check.check_choice("alternative", alternative, ALTERNATIVES)
-    _, alpha = level_of(confidence_level)
-    error = math.sqrt(variance)
-    if variance == 0:
-        z = math.copysign(math.inf, effect) if effect else 0.0
-        if effect:
-            check.warn_degenerate(f"the test of {what}", "its estimated variance is 0, though its estimate isn't")
-    else:
-        z = effect / error
-    tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]
-    pvalue = float(ndtr(tail)) * (2 if alternative == "two-sided" else 1)
-    below, above = normal_margins(alpha, alternative)
-    low = bounds[0] if below == math.inf else max(effect - below * error, bounds[0])
-    high = bounds[1] if above == math.inf else min(effect + above * error, bounds[1])
-    if math.isnan(z):
-        low = high = math.nan
-    critical = float(ndtri(alpha)) if alternative == "less" else min(below, above)
-    interval = Interval(low, high)
-    conclusion = conclusion_of(what, pvalue, alpha, alternative, interval, no_variance=variance == 0)
-    return SignificanceResult(
-        z, pvalue, critical, None, alternative, effect, interval, pvalue < alpha, conclusion, alpha,
-        "DeLong's test", Null("norm"),
-    )  # fmt: skip
-
-
-def conclusion_of(
-    what: str,
-    pvalue: float,
-    alpha: float,
-    alternative: str,
-    interval: Interval | None,
-    value: float = 0.0,
-    *,
-    no_variance: bool = False,
-) -> str:
-    """Say what follows for `what`, which is `value` under the hypothesis.
-
-    Without an interval nothing is said of the values that agree with the data.
-    """
-    if math.isnan(pvalue):
-        return _nothing_follows(what)
-    p = _in_words(pvalue)
-    claim = f"{what} is {RELATION[alternative]} {value:g}"
-    if pvalue < alpha:
-        return f"At level {alpha:g}, {claim} ({p})."
-    shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
-    if interval is None or math.isnan(interval.low):
-        return f"{shown}."
-    if no_variance:
-        return f"{shown}; with an estimated variance of 0 the data don't say which values agree with them."
-    return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
-
-
-def conclusion_of_all(what: str, pvalue: float, alpha: float) -> str:
-    """Say what follows for several numbers, `what`, that are the same under the hypothesis."""
-    if math.isnan(pvalue):
-        return _nothing_follows(what)
-    if pvalue < alpha:
-        return f"At level {alpha:g}, {what} are not all the same ({_in_words(pvalue)})."
-    return f"At level {alpha:g}, it is not shown that any of {what} differ ({_in_words(pvalue)})."
-
-
-def _nothing_follows(what: str) -> str:
-    return f"Nothing follows: the test of {what} is undefined on this data."
-
-
-def _in_words(pvalue: float) -> str:
-    return "p = 0 to a float" if pvalue == 0 else f"p = {pvalue:.3g}"
+def tail_of(alpha: float, alternative: str) -> float:
+    """Give the share of a level on each side that is tested; always below 1, though alpha may be 1 to a float."""
+    return alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)

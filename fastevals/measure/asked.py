@@ -15,7 +15,7 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.registry import METRICS, Detail, Metric, ReplicateKernel
 from fastevals.measure.sweeps import best_row
 
-__all__ = ["F_SCORE", "WHERE", "AskedMetric", "RankingMetric", "as_asked", "metric", "of_ranking"]
+__all__ = ["F_SCORE", "WHERE", "AskedMetric", "RankingMetric", "as_asked", "metric", "of_ranking", "one_asked"]
 
 F_SCORE = "f_score"  # the entry "f1", with a beta
 PARTIAL = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
@@ -84,27 +84,37 @@ def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
     """Give the metrics asked for by what results call them: names, `metric(...)`, or a mapping with functions too."""
     if isinstance(metrics, (str, AskedMetric)) or callable(metrics):
         metrics = [metrics]
+    named: list[tuple[Any, Any]]
     if isinstance(metrics, Mapping):
-        named = [(label, each) for label, each in metrics.items()]
+        named = list(metrics.items())
     else:
         try:
-            each_named = list(metrics)
+            named = [(None, each) for each in metrics]
         except TypeError:
             raise ValueError(f"metrics must be names of metrics, got {check.show(metrics)}") from None
-        named = [(getattr(each, "__name__", None) if callable(each) else None, each) for each in each_named]
     if not named:
         raise ValueError("metrics is empty: it must name at least one metric")
     asked: dict[str, AskedMetric | Callable[..., Any]] = {}
     for label, each in named:
-        if isinstance(each, str):
-            each = AskedMetric(each, {})
-        if not (isinstance(each, AskedMetric) or callable(each)):
-            raise ValueError(f"metrics must hold names, metric(...) or functions, got {check.show(each)}")
-        name = str(each if label is None else label)
+        own_name, one = one_asked("metrics", each, "hold names, metric(...) or functions")
+        name = own_name if label is None else str(label)
         if name in asked:
             raise ValueError(f"metrics must all differ, got {name!r} twice")
-        asked[name] = each
+        asked[name] = one
     return asked
+
+
+def one_asked(
+    argument: str, asked: Any, rule: str = "be a name, metric(...) or a function"
+) -> tuple[str, AskedMetric | Callable[..., Any]]:
+    """Give a metric that is asked for, and what results call it."""
+    if isinstance(asked, str):
+        asked = AskedMetric(asked, {})
+    if isinstance(asked, AskedMetric):
+        return str(asked), asked
+    if not callable(asked):
+        raise ValueError(f"{argument} must {rule}, got {check.show(asked)}")
+    return getattr(asked, "__name__", str(asked)), asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,11 +145,11 @@ class RankingMetric:
     threshold: Any = None
 
 
-def of_ranking(asked: AskedMetric | Callable[..., Any]) -> RankingMetric:
-    """Give the metric of scores that was asked for, with its options checked."""
+def of_ranking(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> RankingMetric:
+    """Give the metric of scores that was asked for as that argument, with its options checked."""
     if not isinstance(asked, AskedMetric):
         return RankingMetric(check.checked_number(asked), Detail.THRESHOLDS)
-    check.check_choice("metrics", asked.name, [*METRICS, F_SCORE])
+    check.check_choice(argument, asked.name, [*METRICS, F_SCORE])
     entry = _entry(asked.name)
     if entry.of == "cells":
         return _at_a_threshold(asked)

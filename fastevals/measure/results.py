@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["UNDEFINED", "Frozen", "Interval", "OperatingPoint", "number_or_array", "plain"]
+__all__ = ["UNDEFINED", "Frozen", "Interval", "OperatingPoint", "as_list", "number_or_array", "plain"]
 
 
 class Frozen:
@@ -25,13 +25,17 @@ class Frozen:
                 view.flags.writeable = False
                 object.__setattr__(self, each.name, view)
 
-    def __reduce__(self) -> tuple[type[Frozen], tuple[Any, ...]]:
-        return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)  # type: ignore[arg-type]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields, arrays as lists; what the result was made of, another result, is left out."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
         return {name: as_list(value) for name, value in values.items() if not isinstance(value, Frozen)}
+
+
+def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
+    return kind(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,13 @@ def plain(value: Any) -> Any:
 
 
 def as_list(values: Any) -> Any:
-    """Give an array as a list of Python's numbers, anything else as it is."""
+    """Give arrays, intervals and tuples as lists of Python's values, named tuples as dicts, anything else as it is."""
+    if isinstance(values, np.generic):
+        return values.item()
+    if hasattr(values, "_asdict") and not isinstance(values, Interval):
+        return {name: as_list(value) for name, value in values._asdict().items()}
+    if isinstance(values, tuple):
+        return list(map(as_list, values))
     if not isinstance(values, np.ndarray):
         return values
     return list(map(plain, values)) if values.dtype == np.longdouble else values.tolist()

@@ -1,15 +1,14 @@
-"""Arguments of commands: a parser whose errors are a line each, and what reads numbers and prints."""
+"""Arguments of commands: a parser whose errors are a line each, and what reads numbers."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
-import os
-import sys
 from typing import Any, NoReturn
 
-__all__ = ["Parser", "UsageError", "number", "require_tqdm", "whole", "write"]
+from fastevals.show.running import write
+
+__all__ = ["Parser", "UsageError", "number", "whole"]
 
 
 class UsageError(Exception):
@@ -58,30 +57,3 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
-
-
-def require_tqdm() -> None:
-    """Raise if there is nothing to show progress with."""
-    try:
-        import tqdm.auto  # noqa: F401
-    except ImportError:
-        raise ModuleNotFoundError("--progress needs tqdm: pip install 'fastevals[progress]'") from None
-
-
-def write(text: str) -> None:
-    """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
-    if sys.stdout is None:
-        return
-    try:
-        try:
-            sys.stdout.write(text)
-        except UnicodeEncodeError:  # a name that the terminal's encoding lacks
-            encoding = sys.stdout.encoding
-            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
-    except OSError as error:
-        # What is still buffered goes nowhere, lest Python fail to write it once more when it exits.
-        with contextlib.suppress(OSError, ValueError):  # where stdout is no file
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from fastevals import __version__
-from fastevals.show.arguments import Parser, UsageError, write
+from fastevals.show.arguments import Parser, UsageError
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
+from fastevals.show.running import write
 
 __all__ = ["main"]
 

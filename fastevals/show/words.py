@@ -3,19 +3,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals.measure.registry import METRICS
 
-__all__ = ["aligned", "digits", "json_number", "json_values", "label", "place", "printable", "probability", "title"]
+__all__ = [
+    "WIDTH",
+    "aligned",
+    "digits",
+    "first_pairs",
+    "json_number",
+    "json_values",
+    "label",
+    "place",
+    "printable",
+    "probability",
+    "short_names",
+    "title",
+    "wrapped",
+]
+
+WIDTH = 100  # of the lines of words; tables may have 120
+MOST_PAIRS = 45  # in a table; JSON has all
 
 
 def printable(text: str) -> str:
     """Give a name as it is, or quoted with escapes where it would break the line."""
     return text if text.isprintable() else repr(text)
+
+
+def short_names(names: Iterable[Any], longest: int) -> list[str]:
+    """Give names for a table, long ones without their middle, with a number where two would look the same."""
+    whole = [printable(str(name)) for name in names]
+    short = [_without_middle(name, longest) for name in whole]
+    alike = {name for name in short if short.count(name) > 1}
+    for k, name in enumerate(short):
+        if name in alike and name != whole[k]:
+            number = f" #{k + 1}"
+            short[k] = _without_middle(whole[k], longest - len(number)) + number
+    return short
+
+
+def _without_middle(name: str, longest: int) -> str:
+    if len(name) <= longest:
+        return name
+    end = (longest - 3) // 2
+    return f"{name[: longest - 3 - end]}...{name[len(name) - end :]}"
 
 
 def label(value: Any) -> str:
@@ -47,6 +85,21 @@ def probability(value: float) -> str:
     return f"{value:.0e}" if value < 0.0001 else digits(value)
 
 
+def first_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) -> tuple[list[int], list[str]]:
+    """Give the places of the pairs that a table has room for, by ascending p, and a line on those it has none for.
+
+    Where p-values are the same once adjusted (all 1, say), what they were before decides.
+    """
+    order = np.lexsort((unadjusted, pvalue)).tolist()
+    more = len(order) - MOST_PAIRS
+    return order[:MOST_PAIRS], [f"... {more} more pairs, with p no smaller: JSON has all"] if more > 0 else []
+
+
+def wrapped(text: str, indent: str = "    ") -> list[str]:
+    """Give the lines of words, all but the first indented."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent)
+
+
 def aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
     """Give the lines of tables whose columns have the same widths."""
     widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
@@ -72,8 +125,6 @@ def json_values(value: Any) -> Any:
     """Give what results hold as strict JSON has it: arrays and tuples as lists, names as text, NaN as null."""
     if isinstance(value, Mapping):
         return {str(key): json_values(each) for key, each in value.items()}
-    if hasattr(value, "_asdict"):
-        return json_values(value._asdict())
     if isinstance(value, (np.ndarray, np.generic)):
         return json_values(value.tolist())
     if isinstance(value, (list, tuple)):

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import ConfusionMatrix, bootstrap, compare_predictions, compare_rankings, metric, num_threads
-from fastevals.infer.bootstrap.samples.joint import joint_of
+from fastevals.infer.bootstrap import subjects
+from fastevals.infer.bootstrap.samples.joint import joint_of, joint_of_rows
+from fastevals.infer.bootstrap.samples.matrix import LabelSample, TableSample
+from fastevals.measure.asked import as_asked
 from tests.strategies import BOUNDED
 
 METRICS = ["accuracy", metric("f1", average="macro"), "matthews", metric("cost", cost_matrix=[[0, 1, 2]] * 3)]
@@ -32,15 +35,18 @@ def models(n: int = 300, classes: int = 3) -> tuple[Any, dict[str, Any]]:
 @given(rows, st.booleans())
 def test_cells_add_up_to_each_models_matrix(columns: list[list[int]], text: bool) -> None:
     true, *predicted = (np.array(column).astype(str) if text else np.array(column) for column in columns)
-    joint = joint_of(true, {str(i): each for i, each in enumerate(predicted)}, None)
+    joint = joint_of(true, {str(i): each for i, each in enumerate(predicted)})
     labels = np.unique(np.concatenate([true, *predicted]))
     assert joint.matrix.labels.tolist() == labels.tolist()
     for i, each in enumerate(predicted):
         expected = ConfusionMatrix.from_predictions(true, each, labels=labels).counts
         assert (joint.matrix.counts[i] == expected).all()
         assert (joint.matrices(joint.sizes[None])[0, i] == expected).all()
-    assert (np.bincount(joint.of_row, minlength=joint.sizes.size) == joint.sizes).all()
-    assert (labels[joint.true[joint.of_row]] == true).all()
+    again, of_row = joint_of_rows(true, {str(i): each for i, each in enumerate(predicted)}, None)
+    for ours, other in zip(joint[1:], again[1:], strict=True):
+        np.testing.assert_array_equal(ours, other)
+    assert (np.bincount(of_row, minlength=joint.sizes.size) == joint.sizes).all()
+    assert (labels[joint.true[of_row]] == true).all()
     assert (np.diff(joint.true) >= 0).all()
     same = {tuple(row) for row in np.stack([true, *predicted], axis=1).tolist()}
     assert len(same) == joint.sizes.size
@@ -49,7 +55,7 @@ def test_cells_add_up_to_each_models_matrix(columns: list[list[int]], text: bool
 def test_many_models_have_more_combinations_than_codes() -> None:
     rng = np.random.default_rng(0)
     true, predicted = rng.integers(0, 8, 50), rng.integers(0, 8, (40, 50))  # 8^41 combinations
-    joint = joint_of(true, {"p": predicted}, None)
+    joint = joint_of(true, {"p": predicted})
     for i, each in enumerate(predicted):
         assert (joint.matrix.counts[i] == ConfusionMatrix.from_predictions(true, each, labels=range(8)).counts).all()
 
@@ -85,6 +91,39 @@ def test_two_classes_agree_with_scores_at_a_threshold() -> None:
     for ours, theirs in zip(of_labels.differences, of_scores["f1(threshold=0.5)"].differences, strict=True):
         assert ours.value == theirs.value
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.1)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
+    stratified: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 20,000 replicates means are within 6 standard errors (2 in 10^9), standard errors within 3 %: 6 of theirs."""
+    y, predicted = models(400)
+    asked, design = as_asked(METRICS), subjects.Design(stratified=stratified)
+    values, replicates = [], []
+    for most, kind in ((10**9, TableSample), (0, LabelSample)):
+        monkeypatch.setattr(subjects, "MANY_CELLS", most)
+        sample = subjects.predictions_of(y, predicted, asked, design)
+        assert type(sample) is kind
+        values.append(sample.estimates())
+        replicates.append(sample.replicates(20_000, np.uint64(3)))
+    for k in range(len(METRICS)):
+        np.testing.assert_array_equal(values[0][k], values[1][k])
+        table, rows = (each[k] for each in replicates)
+        errors = table.std(axis=0)
+        np.testing.assert_allclose(rows.std(axis=0), errors, rtol=0.03)
+        assert (np.abs(rows.mean(axis=0) - table.mean(axis=0)) < 6 * errors / 100).all()  # of two samples: sqrt(2 / n)
+        np.testing.assert_allclose(np.corrcoef(rows.T), np.corrcoef(table.T), atol=0.06)
+
+
+def test_rows_are_drawn_where_cells_are_many() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 20, 3000)
+    predicted = {name: rng.integers(0, 20, 3000) for name in "ab"}
+    asked = as_asked("accuracy")
+    assert isinstance(subjects.predictions_of(y, predicted, asked, subjects.Design()), LabelSample)
+    few = {name: each // 10 for name, each in predicted.items()}
+    assert isinstance(subjects.predictions_of(y // 10, few, asked, subjects.Design()), TableSample)
 
 
 @pytest.mark.parametrize("design", ["plain", "stratified", "groups", "weights", "stratified groups"])
@@ -148,3 +187,11 @@ def test_models_that_predict_alike() -> None:
 def test_bad_input(y: Any, predicted: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         compare_predictions(y, predicted, **options, n_resamples=9)
+
+
+@pytest.mark.parametrize("reference", [1001, np.int64(1001)])
+def test_a_reference_by_number(reference: Any) -> None:
+    y, predicted = models(60)
+    numbered = {1000 + k: each for k, each in enumerate(predicted.values())}
+    found = compare_predictions(y, numbered, reference=reference, **QUICK)
+    assert [(one.model, one.reference) for one in found["accuracy"].differences] == [(1000, 1001), (1002, 1001)]

@@ -176,7 +176,10 @@ def test_frames_and_names_of_numpy():
 
 def test_a_difference_that_never_varies():
     y = [0, 0, 0, 1, 1, 1]
-    with pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"):
+    with (
+        pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"),
+        pytest.warns(UndefinedMetricWarning, match="of 0 and 1 is degenerate: it is the same in all replicates"),
+    ):
         found = compare_rankings(y, [range(6), range(6, 0, -1)], n_resamples=99, stratified=True, rng=0)
     (difference,) = found["roc_auc"].differences
     assert (difference.value, difference.pvalue, difference.confidence_interval) == (1, 0.01, (1, 1))

@@ -403,7 +403,7 @@ def test_to_dict_gives_plain_values():
     assert all(type(one[name]) is float for name in NAMES)
     many = regression_metrics(Y, {"a": P, "b": Y}).to_dict()
     assert many["mean_absolute_error"] == [0.5, 0.0]
-    assert many["names"] == ("a", "b")
+    assert many["names"] == ["a", "b"]
 
 
 def test_fields_cannot_be_replaced():

@@ -11,7 +11,7 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import METRICS
-from fastevals.show import cli
+from fastevals.show import cli, output
 from fastevals.show.report import intervals
 
 SMALL = (
@@ -594,9 +594,7 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
 
 
 def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
-    from fastevals.show.report import pictures as module
-
-    monkeypatch.setattr(module, "MOST_PICTURED", 2)
+    monkeypatch.setattr(output, "MOST_PICTURED", 2)
     text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)
     assert text.endswith("16 pictures in a folder for each fold of the first 2 of 5 only\n")
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]

@@ -11,6 +11,7 @@ from pyarrow import parquet
 from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
+from fastevals.show.words import probability, short_names
 from tests.infer.significance.cases import CASES
 
 PSNR = CASES["psnr"]["expected"]
@@ -140,8 +141,32 @@ def test_many_algorithms_show_the_pairs_of_smallest_p(capsys, tmp_path):
     rows = [",".join(f"m{k}" for k in range(12))]
     rows += [",".join(map(str, row)) for row in (rng.normal(size=(20, 12)) + np.arange(12)).round(3)]
     text = compare(capsys, write(tmp_path, "\n".join(rows))).partition("\n")[2]
-    assert "... 21 more pairs, with larger p: JSON has all" in text
+    assert "... 21 more pairs, with p no smaller: JSON has all" in text
     assert max(map(len, text.splitlines())) <= 120
+    shown = [line for line in text.splitlines() if " - " in line]
+    found = compare_json(capsys, tmp_path / "results.csv")["blocks"][0]["pairs"]
+    first = min(zip(found["pvalue"], found["pairs"], strict=True))[1]
+    assert len(shown) == 45
+    assert shown[0].startswith(f"m{first[0]} - m{first[1]} ")
+
+
+LONG = "a name with spaces, of sixty characters, and one more: ünï {}"
+
+
+@pytest.mark.parametrize("posthoc", ["nemenyi", "wilcoxon"])
+def test_long_names_lose_their_middle(capsys, tmp_path, posthoc):
+    names = [LONG.format(k) for k in range(4)]
+    rows = ["\t".join(names), *("\t".join(map(str, row)) for row in np.random.default_rng(1).random((9, 4)))]
+    file = write(tmp_path, "\n".join(rows), "results.tsv")
+    text = compare(capsys, file, "--posthoc", posthoc).partition("\n")[2]
+    assert max(map(len, text.splitlines())) <= 120
+    assert "a name with spaces, o..., and one more: ünï 3" in text
+    assert compare_json(capsys, file)["blocks"][0]["friedman"]["names"] == names
+
+
+def test_names_that_differ_in_the_middle_have_numbers():
+    names = ["x" * 30 + middle + "y" * 30 for middle in "ab"]
+    assert short_names([*names, "c"], 20) == ["xxxxxxx...yyyyyyy #1", "xxxxxxx...yyyyyyy #2", "c"]
 
 
 # Predictions ------------------------------------------------------------------------------------------------------
@@ -159,7 +184,7 @@ def test_predictions(capsys, predictions):
     test = mcnemar_test(table["y"], models["good"], models["poor"])
     assert found["mcnemar"]["pvalue"] == [test.pvalue]
     assert found["mcnemar_tests"][0]["table"] == test.table.tolist()
-    assert found["mcnemar_tests"][0]["difference_interval"]["low"] == test.difference_interval.low
+    assert found["mcnemar_tests"][0]["difference_interval"] == list(test.difference_interval)
     assert found["cochran"] is None
     assert found["classes"] == [0, 1, 2]
 
@@ -184,6 +209,22 @@ def test_text_of_predictions(capsys, predictions):
     assert "makes no allowance for groups" in grouped
     assert "continuity correction" in grouped
     assert compare(capsys, file, *models) == text
+
+
+def test_many_models_show_the_pairs_of_smallest_p(capsys, tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    columns = {LONG.format(k): np.where(rng.random(200) < 0.5 + k / 30, y, 1 - y) for k in range(11)}
+    file = tmp_path / "predictions.parquet"
+    parquet.write_table(pa.table({"y": y, **columns}), file)
+    models = ("--label", "y", *(word for name in columns for word in ("--pred", name)), "--resamples", "1099")
+    text = compare(capsys, file, *models).partition("\n")[2]
+    assert text.count("... 10 more pairs, with p no smaller: JSON has all\n") == 2
+    assert max(map(len, text.splitlines())) <= 120
+    pvalues = compare_json(capsys, file, *models)["mcnemar"]["pvalue"]
+    shown = [line.split()[-2 if line.endswith("*") else -1] for line in text.splitlines() if ", a name" in line]
+    assert len(shown) == sum(" - a name" in line for line in text.splitlines()) == 45
+    assert shown == [probability(p) for p in sorted(pvalues)[:45]]
 
 
 def test_two_classes_of_text(capsys, tmp_path):
@@ -230,7 +271,7 @@ def test_out_of_predictions(capsys, tmp_path, predictions):
     file, _ = predictions
     out = tmp_path / "out"
     two = ("--label", "y", "--pred", "good", "--pred", "fair", "--resamples", "99")
-    assert compare(capsys, file, *two, "--out", out).endswith("1 pictures\n")
+    assert compare(capsys, file, *two, "--out", out).endswith("1 picture\n")
     assert written(out) == ["compare.json", "compare.txt", "null.png"]
     status = cli.main(["compare", file, *two, "--pred", "poor", "--out", str(out), "--format", "json"])
     printed, said = capsys.readouterr()
@@ -261,18 +302,21 @@ PAIR = ("--pred", "a", "--pred", "b")
         (["F", "--label", "c", *PAIR, "--by", "set"], "--by goes with results"),
         (["F", "--label", "c", *PAIR, "--lower-is-better"], "--lower-is-better goes with results"),
         (["F", "--label", "q", *PAIR], "--label 'q': 'F' has no such column"),
-        (["F", "--label", "set", *PAIR], "labels must be of one type"),
+        (
+            ["F", "--label", "set", *PAIR],
+            "labels must be of one type, but --label 'set' has strings and --pred 'a' has numbers",
+        ),
         (["F", "--label", "a", *PAIR], "--pred 'a' is given already, as --label 'a'"),
         (["F", "--label", "c", *PAIR, "--resamples", "0"], "--resamples must be an integer at least 1, got 0"),
         (["F", "--label", "c", *PAIR, "--confidence", "95"], "--confidence must be in (0, 1), got 95"),
-        (["F", "--label", "c", *PAIR, "--seed", "-1"], "got -1"),
+        (["F", "--label", "c", *PAIR, "--seed", "-1"], "--seed must be an integer at least 0, got -1"),
         (["--label", "y", *PAIR], "--label goes with a FILE of predictions"),
         (["F", "--algorithm", "a", "--algorithm", "set"], "--algorithm 'set' must hold numbers"),
         (["F", "--algorithm", "a", "--algorithm", "a"], "--algorithm 'a' is given already"),
         (["F", "--algorithm", "a"], "results must have a column of numbers for each of two algorithms or more, got 1"),
         (["F", "--by", "q"], "--by 'q': the data has no such column"),
         (["F", "--dataset", "sets"], "did you mean 'set'?"),
-        (["F", "--confidence", "1"], "confidence_level must be in (0, 1), got 1"),
+        (["F", "--confidence", "1"], "--confidence must be in (0, 1), got 1"),
         (["F", "G"], "unexpected argument 'G'"),
         (["F", "--algoritm", "a"], "did you mean --algorithm?"),
         (["no.csv"], "no such file"),
@@ -291,6 +335,30 @@ def test_missing_results_are_named(capsys, tmp_path):
     parquet.write_table(pa.table({"set": ["x", "y"], "a": [1.0, 2.0], "b": [1.0, float("nan")]}), file)
     assert "row 1" in error(capsys, file)
     assert "'b'" in error(capsys, file)
+
+
+def test_columns_of_blocks_and_groups_are_named(capsys, tmp_path):
+    file = tmp_path / "odd.parquet"
+    table = {"g": [1.0, float("nan"), 2.0], "one": ["x"] * 3, "y": [0, 1, 1], "a": [1, 1, 0], "b": [0, 1, 0]}
+    parquet.write_table(pa.table(table), file)
+    said = "--by 'g' must be finite, but has 1 NaN value, the first at row 1"
+    assert said in error(capsys, file, "--by", "g", "--algorithm", "a", "--algorithm", "b")
+    models = ("--label", "y", *PAIR, "--group")
+    assert "--group 'g' must not be NaN" in error(capsys, file, *models, "g")
+    assert "--group 'one' must have two groups or more to be drawn from" in error(capsys, file, *models, "one")
+
+
+def test_the_most_blocks(capsys, tmp_path):
+    file = write(tmp_path, "g,a,b\n" + "".join(f"{k},1,2\n" for k in range(1001)))
+    assert "--by 'g' has 1001 values; a block each is made for at most 1000" in error(capsys, file, "--by", "g")
+
+
+def test_many_algorithms_have_a_higher_picture(capsys, tmp_path):
+    header, rows = ",".join(f"m{k}" for k in range(40)), np.random.default_rng(0).random((3, 40)).round(3)
+    file = write(tmp_path, "\n".join([header, *(",".join(map(str, row)) for row in rows)]))
+    compare(capsys, file, "--posthoc", "holm", "--out", tmp_path)
+    content = (tmp_path / "pvalues.png").read_bytes()
+    assert int.from_bytes(content[16:20], "big") == int.from_bytes(content[20:24], "big") == 850
 
 
 def test_the_embedded_data_is_what_is_documented():

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
+from fastevals.infer.asked_metrics import bounds_of
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import BootstrapResult, estimate_of
-from fastevals.infer.bootstrap.subjects import Design, bounds_of, sample_of
+from fastevals.infer.bootstrap.subjects import Design, sample_of
 from fastevals.measure.asked import as_asked
 
 __all__ = ["bootstrap"]

@@ -13,7 +13,7 @@ from fastevals import _validation as check
 from fastevals.infer.bootstrap.intervals import TIE, confidence_interval
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.results import ByMetric
-from fastevals.measure.results import Frozen, Interval, as_list, number_or_array
+from fastevals.measure.results import Frozen, Interval, number_or_array
 
 __all__ = ["BootstrapResult", "Estimate", "estimate_of"]
 
@@ -62,11 +62,6 @@ class Estimate(Frozen):
         return (
             f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}{undefined})"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
-        low, high = self.confidence_interval
-        return {**Frozen.to_dict(self), "confidence_interval": [as_list(low), as_list(high)]}
 
 
 class BootstrapResult(ByMetric):

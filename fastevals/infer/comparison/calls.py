@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.asked_metrics import bounds_of
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import estimate_of
 from fastevals.infer.bootstrap.samples.base import Sample
-from fastevals.infer.bootstrap.subjects import Asked, Design, bounds_of, models_of, predictions_of
+from fastevals.infer.bootstrap.subjects import Asked, Design, models_of, predictions_of
 from fastevals.infer.comparison.differences import differences_of
 from fastevals.infer.comparison.result import Difference, MetricComparison, ModelComparison
+from fastevals.infer.pairs import pairs_of
 from fastevals.measure.asked import as_asked
 
 __all__ = ["compare_predictions", "compare_rankings"]
@@ -79,13 +80,13 @@ def compare_rankings(
     Warns
     -----
     UndefinedMetricWarning
-        As from `bootstrap`; and if there are too few replicates for the confidence level.
+        As from `bootstrap`; if there are too few replicates for the confidence level; and if a difference is the same
+        in all replicates, so that its interval has no width and its p-value says nothing.
 
     Notes
     -----
-    Models that rank alike differ by 0, with p = 1. The smallest p-value is 1 over one more than the
-    replicates that are defined. For AUCs alone
-    `delong` gives the same without a bootstrap.
+    Models that rank alike differ by 0, with p = 1. The smallest p-value is 1 over one more than the replicates that are
+    defined. For AUCs alone `delong` gives the same without a bootstrap.
 
     Takes 8 bytes a row and model beyond the rankings, and up to 6 a row and thread.
 
@@ -109,7 +110,7 @@ def compare_rankings(
     labelled, names, _ = check.as_predictions("scores", scores)
     models = list(range(len(labelled))) if names is None else list(names)
     check.check_two_models("scores", models)
-    pairs = _pairs(models, reference)
+    pairs = pairs_of(tuple(models), reference)
     design = Design(groups, sample_weight, check.as_flag("stratified", stratified), pos_label)
     sample = models_of(y_true, labelled, asked, design)
     return _compared(sample, asked, models, pairs, plan, keep_distribution, progress)
@@ -134,8 +135,8 @@ def compare_predictions(
 ) -> ModelComparison:
     """Compare the classes that models predict on the same rows, by any metrics, with one paired bootstrap.
 
-    As `compare_rankings`. Rows that have the same true class and the same prediction by each model are drawn together,
-    as a count, so what a replicate costs depends on how many such combinations there are.
+    As `compare_rankings`. Where rows that have the same true class and the same prediction by each model are many, they
+    are drawn together, as a count: a replicate then costs the same for any number of rows.
 
     Parameters
     ----------
@@ -173,7 +174,8 @@ def compare_predictions(
     Warns
     -----
     UndefinedMetricWarning
-        As from `bootstrap`; and if there are too few replicates for the confidence level.
+        As from `bootstrap`; if there are too few replicates for the confidence level; and if a difference is the same
+        in all replicates, so that its interval has no width and its p-value says nothing.
 
     References
     ----------
@@ -192,25 +194,17 @@ def compare_predictions(
     asked = as_asked(metrics)
     true = check.as_true_labels("y_true", y_true)
     labelled, names = check.as_models_labels("predictions", true, predictions)
-    pairs = _pairs(list(names), reference)
+    pairs = pairs_of(names, reference)
     design = Design(groups, sample_weight, check.as_flag("stratified", stratified))
     sample = predictions_of(true, labelled, asked, design)
     return _compared(sample, asked, list(names), pairs, plan, keep_distribution, progress)
-
-
-def _pairs(models: list[Any], reference: Any) -> list[tuple[int, int]]:
-    """Give all pairs of models, or each other one's with the reference."""
-    if reference is None:
-        return list(combinations(range(len(models)), 2))
-    check.check_choice("reference", reference, models)
-    return [(k, models.index(reference)) for k in range(len(models)) if models[k] != reference]
 
 
 def _compared(
     sample: Sample,
     asked: Asked,
     models: list[Any],
-    pairs: list[tuple[int, int]],
+    pairs: NDArray[np.intp],
     plan: Plan,
     keep: bool,
     progress: bool,
@@ -234,5 +228,9 @@ def _compared(
             values[k], replicates[k], pairs, plan, (bounds[0] - bounds[1], bounds[1] - bounds[0])
         )
         differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, rows, strict=True))
+        same = [one for one in differences if one.value and one.standard_error == 0]
+        if same:
+            what = f"the difference of {label} of {same[0].model} and {same[0].reference}"
+            check.warn_degenerate(what, f"it is the same in all replicates ({len(same)} of {len(differences)} pairs)")
         comparisons[label] = MetricComparison(estimates, differences, undefined)
     return ModelComparison(comparisons, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative)

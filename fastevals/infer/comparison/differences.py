@@ -25,7 +25,7 @@ SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np
 def differences_of(
     values: Floats,
     replicates: Floats,
-    pairs: list[tuple[int, int]],
+    pairs: NDArray[np.intp],
     plan: Plan,
     bounds: tuple[float, float],
 ) -> tuple[int, list[tuple[Any, ...]]]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from fastevals.infer.bootstrap.result import Estimate
 from fastevals.infer.results import ByMetric
-from fastevals.measure.results import Frozen, Interval
+from fastevals.measure.results import Frozen, Interval, as_list
 
-__all__ = ["Difference", "MetricComparison", "ModelComparison", "plain_name"]
+__all__ = ["Difference", "MetricComparison", "ModelComparison"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -46,11 +44,6 @@ class Difference(Frozen):
         interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
         return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, the interval as a list."""
-        names = {"model": plain_name(self.model), "reference": plain_name(self.reference)}
-        return {**Frozen.to_dict(self), **names, "confidence_interval": list(self.confidence_interval)}
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricComparison(Frozen):
@@ -76,7 +69,7 @@ class MetricComparison(Frozen):
     def to_dict(self) -> dict[str, Any]:
         """Give estimates and differences as dicts."""
         return {
-            "estimates": {plain_name(name): each.to_dict() for name, each in self.estimates.items()},
+            "estimates": {as_list(name): each.to_dict() for name, each in self.estimates.items()},
             "differences": [each.to_dict() for each in self.differences],
             "n_undefined": self.n_undefined,
         }
@@ -95,8 +88,3 @@ class ModelComparison(ByMetric):
     """
 
     __slots__ = ()
-
-
-def plain_name(name: Any) -> Any:
-    """Give a model's name as JSON takes it where it can."""
-    return name.item() if isinstance(name, np.generic) else name

@@ -13,9 +13,11 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.delong.normal import z_test
 from fastevals.infer.delong.placements import LIMIT, Moments, moments_of, moments_of_ranking
 from fastevals.infer.delong.result import DelongResult, contrast_test
-from fastevals.infer.results import ALTERNATIVES, SignificanceResult, level_of, z_test
+from fastevals.infer.results import SignificanceResult
+from fastevals.infer.significance.decision import alpha_of
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
 
@@ -138,8 +140,7 @@ def delong_test(
     >>> fastevals.delong_test(y_true, score_a, score_b, alternative="greater")
     SignificanceResult(statistic=1.373, pvalue=0.08491, effect=0.3889, rejected=False)
     """
-    check.check_choice("alternative", alternative, ALTERNATIVES)
-    level_of(confidence_level)  # before the work
+    alpha_of(confidence_level, alternative)  # checked before the work
     labels = BinaryLabels(*check.binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": check.as_scores("score_a", score_a), "score_b": check.as_scores("score_b", score_b)}
     moments = _moments(labels, labelled, None)
@@ -187,8 +188,7 @@ def delong_test_unpaired(
     >>> delong_test_unpaired(a, b)
     SignificanceResult(statistic=0.8575, pvalue=0.3912, effect=0.4167, rejected=False)
     """
-    check.check_choice("alternative", alternative, ALTERNATIVES)
-    level_of(confidence_level)
+    alpha_of(confidence_level, alternative)
     pair = []
     for name, ranking in (("ranking_a", ranking_a), ("ranking_b", ranking_b)):
         check.check_unweighted(name, ranking, Ranking)

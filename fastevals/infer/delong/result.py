@@ -12,16 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.delong.normal import normal_margins, z_test
 from fastevals.infer.delong.placements import Moments
-from fastevals.infer.results import (
-    ALTERNATIVES,
-    Null,
-    SignificanceResult,
-    conclusion_of_all,
-    level_of,
-    normal_margins,
-    z_test,
-)
+from fastevals.infer.results import Null, SignificanceResult, level_of
+from fastevals.infer.significance.decision import alpha_of, result_of
 from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["DelongResult", "contrast_test"]
@@ -122,8 +116,7 @@ class DelongResult(Frozen):
         from scipy.special import expit, logit
 
         check.check_choice("method", method, METHODS)
-        check.check_choice("alternative", alternative, ALTERNATIVES)
-        below, above = normal_margins(level_of(confidence_level)[1], alternative)
+        below, above = normal_margins(alpha_of(confidence_level, alternative), alternative)
         aucs, errors = self.aucs, self.standard_error
         flat = errors == 0
         if flat.any():
@@ -210,11 +203,9 @@ class DelongResult(Frozen):
         statistic, df = _chi_square(self.moments) if self.moments.defined else (math.nan, self.aucs.size - 1)
         pvalue = float(chdtrc(df, statistic)) if df else 1.0
         critical = float(chdtri(df, alpha)) if df else 0.0
-        effect = float(np.ptp(self.aucs))
-        return SignificanceResult(
-            statistic, pvalue, critical, df, "two-sided", effect, None, pvalue < alpha,
-            conclusion_of_all("the AUCs", pvalue, alpha), alpha,
-            "DeLong's test of equal AUCs", Null("chi2", (df,)) if df else None,
+        return result_of(
+            SignificanceResult, "DeLong's test of equal AUCs", "the AUCs", statistic, pvalue, critical, alpha=alpha,
+            effect=float(np.ptp(self.aucs)), of_all=True, df=df, null=Null("chi2", (df,)) if df else None,
         )  # fmt: skip
 
 

@@ -19,7 +19,9 @@ FEWEST, MOST = 1 << 12, 1 << 16  # rows of a part
 
 
 class Agreement:
-    """Models' predicted classes beside the true ones; parts of rows depend on the two numbers alone.
+    """Models' predicted classes beside the true ones.
+
+    The parts of rows depend on the numbers of models and of rows alone: any number of threads counts the same.
 
     Attributes
     ----------
@@ -49,7 +51,11 @@ class Agreement:
         return right
 
     def count_common(self, pairs: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Count the rows that both models of each pair get right; a pair may be of a model with itself."""
+        """Count the rows that both models of each pair get right; a pair may be of a model with itself.
+
+        Each thread counts into a table of its own, which `run` has made for it and would drop; they are kept here, to
+        be added up. So there are as many tables as threads, not as parts.
+        """
         first, second = np.ascontiguousarray(pairs.T)
         tables: list[NDArray[np.int64]] = []
 
@@ -61,7 +67,7 @@ class Agreement:
             bits = np.packbits(self.right(part), axis=1).view(np.uint64)
             count_common(bits, first, second, counts)
 
-        run(count, self.parts, workspace=table)
+        run(count, self.parts, workspace=table, compiles=count_common)
         return np.sum(tables, axis=0)  # type: ignore[no-any-return]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.results import Null, SignificanceResult, conclusion_of
-from fastevals.infer.significance.decision import alpha_of
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance.corrections import LEVELS, of_smallest
+from fastevals.infer.significance.decision import alpha_of, result_of
 from fastevals.measure.results import Interval
 
 __all__ = ["BinomialResult", "binomial_error_test"]
@@ -33,11 +33,11 @@ class BinomialResult(SignificanceResult):
         Runs among which this one was chosen, and for which `pvalue` and `critical_value` are corrected (Sidak).
     """
 
-    n_errors: int = 0
-    n_samples: int = 0
-    critical_error_rate: float | Interval = math.nan
-    tail_above: float = math.nan
-    n_runs: int = 1
+    n_errors: int = field(kw_only=True)
+    n_samples: int = field(kw_only=True)
+    critical_error_rate: float | Interval = field(kw_only=True)
+    tail_above: float = field(kw_only=True)
+    n_runs: int = field(kw_only=True)
 
 
 def binomial_error_test(
@@ -103,34 +103,33 @@ def binomial_error_test(
     alpha = alpha_of(confidence_level, alternative)
     rate = check.check_number("rate", rate, low=0, high=1)
     runs = check.as_runs(n_errors, n_samples)
-    each = -math.expm1(math.log1p(-alpha) / len(runs)) if len(runs) > 1 else alpha
+    n_runs = len(runs)
+    each = LEVELS["sidak"](alpha, n_runs)
     smallest, errors, rows = min((_pvalue(k, n, rate, alternative), -k, n) for k, n in runs)
     errors = -errors  # of equal p-values the one with more errors
-    pvalue = -math.expm1(len(runs) * math.log1p(-smallest)) if 0 < smallest < 1 and len(runs) > 1 else smallest
     null = Null("binom", (rows, rate))
     critical = _critical(rows, rate, alternative, each)
-    interval = Interval(*map(float, share_interval(errors, rows - errors, "clopper-pearson", each, alternative)))
-    of = "the error rate" if len(runs) == 1 else f"the error rate of the most extreme of {len(runs)} runs"
-    return BinomialResult(
-        statistic=float(errors),
-        pvalue=pvalue,
-        critical_value=critical,
-        df=None,
+    several = n_runs > 1
+    return result_of(
+        BinomialResult,
+        "the binomial test" + (f", corrected for {n_runs} runs (Sidak)" if several else ""),
+        "the error rate" + (f" of the most extreme of {n_runs} runs" if several else ""),
+        float(errors),
+        float(of_smallest(smallest, n_runs)),
+        critical,
         alternative=alternative,
-        effect=errors / rows,
-        confidence_interval=interval,
-        rejected=pvalue < alpha,
-        conclusion=conclusion_of(of, pvalue, alpha, alternative, interval, rate),
         alpha=alpha,
-        test="the binomial test" + (f", corrected for {len(runs)} runs (Sidak)" if len(runs) > 1 else ""),
+        effect=errors / rows,
+        interval=Interval(*map(float, share_interval(errors, rows - errors, "clopper-pearson", each, alternative))),
+        value=rate,
         null=null,
         n_errors=errors,
         n_samples=rows,
         critical_error_rate=(
             Interval(critical.low / rows, critical.high / rows) if isinstance(critical, Interval) else critical / rows
         ),
-        tail_above=float(null.frozen().sf(errors)),
-        n_runs=len(runs),
+        tail_above=float(null.sf(errors)),
+        n_runs=n_runs,
     )
 
 

@@ -36,13 +36,8 @@ class CochranResult(SignificanceResult):
     (('a', 'b', 'c'), array([1.  , 0.25, 0.75]))
     """
 
-    names: tuple[Any, ...] = ()
-    accuracies: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
-        names = [name.item() if isinstance(name, np.generic) else name for name in self.names]
-        return {**SignificanceResult.to_dict(self), "names": names}
+    names: tuple[Any, ...] = field(kw_only=True)
+    accuracies: NDArray[np.float64] = field(kw_only=True)
 
 
 def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: float = 0.95) -> CochranResult:

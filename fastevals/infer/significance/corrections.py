@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,15 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.results import ALMOST_ALL
 
-__all__ = ["CORRECTIONS", "adjust_pvalues"]
+__all__ = ["CORRECTIONS", "LEVELS", "adjust_pvalues", "of_smallest"]
 
 Floats = NDArray[np.float64]
 
 
-def _sidak(p: Floats) -> Floats:
+def of_smallest(p: Any, m: int) -> Any:
+    """Give the p-value of the smallest of m independent ones (Sidak); an array's each."""
+    if m == 1:
+        return p
     with np.errstate(divide="ignore"):  # log1p(-1)
-        return np.asarray(-np.expm1(p.size * np.log1p(-p)))
+        return -np.expm1(m * np.log1p(-p))
 
 
 def _holm(p: Floats) -> Floats:
@@ -41,10 +46,17 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
     "hochberg": _hochberg,
     "bonferroni": lambda p: p.size * p,
-    "sidak": _sidak,
+    "sidak": lambda p: of_smallest(p, p.size),
     "benjamini-hochberg": _benjamini_hochberg,
     "benjamini-yekutieli": _benjamini_yekutieli,
     "none": lambda p: p,
+}
+
+# The level of each of m tests, for corrections that have one: they don't go by steps.
+LEVELS: dict[str, Callable[[float, int], float]] = {
+    "none": lambda alpha, m: alpha,
+    "bonferroni": lambda alpha, m: alpha / m,
+    "sidak": lambda alpha, m: -math.expm1(math.log1p(-min(alpha, ALMOST_ALL)) / m) if m > 1 else alpha,
 }
 
 

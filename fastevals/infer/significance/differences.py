@@ -17,7 +17,7 @@ from fastevals.infer.results import Null
 from fastevals.infer.significance.decision import critical_value
 from fastevals.measure.results import Interval
 
-__all__ = ["Differences", "differences", "ratio", "t_interval", "warn_if_constant"]
+__all__ = ["Differences", "differences", "ratio", "scaled", "t_interval", "warn_if_constant"]
 
 Floats = NDArray[np.float64]
 
@@ -34,15 +34,22 @@ class Differences(NamedTuple):
 def differences(a: Floats, b: Floats) -> Differences:
     """Give the differences, all the same where they differ by no more than rounding, and 0 where that is all they are.
 
-    Arrays have shape (..., n).
+    Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
     """
-    largest = np.maximum(np.abs(a), np.abs(b)).max(axis=-1, keepdims=True)
+    (a, b), exponent = scaled(a, b)
+    values = a - b  # within [-2, 2]
+    slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
+    none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
+    lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
+    same = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
+    return Differences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
+
+
+def scaled(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
+    """Give arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1)."""
+    largest = np.max([np.abs(each).max(axis=-1, keepdims=True) for each in arrays], axis=0)
     exponent = np.frexp(largest)[1]
-    values = np.ldexp(a, -exponent) - np.ldexp(b, -exponent)  # within [-2, 2]
-    middle = (values.max(axis=-1, keepdims=True) + values.min(axis=-1, keepdims=True)) / 2
-    middle = np.where(np.abs(middle) <= ROUNDING, 0.0, middle)
-    constant = (np.abs(values - middle) <= ROUNDING).all(axis=-1, keepdims=True)
-    return Differences(np.where(constant, middle, values), exponent[..., 0])
+    return [np.ldexp(each, -exponent) for each in arrays], exponent
 
 
 def ratio(effect: Floats, error: Floats) -> Floats:
@@ -53,9 +60,10 @@ def ratio(effect: Floats, error: Floats) -> Floats:
 
 def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
     """Give the effects that the test does not reject."""
-    reach = abs(critical_value(null, alternative, alpha)) * error
-    low = -math.inf if alternative == "less" else effect - reach
-    return Interval(low, math.inf if alternative == "greater" else effect + reach)
+    reach = critical_value(null, alternative, alpha) * error
+    if alternative == "less":
+        return Interval(-math.inf, effect - reach)
+    return Interval(effect - reach, math.inf if alternative == "greater" else effect + reach)
 
 
 def warn_if_constant(what: str, statistic: float) -> None:

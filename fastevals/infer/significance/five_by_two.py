@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.conclusions import NO_VARIANCE
 from fastevals.infer.results import Null, SignificanceResult
 from fastevals.infer.significance.decision import alpha_of, decide, pvalues
 from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
@@ -90,7 +91,7 @@ def five_by_two_cv_t_test(
     warn_if_constant(what, statistic)
     return decide(
         "the 5x2cv t-test", what, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
-        interval=t_interval(effect, error, FIVE, alternative, alpha), no_variance=error == 0,
+        interval=t_interval(effect, error, FIVE, alternative, alpha), instead="" if error else NO_VARIANCE,
     )  # fmt: skip
 
 

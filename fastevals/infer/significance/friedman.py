@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,12 +41,12 @@ class FriedmanResult(SignificanceResult):
         Friedman's statistic, and that of Iman and Davenport made from it.
     """
 
-    names: tuple[Any, ...] = ()
-    datasets: tuple[Any, ...] | None = None
-    n_datasets: int = 0
-    mean_ranks: Floats = ()  # type: ignore[assignment]
-    chi_square: float = math.nan
-    f_statistic: float = math.nan
+    names: tuple[Any, ...] = field(kw_only=True)
+    datasets: tuple[Any, ...] | None = field(kw_only=True)
+    n_datasets: int = field(kw_only=True)
+    mean_ranks: Floats = field(kw_only=True)
+    chi_square: float = field(kw_only=True)
+    f_statistic: float = field(kw_only=True)
 
     def __repr__(self) -> str:
         shown = ranks_in_words(self.n_datasets, self.names, self.mean_ranks)
@@ -82,7 +82,8 @@ def friedman_test(
     -------
     FriedmanResult
         With the mean ranks and both statistics. `effect` is Kendall's W, from 0 (the ranks agree on nothing, or all are
-        tied: p is 1 then) to 1 (they are the same on all data sets). There F is infinite and p is 0, with a warning.
+        tied: p is 1 then) to 1 (they are the same on all data sets). There F is infinite, with a warning, and p is the
+        chance that this happens, of one data set the others follow.
 
     Raises
     ------
@@ -99,6 +100,9 @@ def friedman_test(
     With R the mean ranks of k algorithms on N data sets, ``chi2 = 12 N / (k (k + 1)) (sum(R^2) - k (k + 1)^2 / 4)``,
     divided by ``1 - sum(t^3 - t) / (N k (k^2 - 1))`` over groups of t ties, and
     ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are ratios of integers, rounded once.
+
+    Both distributions are rough where data sets are few. By simulation F rejects at level 5 % of true hypotheses some
+    7 % with 4 to 5 data sets of 3 or 4 algorithms, 13 % with 4 and 20 % with 3 data sets of two or three: have more.
 
     Takes O(N k^2) time. Rejection says that not all do equally well, not which: for that there are `nemenyi_test`,
     `bonferroni_dunn_test` and `rank_comparison_test`. It assumes data sets that are independent.
@@ -132,12 +136,14 @@ def friedman_test(
     elif math.isinf(value):
         check.warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
     what = f"the {k} algorithms' mean ranks"
-    return decide(
+    alike = _chance_alike(table.values[0], n) if math.isinf(value) else None
+    result = decide(
         "the Friedman test",
         what,
         value,
         null,
         alpha=alpha,
+        pvalue=alike,
         effect=concordance,
         of_all=True,
         kind=FriedmanResult,
@@ -148,6 +154,15 @@ def friedman_test(
         chi_square=chi_square,
         f_statistic=f_statistic,
     )
+    never = alike is not None and not result.rejected
+    return replace(result, critical_value=math.inf) if never else result
+
+
+def _chance_alike(row: Floats, n: int) -> float:
+    """Give the chance that all of n data sets rank the algorithms as the first does, ties in the same numbers."""
+    _, tied = np.unique(row, return_counts=True)
+    alike = math.prod(map(math.factorial, tied.tolist()))
+    return float((alike / math.factorial(row.size)) ** (n - 1))
 
 
 class RankSums(NamedTuple):
@@ -169,7 +184,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
         sums = np.zeros(k, dtype=np.int64)
         return sums, add_ranks(table[start : start + size], sums)
 
-    sums, ties = zip(*run(ranked, range(0, n, size)), strict=True)
+    sums, ties = zip(*run(ranked, range(0, n, size), compiles=add_ranks), strict=True)
     doubled: NDArray[np.int64] = np.sum(sums, axis=0)
     if higher_is_better:
         doubled = 2 * n * (k + 1) - doubled

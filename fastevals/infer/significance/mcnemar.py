@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import Null, SignificanceResult, conclusion_of
+from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.significance import fair_binomial
 from fastevals.infer.significance.agreement import Agreement
-from fastevals.infer.significance.decision import alpha_of, critical_value, pvalues
+from fastevals.infer.significance.decision import alpha_of, critical_value, holding, kept_from, pvalues, result_of
 from fastevals.infer.significance.mcnemar_intervals import difference_interval, odds_interval
 from fastevals.measure.results import Interval
 
 __all__ = [
     "MCNEMAR_METHODS",
     "McNemarResult",
-    "check_options",
+    "checked_alpha",
     "mcnemar_statistics",
     "mcnemar_test",
     "mcnemar_test_of_table",
@@ -34,8 +35,8 @@ Floats = NDArray[np.float64]
 BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
+SQUARE = Null("chi2", (1,))
 WHAT = "the ratio of the chance that only model a is right to the chance that only model b is right"
-NOWHERE = Interval(math.nan, math.nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,10 +62,10 @@ class McNemarResult(SignificanceResult):
     (11.0, 0.1)
     """
 
-    table: NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 2), dtype=np.int64))
-    difference: float = math.nan
-    difference_interval: Interval = NOWHERE
-    method: str = "exact"
+    table: NDArray[np.int64] = field(kw_only=True)
+    difference: float = field(kw_only=True)
+    difference_interval: Interval = field(kw_only=True)
+    method: str = field(kw_only=True)
 
 
 def mcnemar_test(
@@ -131,7 +132,7 @@ def mcnemar_test(
     >>> fastevals.mcnemar_test(y_true, [0, 1, 2, 0, 1, 2, 0, 0], [0, 0, 1, 1, 0, 0, 1, 1])
     McNemarResult(statistic=6, pvalue=0.125, effect=6, rejected=False)
     """
-    alpha = check_options(method, alternative, confidence_level)
+    alpha = checked_alpha(method, alternative, confidence_level)
     true = check.as_true_labels("y_true", y_true)
     models = Agreement(true, check.as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
     both, right_a, right_b = models.count_common(np.array([(0, 1), (0, 0), (1, 1)])).tolist()
@@ -176,19 +177,17 @@ def mcnemar_test_of_table(
     >>> fastevals.mcnemar_test_of_table([[794, 150], [86, 570]], method="corrected")
     McNemarResult(statistic=16.82, pvalue=4.115e-05, effect=1.744, rejected=True)
     """
-    alpha = check_options(method, alternative, confidence_level)
+    alpha = checked_alpha(method, alternative, confidence_level)
     return _result(check.as_paired_counts("table", table), method, alternative, alpha)
 
 
-def check_options(method: str, alternative: str, confidence_level: float) -> float:
+def checked_alpha(method: str, alternative: str, confidence_level: float) -> float:
     """Check the options of McNemar's tests; give the significance level."""
     check.check_choice("method", method, MCNEMAR_METHODS)
     alpha = alpha_of(confidence_level, alternative)
-    if method in CHI_SQUARE and alternative != "two-sided":
-        raise ValueError(
-            f"alternative={alternative!r} goes with method='exact' or 'mid-p'; {method!r} is two-sided, for it squares "
-            "the difference"
-        )
+    if method in CHI_SQUARE:
+        others = f"method={' or '.join(map(repr, BINOMIAL))}"
+        check.check_two_sided(repr(method), alternative, "it squares the difference", others)
     return alpha
 
 
@@ -196,64 +195,39 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
     """Give statistics and p-values of counts, arrays or numbers."""
     b, c = np.asarray(b, dtype=np.float64), np.asarray(c, dtype=np.float64)
     if method in BINOMIAL:
-        return b, _binomial_pvalues(b, c, method, alternative)
+        return b, fair_binomial.pvalues(b, c, alternative, mid=method == "mid-p")
     distance = np.abs(b - c)
     if method == "corrected":
         distance = np.maximum(distance - 1, 0)
     statistic = distance * (distance / np.maximum(b + c, 1))
-    return statistic, np.asarray(pvalues(statistic, Null("chi2", (1,)), alternative))
-
-
-def _binomial_pvalues(b: Floats, c: Floats, method: str, alternative: str) -> Floats:
-    from scipy import stats
-
-    fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
-    pvalue = stats.binom.cdf(fewer, b + c, 0.5)
-    if method == "mid-p":
-        pvalue = (pvalue + stats.binom.cdf(fewer - 1, b + c, 0.5)) / 2
-    if alternative == "two-sided":
-        pvalue = np.minimum(2 * pvalue, 1.0)
-    return np.where(b + c == 0, 1.0, pvalue)
+    return statistic, np.asarray(pvalues(statistic, SQUARE, alternative))
 
 
 def _result(table: NDArray[np.int64], method: str, alternative: str, alpha: float) -> McNemarResult:
     b, c = int(table[0, 1]), int(table[1, 0])
     statistic, pvalue = map(float, mcnemar_statistics(b, c, method, alternative))
-    null = Null("binom", (b + c, 0.5)) if method in BINOMIAL else Null("chi2", (1,))
-    critical: Any = critical_value(null, alternative, alpha) if method in CHI_SQUARE else None
+    if method in BINOMIAL:
+        least = fair_binomial.least_kept(b + c, alternative, alpha, mid=method == "mid-p")
+        null, df, critical = fair_binomial.null_of(b + c), None, kept_from(least, b + c, alternative)
+    else:
+        null, df, critical = SQUARE, 1, critical_value(SQUARE, alternative, alpha)
     interval = odds_interval(b, c, method, alternative, alpha)
-    return McNemarResult(
-        statistic=statistic,
-        pvalue=pvalue,
-        critical_value=_critical_count(b + c, method, alternative, alpha) if critical is None else critical,
-        df=1 if method in CHI_SQUARE else None,
+    return result_of(
+        McNemarResult,
+        MCNEMAR_METHODS[method],
+        WHAT,
+        statistic,
+        pvalue,
+        critical,
         alternative=alternative,
-        effect=b / c if c else math.inf if b else math.nan,
-        confidence_interval=interval,
-        rejected=pvalue < alpha,
-        conclusion=conclusion_of(WHAT, pvalue, alpha, alternative, interval, 1.0),
         alpha=alpha,
-        test=MCNEMAR_METHODS[method],
+        effect=b / c if c else math.inf if b else math.nan,
+        interval=interval if pvalue < alpha else holding(interval, 1.0),
+        value=1.0,
+        df=df,
         null=null,
         table=table,
         difference=(b - c) / int(table.sum()),
         difference_interval=difference_interval(table, alternative, alpha),
         method=method,
     )
-
-
-def _critical_count(m: int, method: str, alternative: str, alpha: float) -> float | Interval:
-    """Give the least and the most rows of m that only a may get right without rejection."""
-    from scipy import stats
-
-    tail = alpha / 2 if alternative == "two-sided" else alpha
-    side = "two-sided" if alternative == "two-sided" else "less"
-    # The quantile is the least count of the exact test; of mid-p it may be the next. One more to allow for rounding.
-    guess = int(stats.binom.ppf(tail, m, 0.5))
-    counts = np.arange(max(guess - 1, 0), guess + 3)
-    counts = counts[counts <= (m // 2 if side == "two-sided" else m)]
-    accepted = mcnemar_statistics(counts, m - counts, method, side)[1] >= alpha
-    least = int(counts[np.argmax(accepted)]) if accepted.any() else int(counts[-1]) + 1
-    if alternative == "two-sided":
-        return Interval(float(least), float(m - least))
-    return float(least if alternative == "less" else m - least)

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.infer.proportions import METHODS
+from fastevals.infer.results import tail_of
 from fastevals.measure.results import Interval
 
 __all__ = ["difference_interval", "odds_interval"]
 
 LARGEST_LOG = 700.0  # of odds that a float can hold
-ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # no level is so small that its alpha is 1
 
 
 def odds_interval(b: int, c: int, method: str, alternative: str, alpha: float) -> Interval:
     """Give the odds ratios at which the test would not reject."""
-    tail = alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
+    tail = tail_of(alpha, alternative)
     low = 0.0 if alternative == "less" else LOWEST_ODDS[method](b, c, tail)
     lowest_of_b = 0.0 if alternative == "greater" else LOWEST_ODDS[method](c, b, tail)
     return Interval(low, 1 / lowest_of_b if lowest_of_b else math.inf)
@@ -78,7 +78,7 @@ def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float
     """Give Newcombe's hybrid score interval of the difference of the accuracies, method 10 of his paper on pairs."""
     (both, b), (c, neither) = table.tolist()
     n = both + b + c + neither
-    tail = alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
+    tail = tail_of(alpha, alternative)
     right_a, right_b = both + b, both + c
     low_a, high_a = _share_ends("wilson", right_a, n - right_a, tail)
     low_b, high_b = _share_ends("wilson", right_b, n - right_b, tail)

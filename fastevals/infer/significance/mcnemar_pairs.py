@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
+from fastevals.infer.pairs import pairs_of
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.corrections import CORRECTIONS
-from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, check_options, mcnemar_statistics
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up, pairs_of
+from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, checked_alpha, mcnemar_statistics
+from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
 
-__all__ = ["pairwise_mcnemar_tests"]
+__all__ = ["McNemarPairs", "pairwise_mcnemar_tests"]
 
 BLOCK = 1 << 11  # pairs tested together
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class McNemarPairs(PairwiseResult):
+    """What `pairwise_mcnemar_tests` gives: a `PairwiseResult`, and the counts that it is made of.
+
+    Attributes
+    ----------
+    tables : ndarray of int of shape (n_pairs, 2, 2)
+        Rows that both models of a pair get right, that only the first does; that only the second does, that neither
+        does: what `mcnemar_test_of_table` takes.
+    """
+
+    tables: NDArray[np.int64]
 
 
 def pairwise_mcnemar_tests(
@@ -28,7 +44,7 @@ def pairwise_mcnemar_tests(
     correction: str = "holm",
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
-) -> PairwiseResult:
+) -> McNemarPairs:
     """Test of each pair of models, or of each with a reference, whether they are right equally often.
 
     Parameters
@@ -51,7 +67,7 @@ def pairwise_mcnemar_tests(
 
     Returns
     -------
-    PairwiseResult
+    McNemarPairs
         `effect` is the accuracy of the first less that of the second, `statistic` as of `mcnemar_test`.
 
     Raises
@@ -77,7 +93,7 @@ def pairwise_mcnemar_tests(
     >>> found.effect, found.between("a", "c").pvalue
     (array([0.125, 0.875, 0.75 ]), 0.046875)
     """
-    alpha = check_options(method, alternative, confidence_level)
+    alpha = checked_alpha(method, alternative, confidence_level)
     check.check_choice("correction", correction, CORRECTIONS)
     true = check.as_true_labels("y_true", y_true)
     labels, names = check.as_models_labels("predictions", true, predictions)
@@ -93,7 +109,7 @@ def pairwise_mcnemar_tests(
     blocks = run(lambda part: mcnemar_statistics(b[part], c[part], method, alternative), parts)
     statistic, pvalue = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return paired_up(
-        PairwiseResult,
+        McNemarPairs,
         MCNEMAR_METHODS[method],
         names,
         pairs,
@@ -102,4 +118,5 @@ def pairwise_mcnemar_tests(
         correction=correction,
         alternative=alternative,
         alpha=alpha,
+        tables=np.stack([both, b, c, models.n_rows - both - b - c], axis=-1).reshape(-1, 2, 2),
     )

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import SignificanceResult, conclusion_of
+from fastevals.infer.conclusions import conclusion_of
+from fastevals.infer.pairs import pairs_of
+from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.measure.results import Frozen
 
@@ -99,7 +101,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             rejected=bool(self.rejected[k]),
             conclusion=conclusion_of(what, pvalue, self.alpha, self.alternative, None, self.value),
             alpha=self.alpha,
-            test=f"{self.test}, p adjusted ({self.correction})",
+            test=self.test if self.correction == "none" else f"{self.test}, p adjusted ({self.correction})",
         )
 
     def between(self, first: Any, second: Any) -> SignificanceResult:
@@ -121,28 +123,39 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def matrix(self, values: str = "pvalue") -> Floats:
         """Give p-values, or another attribute of pairs, as a matrix of shape (n_models, n_models).
 
-        NaN where a pair was not compared; on the diagonal 1 for p-values, else 0. `statistic` and `effect` are in
-        the place [first, second] alone, p-values and `rejected` in both.
+        NaN where a pair was not compared; on the diagonal 1 for p-values, else 0. What has a direction, `statistic`,
+        `effect` and all of a one-sided test, is in the place [first, second] alone, the rest in both.
         """
         check.check_choice("values", values, ("pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"))
         found = np.full((len(self.names), len(self.names)), np.nan)
         np.fill_diagonal(found, 1.0 if values.endswith("pvalue") else 0.0)
         first, second = self.pairs.T
         found[first, second] = getattr(self, values)
-        if values not in ("statistic", "effect"):
+        if values not in ("statistic", "effect") and self.alternative == "two-sided":
             found[second, first] = getattr(self, values)
         return found
 
     @property
     def conclusion(self) -> str:
         """What follows, in a sentence: which pairs differ."""
-        n = len(self)
-        if not self.rejected.any():
-            return f"At level {self.alpha:g}, no difference is shown between any of the {n} pairs compared."
+        level, found = f"At level {self.alpha:g}", int(self.rejected.sum())
+        two_sided = self.alternative == "two-sided"
+        undefined = int(np.isnan(self.pvalue).sum())
+        and_undefined = f"; of {undefined} pairs the test is undefined" if undefined else ""
+        if not found:
+            none = f"no difference is shown between any of the {len(self)} pairs compared"
+            if not two_sided:
+                none = f"of none of the {len(self)} pairs compared it is shown that {self.what} is {self._claim()}"
+            return f"{level}, {none}{and_undefined}."
         shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:SHOWN]]
-        more = f" and {self.rejected.sum() - SHOWN} more" if self.rejected.sum() > SHOWN else ""
-        others = "" if self.rejected.all() else "; of the other pairs it is not shown"
-        return f"At level {self.alpha:g}, these differ: {', '.join(shown)}{more}{others}."
+        more = f" and {found - SHOWN} more" if found > SHOWN else ""
+        others = "; of the other pairs it is not shown" if found + undefined < len(self) else ""
+        what = "these differ" if two_sided else f"{self.what} is {self._claim()}"
+        return f"{level}, {what}: {', '.join(shown)}{more}{others}{and_undefined}."
+
+    def _claim(self) -> str:
+        """Say what a one-sided test is to show of the first of a pair and the second."""
+        return f"{'below' if self.alternative == 'less' else 'above'} {self.value:g}"
 
     def __repr__(self) -> str:
         return (
@@ -152,19 +165,10 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields, arrays as lists."""
-        names = [name.item() if isinstance(name, np.generic) else name for name in self.names]
-        return {**Frozen.to_dict(self), "names": names, "conclusion": self.conclusion}
+        return {**Frozen.to_dict(self), "conclusion": self.conclusion}
 
 
 Result = TypeVar("Result", bound=PairwiseResult)
-
-
-def pairs_of(names: tuple[Any, ...], reference: Any = None) -> Pairs:
-    """Give all pairs of models, or each other model's with the reference."""
-    if reference is None:
-        return np.stack(np.triu_indices(len(names), 1), axis=1)
-    place = check.find_name("reference", reference, names)
-    return np.array([(k, place) for k in range(len(names)) if k != place], dtype=np.intp)
 
 
 def paired_up(

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
+from fastevals.infer.pairs import pairs_of
 from fastevals.infer.significance.decision import alpha_of
 from fastevals.infer.significance.five_by_two import NUMERATORS, combined_f_of_pairs, five_by_two_of_pairs
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up, pairs_of
+from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
 from fastevals.infer.significance.permutation import permutation_of_pairs, permutation_plan
 from fastevals.infer.significance.signed_ranks import sign_of_pairs, wilcoxon_of_pairs, wilcoxon_options
 from fastevals.infer.significance.t_tests import rows_ratio, t_of_pairs
@@ -29,7 +30,8 @@ class _PairTest(NamedTuple):
     """What a test is called and compares, what computes it, and its options, checked.
 
     The core takes measurements of shape (n_pairs, n) of the first and the second of each pair, the alternative and the
-    checked options; it gives statistics, p-values and effects.
+    checked options; it gives statistics, p-values and effects. The cost of a pair, in differences that are looked at,
+    says how many are one task: Ctrl-C waits for tasks to end.
     """
 
     title: str
@@ -40,6 +42,7 @@ class _PairTest(NamedTuple):
     only: int | None = None
     value: float = 0.0
     two_sided_alone: bool = False
+    cost: Callable[..., float] = lambda n, **options: n
 
 
 def _resampled(*, n_train: Any, n_test: Any) -> dict[str, Any]:
@@ -63,11 +66,19 @@ TESTS = {
         "the combined 5x2cv F-test", "the difference of the means", combined_f_of_pairs, only=10, two_sided_alone=True
     ),
     "wilcoxon": _PairTest(
-        "Wilcoxon's signed-rank test", "the pseudomedian of the differences", wilcoxon_of_pairs, wilcoxon_options
+        "Wilcoxon's signed-rank test",
+        "the pseudomedian of the differences",
+        wilcoxon_of_pairs,
+        wilcoxon_options,
+        cost=lambda n, method, **options: n**3 / 16 if method == "exact" else 16 * n,
     ),
     "sign": _PairTest("the sign test", "the share of wins", sign_of_pairs, value=0.5),
     "permutation": _PairTest(
-        "the permutation test", "the difference of the means", permutation_of_pairs, permutation_plan
+        "the permutation test",
+        "the difference of the means",
+        permutation_of_pairs,
+        permutation_plan,
+        cost=lambda n, n_resamples, **options: n * n_resamples / 16,
     ),
 }
 
@@ -138,17 +149,16 @@ def pairwise_tests(
     check.check_options(f"test={test!r}", of.options, options)
     checked = of.options(**options)
     table = check.as_result_table("results", results, least_rows=of.least)
-    if of.only is not None and len(table.values) != of.only:
-        raise ValueError(f"results must have {of.only} rows for test={test!r}, got {len(table.values)}")
+    check.check_row_number("results", table, of.only, f"test={test!r}")
     pairs = pairs_of(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
-    size = max(1, WORK // columns.shape[1])
+    size = max(1, int(WORK / of.cost(columns.shape[1], **checked)))
 
     def tested(start: int) -> tuple[Floats, Floats, Floats]:
         first, second = pairs[start : start + size].T
         return of.core(columns[first], columns[second], alternative, **checked)
 
-    parts = run(tested, range(0, len(pairs), size))
+    parts = run(tested, range(0, len(pairs), size), compiles=True)
     statistic, pvalue, effect = (np.concatenate(part) for part in zip(*parts, strict=True))
     infinite = int(np.isinf(statistic).sum())
     if infinite:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.significance.corrections import CORRECTIONS
+from fastevals.infer.pairs import pairs_of
+from fastevals.infer.significance.corrections import CORRECTIONS, LEVELS
 from fastevals.infer.significance.decision import alpha_of
 from fastevals.infer.significance.friedman import rank_sums, ranks_in_words
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up, pairs_of
+from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
 
 __all__ = ["RankComparison", "bonferroni_dunn_test", "nemenyi_test", "rank_comparison_test"]
 
@@ -58,8 +58,7 @@ class RankComparison(PairwiseResult):
         ValueError
             If not all pairs were compared.
         """
-        if self.control is not None:
-            raise ValueError(f"groups are of all pairs, but each was compared with {check.show(self.control)} alone")
+        check.check_all_pairs("groups", self.control)
         order = np.argsort(self.mean_ranks, kind="stable")
         differ = self.matrix("rejected")[np.ix_(order, order)] == 1
         found: list[tuple[int, ...]] = []
@@ -178,9 +177,8 @@ def bonferroni_dunn_test(
     >>> fastevals.bonferroni_dunn_test(errors, "A", higher_is_better=False).pvalue.round(4)
     array([0.2232, 0.016 ])
     """
-    return _compared(
-        "the Bonferroni-Dunn test", results, "bonferroni", higher_is_better, confidence_level, control, all_pairs=False
-    )
+    check.check_control(control)
+    return _compared("the Bonferroni-Dunn test", results, "bonferroni", higher_is_better, confidence_level, control)
 
 
 def rank_comparison_test(
@@ -231,9 +229,7 @@ def rank_comparison_test(
     array([0.1116, 0.016 ])
     """
     check.check_choice("correction", correction, CORRECTIONS)
-    return _compared(
-        "the test of mean ranks", results, correction, higher_is_better, confidence_level, control, control is None
-    )
+    return _compared("the test of mean ranks", results, correction, higher_is_better, confidence_level, control)
 
 
 def _compared(
@@ -243,18 +239,16 @@ def _compared(
     higher_is_better: bool,
     confidence_level: float,
     control: Any = None,
-    all_pairs: bool = True,
 ) -> RankComparison:
+    """Compare all pairs, or each other algorithm with a control."""
     from scipy.special import ndtr, ndtri
 
     alpha = alpha_of(confidence_level, "two-sided")
     higher = check.as_flag("higher_is_better", higher_is_better)
     table = check.as_result_table("results", results)
-    if not all_pairs:
-        check.find_name("control", control, table.algorithms)
     n, k = table.values.shape
     found = rank_sums(table.values, higher)
-    pairs = pairs_of(table.algorithms, control)
+    pairs = pairs_of(table.algorithms, control, argument="control")
     error = _standard_error(k, n)
     effect = (found.doubled[pairs[:, 0]] - found.doubled[pairs[:, 1]]) / (2 * n)
     statistic = effect / error
@@ -271,11 +265,3 @@ def _compared(
 def _standard_error(n_algorithms: int, n_datasets: int) -> float:
     """Give that of the difference of two mean ranks if all algorithms do equally well."""
     return math.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_datasets))
-
-
-# The level of each of m tests, for corrections that have one.
-LEVELS: dict[str, Callable[[float, int], float]] = {
-    "none": lambda alpha, m: alpha,
-    "bonferroni": lambda alpha, m: alpha / m,
-    "sidak": lambda alpha, m: -math.expm1(math.log1p(-alpha) / m),
-}

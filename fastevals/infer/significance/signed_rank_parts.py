@@ -16,7 +16,7 @@ __all__ = ["SignedRanks", "least_kept", "shifts_kept", "signed_ranks_of", "tail_
 Floats = NDArray[np.float64]
 
 AUTO_EXACT = 50  # differences
-MOST_EXACT = 2047  # differences: some seconds
+MOST_EXACT = 1000  # differences: about a second
 LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; those of few differences among many zeros are large
 LARGE = 2.0**1000
 
@@ -49,10 +49,10 @@ def signed_ranks_of(a: Floats, b: Floats, method: str, zeros: str, continuity_co
     from fastevals._kernels.ranks import signed_rank_tests
 
     n = a.shape[-1]
-    if method == "exact":
-        check.check_integer("the number of differences for method='exact'", n, low=1, high=MOST_EXACT)
     unit = 8.0 if max(np.abs(a).max(), np.abs(b).max()) > LARGE else 1.0  # no sum of two differences overflows
     ascending = np.sort(a / unit - b / unit, axis=-1)
+    if method == "exact":
+        _check_exact(ascending, zeros == "pratt")
     most_exact = {"auto": AUTO_EXACT, "exact": n, "normal": 0}[method]
     found = np.empty((len(ascending), 6))
     signed_rank_tests(ascending, zeros == "pratt", most_exact, LARGEST_SUM, found)
@@ -69,6 +69,14 @@ def signed_ranks_of(a: Floats, b: Floats, method: str, zeros: str, continuity_co
     return SignedRanks(
         ascending, unit, zeros == "pratt", statistic, largest, deviation, lower, upper, exact, step, effect
     )
+
+
+def _check_exact(ascending: Floats, keep_zeros: bool) -> None:
+    """Raise if a pair has differences whose exact distribution would take too long."""
+    n = ascending.shape[-1]
+    for n_zeros in np.unique(np.count_nonzero(ascending == 0, axis=-1)).tolist():
+        ranked, others = (n, n_zeros) if keep_zeros else (n - n_zeros, 0)
+        check.check_exact_ranks(ranked, others, MOST_EXACT)
 
 
 def tail_pvalues(lower: Floats, upper: Floats, alternative: str) -> Floats:
@@ -90,7 +98,8 @@ def least_kept(signed: SignedRanks, tail: float) -> float:
         return largest / 2 + float(ndtri(tail) * signed.deviation[0]) - signed.step
     ranks = np.empty(signed.differences.shape[1], dtype=np.int64)
     count, _ = rank_sizes(signed.differences[0], signed.keep_zeros, ranks)
-    return min(float(np.searchsorted(np.cumsum(spread_signs(ranks[:count])), tail)) / 2, largest)
+    scratch = np.empty((2, int(2 * largest) + 1))
+    return min(float(np.searchsorted(np.cumsum(spread_signs(ranks[:count], scratch)), tail)) / 2, largest)
 
 
 def shifts_kept(signed: SignedRanks, low: float, alternative: str) -> Interval:

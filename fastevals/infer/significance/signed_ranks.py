@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.conclusions import TOO_FEW
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.results import Null, SignificanceResult, conclusion_of
-from fastevals.infer.significance.decision import alpha_of
+from fastevals.infer.results import Null, SignificanceResult, tail_of
+from fastevals.infer.significance import fair_binomial
+from fastevals.infer.significance.decision import alpha_of, kept_from, result_of
 from fastevals.infer.significance.signed_rank_parts import least_kept, shifts_kept, signed_ranks_of, tail_pvalues
 from fastevals.measure.results import Interval
 
@@ -44,8 +46,8 @@ def wilcoxon_test(
         Measurements of the two, in pairs. Differences are tied where equal as floats, and 0.9 - 0.8 is not
         0.8 - 0.7: pass integers (numbers of errors), or differences rounded beforehand with zeros as `b`.
     method : {"auto", "exact", "normal"}
-        The distribution of the statistic given the ranks: exact, with ties and zeros too, for up to 2047 differences;
-        or the normal one with its mean and variance. "auto" is exact for up to 50 differences other than 0.
+        The distribution of the statistic given the ranks: exact, with ties and zeros too, for up to 1000 differences
+        other than 0; or the normal one with its mean and variance. "auto" is exact for up to 50.
     zeros : {"drop", "pratt"}
         Leave out differences of 0 (Wilcoxon), or rank them first and then leave out their ranks (Pratt).
     continuity_correction : bool
@@ -91,16 +93,23 @@ def wilcoxon_test(
     """
     alpha = alpha_of(confidence_level, alternative)
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
-    first, second = _pair(a, b)
-    signed = signed_ranks_of(first, second, **options)
+    signed = signed_ranks_of(*_pair(a, b), **options)
     largest = float(signed.largest[0])
-    low = least_kept(signed, alpha / 2 if alternative == "two-sided" else alpha)
-    tested = signed.statistic, tail_pvalues(signed.lower, signed.upper, alternative), signed.effect
-    return _result(
-        "Wilcoxon's signed-rank test", "the pseudomedian of a less b", tested, low, largest,
-        interval=shifts_kept(signed, low, alternative), alternative=alternative, alpha=alpha,
+    low = least_kept(signed, tail_of(alpha, alternative))
+    return result_of(
+        SignificanceResult,
+        "Wilcoxon's signed-rank test",
+        "the pseudomedian of a less b",
+        float(signed.statistic[0]),
+        float(tail_pvalues(signed.lower, signed.upper, alternative)[0]),
+        kept_from(low, largest, alternative),
+        alternative=alternative,
+        alpha=alpha,
+        effect=float(signed.effect[0]),
+        interval=shifts_kept(signed, low, alternative),
+        instead="" if low > 0 else TOO_FEW,
         null=None if signed.exact[0] else Null("norm", (largest / 2, float(signed.deviation[0]))),
-    )  # fmt: skip
+    )
 
 
 def sign_test(
@@ -138,20 +147,29 @@ def sign_test(
     >>> fastevals.sign_test([0.9, 0.8, 0.7, 0.9, 0.8, 0.6, 0.7], [0.8, 0.7, 0.6, 0.7, 0.8, 0.5, 0.6])
     SignificanceResult(statistic=6, pvalue=0.03125, effect=1, rejected=True)
     """
-    from scipy import stats
-
     alpha = alpha_of(confidence_level, alternative)
     first, second = _pair(a, b)
-    tested = sign_of_pairs(first, second, alternative)
-    wins, n = float(tested[0][0]), int(np.count_nonzero(first != second))
+    wins, pvalue, share = (float(each[0]) for each in sign_of_pairs(first, second, alternative))
+    n = int(np.count_nonzero(first != second))
     interval = Interval(0.0, 1.0)
     if n:
         interval = Interval(*map(float, share_interval(wins, n - wins, "clopper-pearson", alpha, alternative)))
-    low = float(stats.binom.ppf(alpha / 2 if alternative == "two-sided" else alpha, n, 0.5))
-    return _result(
-        "the sign test", "the share of a's wins", tested, low, float(n), interval=interval, alternative=alternative,
-        alpha=alpha, null=Null("binom", (n, 0.5)), value=0.5,
-    )  # fmt: skip
+    low = fair_binomial.least_kept(n, alternative, alpha)
+    return result_of(
+        SignificanceResult,
+        "the sign test",
+        "the share of a's wins",
+        wins,
+        pvalue,
+        kept_from(low, n, alternative),
+        alternative=alternative,
+        alpha=alpha,
+        effect=share,
+        interval=interval,
+        value=0.5,
+        instead="" if low > 0 else TOO_FEW,
+        null=fair_binomial.null_of(n),
+    )
 
 
 def wilcoxon_options(
@@ -182,44 +200,13 @@ def wilcoxon_of_pairs(
 
 def sign_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
     """Give the wins of the first, p-values and shares of wins of many pairs of learners, along the last axis."""
-    from scipy import stats
-
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
     n = wins + losses
-    lower, upper = (stats.binom.cdf(count, n, 0.5) for count in (wins, losses))
     share = np.where(n > 0, wins / np.maximum(n, 1), 0.5)
-    return wins.astype(np.float64), tail_pvalues(lower, upper, alternative), share
-
-
-def _result(
-    test: str,
-    what: str,
-    tested: tuple[Floats, Floats, Floats],
-    low: float,
-    largest: float,
-    *,
-    interval: Interval,
-    alternative: str,
-    alpha: float,
-    null: Null | None,
-    value: float = 0.0,
-) -> SignificanceResult:
-    """Give the result of a statistic from 0 to `largest`, symmetric if the hypothesis holds: kept from `low` on."""
-    statistic, pvalue, effect = (float(each[0]) for each in tested)
-    critical: dict[str, float | Interval] = {
-        "two-sided": Interval(low, largest - low), "less": low, "greater": largest - low,
-    }  # fmt: skip
-    said = conclusion_of(what, pvalue, alpha, alternative, interval if low > 0 else None, value)
-    if low <= 0:
-        said = f"{said[:-1]}; so few differences can't show it, whatever their signs."
-    return SignificanceResult(
-        statistic, pvalue, critical[alternative], None, alternative, effect, interval, pvalue < alpha, said, alpha,
-        test, null,
-    )  # fmt: skip
+    return wins.astype(np.float64), fair_binomial.pvalues(wins, losses, alternative), share
 
 
 def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     """Give the measurements of two learners as those of one pair of many."""
-    pair = check.as_measurements("a", a), check.as_measurements("b", b)
-    check.check_same_length(a=pair[0], b=pair[1])
-    return pair[0][np.newaxis], pair[1][np.newaxis]
+    first, second = check.as_measured_pair(a, b)
+    return first[np.newaxis], second[np.newaxis]

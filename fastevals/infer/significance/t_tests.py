@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.conclusions import NO_VARIANCE
 from fastevals.infer.results import Null, SignificanceResult
 from fastevals.infer.significance.decision import alpha_of, decide, pvalues
 from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
-from fastevals.measure.results import Interval
 
 __all__ = ["corrected_resampled_t_test", "error_rate_t_test", "paired_t_test", "rows_ratio", "t_of_pairs"]
 
@@ -77,9 +77,15 @@ def error_rate_t_test(
     """
     values = check.as_measurements("error_rates", error_rates, least=2)
     value = check.check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
-    factor = 0.0 if n_train is n_test is None else rows_ratio(n_train, n_test)
+    factor = 1 / values.size + (0.0 if n_train is n_test is None else rows_ratio(n_train, n_test))
+    # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
+    own, apart = differences(values, np.zeros_like(values)), differences(values, np.full_like(values, value))
+    mean, error = _mean_and_error(own, factor)
+    distance, _ = _mean_and_error(apart, factor)
+    statistic = ratio(distance, np.ldexp(error, own.exponent - apart.exponent))
+    found = statistic, np.ldexp(mean, own.exponent), np.ldexp(error, own.exponent)
     return _t_decision(
-        "the t-test of a mean", "the mean", (values, np.full_like(values, value)), factor,
+        "the t-test of a mean", "the mean", found, values.size - 1,
         alternative=alternative, confidence_level=confidence_level, value=value,
     )  # fmt: skip
 
@@ -200,32 +206,30 @@ def rows_ratio(n_train: Any, n_test: Any) -> float:
 def _t_test(
     a: ArrayLike, b: ArrayLike, factor: float, test: str, alternative: str, confidence_level: float
 ) -> SignificanceResult:
-    pair = check.as_measurements("a", a, least=2), check.as_measurements("b", b, least=2)
-    check.check_same_length(a=pair[0], b=pair[1])
-    what = "the mean of a less that of b"
-    return _t_decision(test, what, pair, factor, alternative=alternative, confidence_level=confidence_level)
+    pair = check.as_measured_pair(a, b, least=2)
+    n = pair[0].size
+    what, found = "the mean of a less that of b", _t_statistic(differences(*pair), 1 / n + factor)
+    return _t_decision(test, what, found, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 
 def _t_decision(
     test: str,
     what: str,
-    pair: tuple[Floats, Floats],
-    factor: float,
+    found: tuple[Floats, Floats, Floats],
+    df: int,
     *,
     alternative: str,
     confidence_level: float,
     value: float = 0.0,
 ) -> SignificanceResult:
-    """Give the result of a t-test of paired measurements; its effect and interval are moved by `value`."""
+    """Give the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
     alpha = alpha_of(confidence_level, alternative)
-    n = pair[0].size
-    statistic, effect, error = map(float, _t_statistic(differences(*pair), 1 / n + factor))
-    null = Null("t", (n - 1,))
-    interval = t_interval(effect, error, null, alternative, alpha)
+    statistic, effect, error = map(float, found)
+    null = Null("t", (df,))
     warn_if_constant(what, statistic)
     return decide(
-        test, what, statistic, null, alternative=alternative, alpha=alpha, effect=effect + value,
-        interval=Interval(interval.low + value, interval.high + value), value=value, no_variance=error == 0,
+        test, what, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
+        interval=t_interval(effect, error, null, alternative, alpha), instead="" if error else NO_VARIANCE,
     )  # fmt: skip
 
 
@@ -238,9 +242,13 @@ def t_of_pairs(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.
 
 def _t_statistic(found: Differences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
     """Give t, the mean difference and its standard error, whose square is the variance times a factor."""
-    mean = found.values.mean(axis=-1)
-    error = np.sqrt(variance_factor) * found.values.std(axis=-1, ddof=1)
-    constant = (found.values == found.values[..., :1]).all(axis=-1)
-    mean = np.where(constant, found.values[..., 0], mean)
-    error = np.where(constant, 0.0, error)
+    mean, error = _mean_and_error(found, variance_factor)
     return ratio(mean, error), np.ldexp(mean, found.exponent), np.ldexp(error, found.exponent)
+
+
+def _mean_and_error(found: Differences, variance_factor: float) -> tuple[Floats, Floats]:
+    """Give the mean difference and its standard error, in the differences' units."""
+    constant = (found.values == found.values[..., :1]).all(axis=-1)
+    mean = np.where(constant, found.values[..., 0], found.values.mean(axis=-1))
+    error = np.sqrt(variance_factor) * found.values.std(axis=-1, ddof=1)
+    return mean, np.where(constant, 0.0, error)

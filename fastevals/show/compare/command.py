@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastevals.show.arguments import Parser, number, require_tqdm, whole
+from fastevals.show.arguments import Parser, number, whole
+from fastevals.show.running import check_beforehand, hand_out
 
 if TYPE_CHECKING:
     from fastevals.show.compare.predictions import PredictionsComparison
@@ -106,25 +107,15 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> str:
     """Read the columns, compare and give the output's text."""
-    if arguments.out is not None:
-        from fastevals.show.output import check_folder
-
-        check_folder(arguments.out)
-    if arguments.progress:
-        require_tqdm()
-    data = EMBEDDED if arguments.file is None else arguments.file
+    check_beforehand(arguments)
     made = _results(arguments) if arguments.label is None else _predictions(arguments)
-    text = made.to_text(data)
-    if arguments.format == "json":
-        text = made.to_json(data)
-    if arguments.out is not None:
-        from fastevals.show.compare.pictures import write_comparison
 
-        written = write_comparison(made, data, arguments.out)
-        if arguments.format == "text":
-            return f"{text}\n{written}"
-        print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
-    return text
+    def draw(folder: Path) -> str:
+        from fastevals.show.compare.pictures import draw_comparison
+
+        return draw_comparison(made, folder)
+
+    return hand_out(arguments, made, EMBEDDED if arguments.file is None else arguments.file, draw)
 
 
 def _results(arguments: argparse.Namespace) -> ResultsComparison:

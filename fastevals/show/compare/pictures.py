@@ -1,9 +1,9 @@
-"""What `fastevals compare --out` writes: the comparison's numbers, its text and pictures."""
+"""What `fastevals compare --out` draws: ranks, p-values, and the first test's distribution."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,72 +12,54 @@ from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsComparison
-from fastevals.show.output import block_folder, remove_pictures, save_picture
+from fastevals.show.output import Picture, draw_blocks
 from fastevals.show.plots import plot_critical_difference, plot_null, plot_pvalues, style
-from fastevals.show.words import label, printable
 
-__all__ = ["write_comparison"]
+__all__ = ["draw_comparison"]
 
-MOST_PICTURED = 20  # blocks with pictures
+ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
 PICTURES = ("critical_difference", "critical_difference_ranges", "pvalues", "null")
 
 
-def write_comparison(made: ResultsComparison | PredictionsComparison, data: str, out: str) -> str:
-    """Write compare.json, compare.txt and the pictures.
+def draw_comparison(made: ResultsComparison | PredictionsComparison, folder: Path) -> str:
+    """Draw what a comparison can be drawn as.
 
     Parameters
     ----------
     made : ResultsComparison or PredictionsComparison
         What to show.
-    data : str
-        Where the columns are from.
-    out : str
-        A folder.
+    folder : Path
+        Where to.
 
     Returns
     -------
     str
-        A line that says what is where.
+        How many pictures, and of what.
 
     Raises
     ------
     OSError
         If a file can't be written.
     """
-    folder = Path(out)
-    (folder / "compare.json").write_text(made.to_json(data), encoding="utf-8")
-    (folder / "compare.txt").write_text(made.to_text(data), encoding="utf-8", errors="backslashreplace")
     if isinstance(made, PredictionsComparison):
-        drawn = _draw(folder, None, made.pairs, made.cochran or made.tests[0])
-        where = ""
-    elif made.choice.by is None:
-        drawn = _draw(folder, None, made.blocks[0].pairs, made.blocks[0].friedman)
-        where = ""
-    else:
-        remove_pictures(folder, PICTURES)
-        by, drawn = made.choice.by, 0
-        for k, block in enumerate(made.blocks[:MOST_PICTURED]):
-            title = f"{by} = {label(block.value)}"
-            drawn += _draw(block_folder(folder, k, by, block.value), title, block.pairs, block.friedman)
-        where = f" in a folder for each {printable(by)}"
-        if len(made.blocks) > MOST_PICTURED:
-            where += f" of the first {MOST_PICTURED} of {len(made.blocks)} only"
-    return f"written to {printable(out)}: compare.json, compare.txt, {drawn} pictures{where}\n"
+        first = made.cochran or made.tests[0]
+        return draw_blocks(folder, PICTURES, None, (), lambda _: _pictures(made.pairs, first))
+    blocks = made.blocks
+    values = [block.value for block in blocks]
+    return draw_blocks(
+        folder, PICTURES, made.choice.by, values, lambda k: _pictures(blocks[k].pairs, blocks[k].friedman)
+    )
 
 
-def _draw(folder: Path, title: str | None, pairs: PairwiseResult, first: SignificanceResult) -> int:
-    """Draw what there is to draw; give how many pictures."""
-    wanted: dict[str, tuple[Any, Any, tuple[float, float], dict[str, Any]]] = {}
-    k = len(pairs.names)
+def _pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tuple[str, Picture]]:
+    high = min(ROW * len(pairs.names), HIGHEST)
     if isinstance(pairs, RankComparison):
-        wanted["critical_difference"] = (plot_critical_difference, pairs, style.WIDE, {"form": "axis"})
+        size = (style.WIDE[0], max(style.WIDE[1], high))
+        yield "critical_difference", Picture(plot_critical_difference, pairs, size)
         if not np.isnan(pairs.critical_difference):
-            wanted["critical_difference_ranges"] = (plot_critical_difference, pairs, style.WIDE, {"form": "ranges"})
-    if k > 2:
-        wanted["pvalues"] = (plot_pvalues, pairs, style.SQUARE, {})
+            ranges = Picture(plot_critical_difference, pairs, size, {"form": "ranges"})
+            yield "critical_difference_ranges", ranges
+    if len(pairs.names) > 2:
+        yield "pvalues", Picture(plot_pvalues, pairs, (max(style.SQUARE[0], high),) * 2)
     if first.null is not None:
-        wanted["null"] = (plot_null, first, style.WIDE, {})
-    remove_pictures(folder, PICTURES)
-    for name, (plot, result, size, options) in wanted.items():
-        save_picture(plot, result, size=size, title=title, file=folder / f"{name}.png", **options)
-    return len(wanted)
+        yield "null", Picture(plot_null, first, style.WIDE)

@@ -16,12 +16,22 @@ from fastevals import __version__
 from fastevals import _validation as check
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
-from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, McNemarResult, mcnemar_test
-from fastevals.infer.significance.mcnemar_pairs import pairwise_mcnemar_tests
-from fastevals.infer.significance.pairwise import PairwiseResult
+from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, McNemarResult, mcnemar_test_of_table
+from fastevals.infer.significance.mcnemar_pairs import McNemarPairs, pairwise_mcnemar_tests
 from fastevals.measure.asked import AskedMetric, metric
 from fastevals.measure.results import Interval
-from fastevals.show.words import aligned, digits, json_values, printable, probability
+from fastevals.show.blocks import groups_of
+from fastevals.show.words import (
+    aligned,
+    digits,
+    first_pairs,
+    json_values,
+    label,
+    printable,
+    probability,
+    short_names,
+    wrapped,
+)
 
 __all__ = ["PredictionsComparison", "compare_columns"]
 
@@ -29,7 +39,7 @@ CORRECTION = "holm"
 OF_TWO = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
 OF_MORE = ("accuracy", "balanced_accuracy", "f1", "matthews", "cohen_kappa")
 HEADS = {"balanced_accuracy": "bal. acc.", "matthews": "MCC", "cohen_kappa": "kappa", "f1": "F1"}
-MOST_PAIRS = 45  # in text; JSON has all
+LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,7 @@ class PredictionsComparison:
         Metrics with intervals, and their differences.
     cochran : CochranResult or None
         Whether accuracies differ at all, of three models or more.
-    pairs : PairwiseResult
+    pairs : McNemarPairs
         McNemar's tests, adjusted for their number.
     tests : tuple of McNemarResult
         The same of each pair by itself.
@@ -60,7 +70,7 @@ class PredictionsComparison:
     n_rows: int
     models: ModelComparison
     cochran: CochranResult | None
-    pairs: PairwiseResult
+    pairs: McNemarPairs
     tests: tuple[McNemarResult, ...]
 
     def to_json(self, data: str) -> str:
@@ -82,22 +92,29 @@ class PredictionsComparison:
 
     def to_text(self, data: str) -> str:
         """Give the comparison as text to read, the last line with a line end."""
-        positive = f", positive class {printable(str(self.classes[1]))}" if self.classes.size == 2 else ""
-        models, differences = aligned([self._model_rows(), self._difference_rows()])
+        positive = f", positive class {label(self.classes[1].item())}" if self.classes.size == 2 else ""
+        rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
+        names = short_names(self.pairs.names, LONGEST_NAME)
+        shown, more = first_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
+        models, differences = aligned([self._model_rows(names), self._difference_rows(names, shown)])
         lines = [
             f"fastevals compare: {printable(data)}",
-            f"label {printable(self.label)}, {self.n_rows} rows, {self.classes.size} classes{positive}",
-            self._how_made(),
+            *wrapped(f"label {printable(self.label)}, {rows}, {self.classes.size} classes{positive}"),
+            *wrapped(self._how_made()),
             "",
             *models,
             "",
             *differences,
+            *more,
             "",
         ]
         if self.cochran is not None:
             statistic, p = self.cochran
-            lines += [f"Cochran's Q = {digits(statistic)}, p {probability(p)}", self.cochran.conclusion, ""]
-        lines += self._mcnemar_lines()
+            lines += [f"Cochran's Q = {digits(statistic)}, p {probability(p)}", *wrapped(self.cochran.conclusion), ""]
+        lines += [*self._mcnemar_lines(names, shown), *more]
+        lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
+        if self.group is not None:
+            lines.append("! : McNemar's test takes rows as independent: it makes no allowance for groups")
         return "\n".join(lines) + "\n"
 
     def _how_made(self) -> str:
@@ -105,28 +122,29 @@ class PredictionsComparison:
         how = f"intervals {made.method}, level {made.confidence_level:g}, {made.n_resamples} replicates"
         return how if self.group is None else f"{how}, rows of one {printable(self.group)} drawn together"
 
-    def _model_rows(self) -> list[list[str]]:
+    def _model_rows(self, names: Sequence[str]) -> list[list[str]]:
         rows = [["model", *(HEADS.get(name, name) for name in self.models)]]
-        for name in self.pairs.names:
-            found = [each.estimates[name] for each in self.models.values()]
-            rows.append([printable(str(name)), *(digits(each.value) for each in found)])
+        for model, name in zip(self.pairs.names, names, strict=True):
+            found = [each.estimates[model] for each in self.models.values()]
+            rows.append([name, *(digits(each.value) for each in found)])
             rows += _end_rows([each.confidence_interval for each in found])
         return rows
 
-    def _difference_rows(self) -> list[list[str]]:
+    def _difference_rows(self, names: Sequence[str], shown: Sequence[int]) -> list[list[str]]:
         rows = [["difference", *([""] * len(self.models))]]
-        for k in range(min(len(self.pairs), MOST_PAIRS)):
+        for k in shown:
             found = [each.differences[k] for each in self.models.values()]
-            name = f"{printable(str(found[0].model))} - {printable(str(found[0].reference))}"
-            rows.append([name, *(digits(each.value) for each in found)])
+            first, second = (names[place] for place in self.pairs.pairs[k])
+            rows.append([f"{first} - {second}", *(digits(each.value) for each in found)])
             rows += _end_rows([each.confidence_interval for each in found])
             rows.append(["  p", *(probability(each.pvalue) for each in found)])
         return rows
 
-    def _mcnemar_lines(self) -> list[str]:
+    def _mcnemar_lines(self, names: Sequence[str], shown: Sequence[int]) -> list[str]:
         rows = [["", "first alone", "second alone", "odds ratio", "from", "to", "p", ""]]
-        for k, test in enumerate(self.tests[:MOST_PAIRS]):
-            first, second = (printable(str(self.pairs.names[place])) for place in self.pairs.pairs[k])
+        for k in shown:
+            test = self.tests[k]
+            first, second = (names[place] for place in self.pairs.pairs[k])
             low, high = test.confidence_interval or Interval(math.nan, math.nan)
             rows.append(
                 [
@@ -136,13 +154,7 @@ class PredictionsComparison:
             )  # fmt: skip
         adjusted = f" (p adjusted: {CORRECTION})" if len(self.tests) > 1 else ""
         title = MCNEMAR_METHODS[self.tests[0].method]
-        lines = [f"{title}: rows that one of two models gets right{adjusted}", *aligned([rows])[0]]
-        if len(self.tests) > MOST_PAIRS:
-            lines.append(f"... {len(self.tests) - MOST_PAIRS} more pairs: JSON has all")
-        lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
-        if self.group is not None:
-            lines.append("! : McNemar's test takes rows as independent: it makes no allowance for groups")
-        return lines
+        return [f"{title}: rows that one of two models gets right{adjusted}", *aligned([rows])[0]]
 
 
 def compare_columns(
@@ -180,8 +192,11 @@ def compare_columns(
     """
     check.check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     check.check_integer("--resamples", resamples, low=1)
-    true = check.as_true_labels(f"--label {label!r}", columns[label])
-    predicted = check.as_predicted_labels(true, {f"--pred {name!r}": columns[name] for name in models})
+    check.check_integer("--seed", seed, low=0)
+    shown = f"--label {label!r}"
+    true = check.as_true_labels(shown, columns[label])
+    predicted = check.as_predicted_labels(true, {f"--pred {name!r}": columns[name] for name in models}, true_name=shown)
+    groups = None if group is None else groups_of(f"--group {group!r}", columns[group])
     classes = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
     predicted = dict(zip(models, predicted.values(), strict=True))
     asked: dict[str, AskedMetric] = {}
@@ -191,15 +206,14 @@ def compare_columns(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # a dash says what is undefined
         found = compare_predictions(
-            true, predicted, metrics=asked, groups=None if group is None else columns[group], n_resamples=resamples,
+            true, predicted, metrics=asked, groups=groups, n_resamples=resamples,
             rng=seed, confidence_level=confidence, progress=progress,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(
             true, predicted, method=method, correction=CORRECTION, confidence_level=confidence
         )
         tests = tuple(
-            mcnemar_test(true, predicted[models[i]], predicted[models[j]], method=method, confidence_level=confidence)
-            for i, j in pairs.pairs
+            mcnemar_test_of_table(table, method=method, confidence_level=confidence) for table in pairs.tables
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence) if len(models) > 2 else None
     return PredictionsComparison(label, group, classes, true.size, found, cochran, pairs, tests)

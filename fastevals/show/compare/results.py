@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,14 +22,23 @@ from fastevals.infer.significance.rank_comparisons import (
     nemenyi_test,
     rank_comparison_test,
 )
+from fastevals.show.blocks import blocks_of
 from fastevals.show.files import check_columns, check_one_role
-from fastevals.show.words import aligned, digits, json_values, label, printable, probability
+from fastevals.show.words import (
+    aligned,
+    digits,
+    first_pairs,
+    json_values,
+    label,
+    printable,
+    probability,
+    short_names,
+    wrapped,
+)
 
 __all__ = ["Block", "Choice", "ResultsComparison", "compare_results"]
 
-MOST_BLOCKS = 1000
-WIDTH = 100  # of the lines of words
-MOST_PAIRS = 45  # in text; JSON has all
+LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
 
 
 class Choice(NamedTuple):
@@ -105,7 +113,7 @@ class ResultsComparison:
             lines.append("")
             if self.choice.by is not None:
                 where = f"{printable(self.choice.by)} = {label(block.value)}"
-                lines.append(f"{where}: {_sets(block.friedman.n_datasets)}")
+                lines += wrapped(f"{where}: {_sets(block.friedman.n_datasets)}")
             lines += _text(block)
         return "\n".join(lines) + "\n"
 
@@ -130,6 +138,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     ValueError
         If a column is missing or has no numbers, or the options don't go together.
     """
+    check.check_number("--confidence", choice.confidence, low=0, high=1, open_low=True, open_high=True)
     roles = [
         ("--dataset", choice.dataset),
         ("--algorithm", choice.algorithm),
@@ -142,7 +151,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     algorithms = list(choice.algorithm) or [
         name for name, column in columns.items() if column.dtype.kind in "fiub" and name not in given
     ]
-    if choice.control is not None and choice.control not in algorithms:
+    if choice.control is not None:
         check.check_choice("--control", choice.control, algorithms)
     if len(algorithms) < 2:
         raise ValueError(
@@ -153,19 +162,13 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
         check.as_scores(given.get(name, f"column {name!r}"), columns[name])
     parts: list[tuple[Any, Any]] = [(None, slice(None))]
     if choice.by is not None:
-        values, of_row = np.unique(check.as_groups(given[choice.by], columns[choice.by]), return_inverse=True)
-        if len(values) > MOST_BLOCKS:
-            raise ValueError(
-                f"{given[choice.by]} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}"
-            )
-        parts = [(value.item(), of_row == k) for k, value in enumerate(values)]
-    table = {name: columns[name] for name in algorithms}
-    naming = [name for name, column in columns.items() if column.dtype.kind in "OU" and name != choice.by]
-    naming = [*choice.dataset, *(name for name in naming if name not in (*choice.dataset, *algorithms))]
+        parts = blocks_of(given[choice.by], columns[choice.by])
+    text = (name for name, column in columns.items() if column.dtype.kind in "OU" and name not in given)
+    naming = next(iter((*choice.dataset, *text)), None)
     blocks = []
-    for value, some in parts:
-        repeated = _repeated(naming[0], columns[naming[0]][some]) if naming else None
-        blocks.append(_block(value, {name: column[some] for name, column in table.items()}, repeated, choice))
+    for value, rows in parts:
+        repeated = None if naming is None else _repeated(naming, columns[naming][rows])
+        blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, choice))
     return ResultsComparison(choice, tuple(blocks))
 
 
@@ -203,48 +206,49 @@ def _sets(n: int) -> str:
 
 
 def _text(block: Block) -> list[str]:
-    friedman, pairs = block.friedman, block.pairs
-    order = np.argsort(friedman.mean_ranks, kind="stable")
-    rows = [["algorithm", "mean rank", "mean"]]
-    rows += [[printable(str(friedman.names[i])), digits(friedman.mean_ranks[i]), digits(block.means[i])] for i in order]
-    n, k = friedman.n_datasets, len(friedman.names)
-    lines = [
-        *aligned([rows])[0],
-        "",
-        f"Friedman's test: F({k - 1}, {(k - 1) * (n - 1)}) = {digits(friedman.f_statistic)}, "
-        f"p {probability(friedman.pvalue)}; chi-square({k - 1}) = {digits(friedman.chi_square)}, "
-        f"Kendall's W = {digits(friedman.effect or 0.0)}",
-        friedman.conclusion,
-        "",
-    ]
-    critical = getattr(pairs, "critical_difference", np.nan)
-    lines.append(
-        f"{pairs.test[0].upper()}{pairs.test[1:]}"
-        + ("" if np.isnan(critical) else f": critical difference {critical:.4f}")
-        + ("" if pairs.correction == "none" else f" (p adjusted: {pairs.correction})")
-    )
-    what = "rank difference" if isinstance(pairs, RankComparison) else "pseudomedian"
-    shown = np.argsort(pairs.pvalue, kind="stable")[:MOST_PAIRS]
-    rows = [["", what, "p", ""]]
-    for i in shown:
-        first, second = (printable(str(pairs.names[place])) for place in pairs.pairs[i])
-        rows.append(
-            [
-                f"{first} - {second}",
-                digits(pairs.effect[i]),
-                probability(pairs.pvalue[i]),
-                "*" if pairs.rejected[i] else "",
-            ]
-        )
-    lines += aligned([rows])[0]
-    if len(pairs) > shown.size:
-        lines.append(f"... {len(pairs) - shown.size} more pairs, with larger p: JSON has all")
-    lines.append(f"* differs at level {pairs.alpha:g}; of the others it is not shown")
-    for group in _groups(pairs) or []:
-        said = f"not shown to differ: {', '.join(printable(str(name)) for name in group)}"
-        lines += textwrap.wrap(said, WIDTH, subsequent_indent="    ")
+    names = dict(zip(block.friedman.names, short_names(block.friedman.names, LONGEST_NAME), strict=True))
+    lines = [*_rank_lines(block, names), "", *_friedman_lines(block.friedman), "", *_pair_lines(block.pairs, names)]
+    for group in _groups(block.pairs) or []:
+        lines += wrapped(f"not shown to differ: {', '.join(names[name] for name in group)}")
     if block.repeated is not None:
         name, distinct = block.repeated
-        caution = f"{n} rows of {distinct} {printable(name)} values: the tests take each row for a data set of its own"
-        lines.append(f"! : {caution}")
+        lines += wrapped(
+            f"! : {block.friedman.n_datasets} rows of {distinct} {printable(name)} values: "
+            "the tests take each row for a data set of its own"
+        )
     return lines
+
+
+def _rank_lines(block: Block, names: Mapping[Any, str]) -> list[str]:
+    rows = [["algorithm", "mean rank", "mean"]]
+    for k in np.argsort(block.friedman.mean_ranks, kind="stable"):
+        name = names[block.friedman.names[k]]
+        rows.append([name, digits(block.friedman.mean_ranks[k]), digits(block.means[k])])
+    return aligned([rows])[0]
+
+
+def _friedman_lines(friedman: FriedmanResult) -> list[str]:
+    n, k = friedman.n_datasets, len(friedman.names)
+    return [
+        *wrapped(
+            f"Friedman's test: F({k - 1}, {(k - 1) * (n - 1)}) = {digits(friedman.f_statistic)}, "
+            f"p {probability(friedman.pvalue)}; chi-square({k - 1}) = {digits(friedman.chi_square)}, "
+            f"Kendall's W = {digits(friedman.effect or 0.0)}"
+        ),
+        *wrapped(friedman.conclusion),
+    ]
+
+
+def _pair_lines(pairs: PairwiseResult, names: Mapping[Any, str]) -> list[str]:
+    critical = getattr(pairs, "critical_difference", np.nan)
+    title = f"{pairs.test[0].upper()}{pairs.test[1:]}"
+    title += "" if np.isnan(critical) else f": critical difference {critical:.4f}"
+    title += "" if pairs.correction == "none" else f" (p adjusted: {pairs.correction})"
+    rows = [["", "rank difference" if isinstance(pairs, RankComparison) else "pseudomedian", "p", ""]]
+    shown, more = first_pairs(pairs.pvalue, pairs.unadjusted_pvalue)
+    for k in shown:
+        first, second = (names[pairs.names[place]] for place in pairs.pairs[k])
+        star = "*" if pairs.rejected[k] else ""
+        rows.append([f"{first} - {second}", digits(pairs.effect[k]), probability(pairs.pvalue[k]), star])
+    said = f"* differs at level {pairs.alpha:g}; of the others it is not shown"
+    return [*wrapped(title), *aligned([rows])[0], *more, said]

@@ -15,7 +15,7 @@ from fastevals.show.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_critical_difference", "size_in_points"]
+__all__ = ["plot_critical_difference"]
 
 Span = tuple[float, float]
 
@@ -119,7 +119,7 @@ class _Diagram:
         ax = style.axes_for(ax, (7.0 + 0.08 * longest, ROW * self.height), 1)
         ax.set_axis_off()
         ax.set_ylim(self.top - self.height, self.top)
-        width, height = size_in_points(ax)
+        width, height = style.size_in_points(ax)
         row = height / self.height
         size = self._names(ax, width, row)
         self._axis(ax, width, size)
@@ -179,14 +179,6 @@ class _Diagram:
         note.set_fontsize(size * min(1.0, width / _width([note], size)))
 
 
-def size_in_points(ax: Axes) -> tuple[float, float]:
-    """Give the width and height of axes in points, after the figure's layout."""
-    figure: Any = ax.figure.figure
-    figure.draw_without_rendering()
-    box = ax.get_window_extent()
-    return box.width * 72 / figure.dpi, box.height * 72 / figure.dpi
-
-
 def _width(texts: list[Any], size: float) -> float:
     """Set the size of texts; give the largest width in points."""
     for text in texts:
@@ -229,5 +221,5 @@ def _ranges(result: RankComparison, cd: float, ax: Axes | None) -> Axes:
     style.finish(ax, "Mean rank (1 is best)", "", style.UNDER)
     legend: Any = ax.get_legend()
     legend.set(title=f"{_title(result)}:\na difference is shown where {shown}", alignment="left")
-    ax.tick_params("y", labelsize=min(FONT, 0.72 * size_in_points(ax)[1] / ranks.size))
+    ax.tick_params("y", labelsize=min(FONT, 0.72 * style.size_in_points(ax)[1] / ranks.size))
     return ax

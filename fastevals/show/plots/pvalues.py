@@ -10,7 +10,6 @@ from fastevals import _validation as check
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
-from fastevals.show.plots.critical_difference import size_in_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,18 +67,17 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None) -> Axes:
     names = [style.named_label(str(result.names[place])) for place in order]
     side = 1.4 + 0.07 * max(map(len, names)) + min(max(2.4, 0.5 * k), 8.0)
     ax = style.axes_for(ax, (side + 0.6, side), 1)
-    row, column = np.argsort(order)[result.pairs].T
-    p, rejected = result.pvalue, result.rejected
-    if result.alternative == "two-sided":
-        row, column = np.concatenate([row, column]), np.concatenate([column, row])
-        p, rejected = np.tile(p, 2), np.tile(rejected, 2)
+    pvalues, decisions = (result.matrix(values)[np.ix_(order, order)] for values in ("pvalue", "rejected"))
+    np.fill_diagonal(decisions, np.nan)
+    row, column = np.nonzero(~np.isnan(decisions))  # of pairs that were compared: their p may be NaN too
+    p, rejected = pvalues[row, column], decisions[row, column] != 0
     shade = _grid(ax, names, row, column, p)
     _bar(ax, result)
     if result.alternative != "two-sided":
         ax.set(ylabel="First of the pair", xlabel="Second of the pair")
 
     ink = np.where(np.isnan(p) | (shade < MIDDLE), "black", "white")
-    cell = min(size_in_points(ax)) / k  # a side, in points
+    cell = min(style.size_in_points(ax)) / k  # a side, in points
     ax.tick_params(labelsize=min(LABEL, 0.8 * cell))
     size = min(cell / CHARACTERS, LARGEST) if k <= MOST_NUMBERS and cell / CHARACTERS >= SMALLEST else None
     dots = (column, row) if size is None else (column + 0.36, row - 0.34)
@@ -90,10 +88,10 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None) -> Axes:
             ax.scatter(x[at], y[at], s=area, c=ink[at], marker=marker, linewidth=1.0)
             ax.scatter([], [], s=20, c="black", marker=marker, label=said)
     if size is not None:
-        for x, y, value, bold, color in zip(column, row, p, rejected, ink, strict=True):
+        for place, value, bold, color in zip(np.transpose([column, row]).tolist(), p, rejected, ink, strict=True):
             said = "" if np.isnan(value) else "<0.001" if value < LEAST else f"{value:.3f}"
             weight = "bold" if bold else "normal"
-            ax.text(x, y, said, ha="center", va="center", fontsize=size, color=color, weight=weight)
+            ax.text(place[0], place[1], said, ha="center", va="center", fontsize=size, color=color, weight=weight)
     if ax.get_legend_handles_labels()[1]:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, handletextpad=0.2)
     return ax

@@ -42,6 +42,7 @@ __all__ = [
     "shade",
     "shared_reference",
     "size_for",
+    "size_in_points",
     "styled",
 ]
 
@@ -93,6 +94,14 @@ def axes_for(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
 def columns_of(ax: Axes) -> int:
     """Give the columns that a line is thinned to: at least four a pixel."""
     return max(COLUMNS, 4 * math.ceil(ax.get_window_extent().width))
+
+
+def size_in_points(ax: Axes) -> tuple[float, float]:
+    """Give the width and height of axes in points, after the figure's layout."""
+    figure: Any = ax.figure.figure
+    figure.draw_without_rendering()
+    box = ax.get_window_extent()
+    return box.width * 72 / figure.dpi, box.height * 72 / figure.dpi
 
 
 def styled(ax: Axes, models: Iterable[tuple[str | None, Any]]) -> Iterator[tuple[str | None, Any, Style]]:

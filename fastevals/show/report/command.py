@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastevals.show.arguments import Parser, number, require_tqdm, whole
+from fastevals.show.arguments import Parser, number, whole
+from fastevals.show.running import MOST_PICTURED, check_beforehand, hand_out
 
 if TYPE_CHECKING:
-    from fastevals.show.report.parts import Roles
+    from fastevals.show.report.parts import Report, Roles
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
@@ -87,27 +88,29 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> str:
     """Read the columns, measure and give the output's text."""
+    check_beforehand(arguments)
+    report = _measured(arguments)
+
+    def draw(folder: Path) -> str:
+        from fastevals.show.report.pictures import draw_report
+
+        return draw_report(report, folder)
+
+    return hand_out(arguments, report, EMBEDDED if arguments.file is None else arguments.file, draw)
+
+
+def _measured(arguments: argparse.Namespace) -> Report:
     from fastevals.show.report.numbers import build_report
     from fastevals.show.report.parts import Roles
-    from fastevals.show.report.tables import to_json_text, to_text
 
-    out = arguments.out
-    if out is not None:
-        from fastevals.show.output import check_folder
-        from fastevals.show.report.pictures import MOST_PICTURED, write_report
-
-        check_folder(out)
-    if arguments.progress:
-        require_tqdm()
-    embedded = arguments.file is None
     roles = Roles(
-        arguments.label or ("label" if embedded else ""),
+        arguments.label or ("label" if arguments.file is None else ""),
         tuple(arguments.score or DIGIT_SCORES),
         arguments.weight,
         arguments.by,
         arguments.group,
     )
-    report = build_report(
+    return build_report(
         _read(arguments.file, roles),
         roles,
         pos_label=arguments.pos_label,
@@ -120,16 +123,8 @@ def run(arguments: argparse.Namespace) -> str:
         confidence=arguments.confidence,
         seed=arguments.seed,
         progress=arguments.progress,
-        blocks_with_counts=0 if out is None else MOST_PICTURED,
+        blocks_with_counts=0 if arguments.out is None else MOST_PICTURED,
     )
-    data = EMBEDDED if embedded else arguments.file
-    text = to_text(report, data) if arguments.format == "text" else to_json_text(report, data)
-    if out is not None:
-        written = write_report(report, data, out)
-        if arguments.format == "text":
-            return f"{text}\n{written}"
-        print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
-    return text
 
 
 def _read(file: str | None, roles: Roles) -> Any:

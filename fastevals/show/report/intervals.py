@@ -32,7 +32,6 @@ __all__ = [
     "Pair",
     "Plan",
     "Rows",
-    "as_groups",
     "as_plan",
     "asked_metrics",
     "cells_columns",
@@ -155,13 +154,6 @@ def _check_enough(plan: Plan) -> None:
             f"--resamples must be at least {least} for --confidence {plan.confidence:g} (or 0, for no intervals), "
             f"got {plan.resamples}"
         )
-
-
-def as_groups(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
-    """Give the groups as numbers."""
-    groups, codes = np.unique(check.as_groups(shown, column), return_inverse=True)
-    check.check_several_groups(shown, groups)
-    return codes
 
 
 def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[str]:

@@ -16,12 +16,11 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
-from fastevals.show.report.intervals import Rows, as_groups, as_plan, asked_metrics, intervals_of
+from fastevals.show.blocks import blocks_of, distinct, groups_of
+from fastevals.show.report.intervals import Rows, as_plan, asked_metrics, intervals_of
 from fastevals.show.report.parts import Block, Model, Report, Roles
 
-__all__ = ["MOST_BLOCKS", "build_report"]
-
-MOST_BLOCKS = 1000
+__all__ = ["build_report"]
 
 
 def build_report(
@@ -97,10 +96,10 @@ def build_report(
     scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
     weights = None if roles.weight is None else check.as_weights(shown[roles.weight], columns[roles.weight])
     kept = None if weights is None or weights.all() else weights != 0
-    groups = None if roles.group is None else as_groups(shown[roles.group], columns[roles.group])
+    groups = None if roles.group is None else groups_of(shown[roles.group], columns[roles.group])
     asked = asked_metrics(best, threshold, costs)
     blocks: list[Block] = []
-    for value, rows in _row_groups(roles.by and shown[roles.by], columns.get(roles.by or ""), kept):
+    for value, rows in _rows_of_blocks(roles.by and shown[roles.by], columns.get(roles.by or ""), kept):
         rankings = {
             name: Ranking(positive[rows], array[rows], sample_weight=None if weights is None else weights[rows])
             for name, array in scores.items()
@@ -133,16 +132,16 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 
 def _positives(shown: str, labels: NDArray[Any], pos_label: str | None) -> tuple[NDArray[np.bool_], Any]:
     """Give which rows are positive, and the positive label."""
-    distinct = _distinct(shown, labels)
-    if len(distinct) > 2:
-        check.raise_not_binary(shown, np.asarray(distinct))
+    there = distinct(shown, labels)
+    if len(there) > 2:
+        check.raise_not_binary(shown, np.asarray(there))
     meant = None
     if pos_label is not None:
-        like = [_as_label(pos_label, label) for label in distinct]
-        meant = next((one for one, label in zip(like, distinct, strict=True) if one == label), like[0])
+        like = [_as_label(pos_label, label) for label in there]
+        meant = next((one for one, label in zip(like, there, strict=True) if one == label), like[0])
         meant = pos_label if meant is None else meant
     values, found, _ = check.binary_labels(shown, labels, meant, option="--pos-label")
-    return np.asarray(values == found, dtype=bool), type(distinct[0])(found)
+    return np.asarray(values == found, dtype=bool), type(there[0])(found)
 
 
 def _as_label(text: str, like: Any) -> Any:
@@ -161,39 +160,20 @@ def _as_label(text: str, like: Any) -> Any:
     return None
 
 
-def _distinct(shown: str, column: NDArray[Any]) -> list[Any]:
-    """Give a column's values, ascending, as plain Python ones."""
-    if column.dtype.kind == "O":
-        return sorted(set(column.tolist()))
-    if column.dtype.kind == "f" and np.isnan(column).any():
-        check.raise_not_finite(shown, column)
-    return np.unique(column).tolist()  # type: ignore[no-any-return]
-
-
 def _scores(shown: str, values: NDArray[Any]) -> NDArray[Any]:
     scores = check.as_scores(shown, values)
     check.check_finite(shown, scores)
     return scores
 
 
-def _row_groups(
+def _rows_of_blocks(
     shown: str | None, column: NDArray[Any] | None, kept: NDArray[np.bool_] | None
 ) -> Iterator[tuple[Any, Any]]:
     """Give each value of the --by column and an index of its rows; None and all rows where there is none."""
     if shown is None or column is None:
         yield None, slice(None) if kept is None else kept
         return
-    values = _distinct(shown, column)
-    if len(values) > MOST_BLOCKS:
-        raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
-    if column.dtype.kind == "O":
-        place = {value: k for k, value in enumerate(values)}
-        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=column.size)
-    else:
-        codes = np.searchsorted(np.asarray(values, dtype=column.dtype), column)
-    order = np.argsort(codes, kind="stable")
-    stops = np.cumsum(np.bincount(codes, minlength=len(values)))
-    for value, rows in zip(values, np.split(order, stops[:-1]), strict=True):
+    for value, rows in blocks_of(shown, column):
         some = rows if kept is None else rows[kept[rows]]
         if some.size:
             yield value, some

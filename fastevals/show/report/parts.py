@@ -147,3 +147,15 @@ class Report:
     n_weightless: int
     blocks: tuple[Block, ...]
     plan: Plan | None = None
+
+    def to_text(self, data: str) -> str:
+        """Give the report as text to read; `data` says where the columns are from."""
+        from fastevals.show.report.tables import to_text  # which is made of these parts
+
+        return to_text(self, data)
+
+    def to_json(self, data: str) -> str:
+        """Give the report as strict JSON; `data` says where the columns are from."""
+        from fastevals.show.report.json_values import to_json
+
+        return to_json(self, data)

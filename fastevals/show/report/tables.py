@@ -1,32 +1,19 @@
-"""A report as text to read, or as plain values for JSON."""
+"""A report as text to read."""
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from fastevals import __version__
 from fastevals.measure.registry import METRICS
 from fastevals.measure.results import Interval
 from fastevals.show.report.interval_tables import cautions, compared_columns, difference_rows, end_rows, how_made
-from fastevals.show.report.intervals import (
-    BCA,
-    DELONG,
-    PROBABILITY_COLUMNS,
-    RANKING_COLUMNS,
-    Intervals,
-    Pair,
-    cells_columns,
-)
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, cells_columns
 from fastevals.show.report.parts import Block, Model, Report
-from fastevals.show.words import aligned, digits, json_number, label, place, printable, title
+from fastevals.show.words import WIDTH, aligned, digits, label, place, printable, title
 
-__all__ = ["to_json_text", "to_json_values", "to_text"]
-
-WIDTH = 100  # of the lines of words
+__all__ = ["to_text"]
 
 
 def to_text(report: Report, data: str) -> str:
@@ -62,57 +49,6 @@ def to_text(report: Report, data: str) -> str:
         for rows in filter(None, others):
             lines += ["", *rows]
     return "\n".join(lines) + "\n"
-
-
-def to_json_values(report: Report, data: str) -> dict[str, Any]:
-    """Give a report as values that JSON holds: NaN becomes None, an infinite threshold "Infinity".
-
-    Parameters
-    ----------
-    report : Report
-        What to show.
-    data : str
-        Where the columns are from.
-
-    Returns
-    -------
-    dict
-        With every metric of the registry.
-    """
-    point = {"best": report.best} if report.best is not None else {"threshold": json_number(report.threshold)}
-    return {
-        "fastevals": __version__,
-        "data": data,
-        "label": report.roles.label,
-        "pos_label": report.pos_label,
-        "weight": report.roles.weight,
-        "by": report.roles.by,
-        "operating_point": point,
-        "costs": report.costs,
-        "intervals": _json_plan(report),
-        "blocks": [_json_block(report, block) for block in report.blocks],
-    }
-
-
-def to_json_text(report: Report, data: str) -> str:
-    """Give a report as strict JSON.
-
-    Parameters
-    ----------
-    report : Report
-        What to show.
-    data : str
-        Where the columns are from.
-
-    Returns
-    -------
-    str
-        Indented lines, the last with a line end.
-    """
-    return json.dumps(to_json_values(report, data), indent=2, allow_nan=False) + "\n"
-
-
-# Text -------------------------------------------------------------------------------------------------------------
 
 
 def _header(report: Report) -> list[str]:
@@ -222,84 +158,3 @@ def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
 
 def _classes(block: Block) -> tuple[tuple[str, int], tuple[str, int]]:
     return ("positives", block.n_positives), ("negatives", block.n_negatives)
-
-
-# JSON -------------------------------------------------------------------------------------------------------------
-
-
-def _json_plan(report: Report) -> dict[str, Any] | None:
-    """Give how intervals are made, by the method of the block with most metrics."""
-    plan = report.plan
-    if plan is None:
-        return None
-    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
-    return {
-        "method": next((method for method in (BCA, DELONG) if method in methods), None),
-        "confidence": plan.confidence,
-        "resamples": plan.resamples,
-        "seed": plan.seed,
-        "group": report.roles.group,
-        "delong_above": plan.most_bootstrapped,
-    }
-
-
-def _json_block(report: Report, block: Block) -> dict[str, Any]:
-    made = block.intervals
-    columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
-    return {
-        "value": block.value,
-        "n_samples": block.n_samples,
-        "n_positives": block.n_positives,
-        "n_negatives": block.n_negatives,
-        "total_weight": block.total_weight,
-        "models": [_json_model(model, _json_intervals(block, model, columns)) for model in block.models],
-        "best": {name: list(models) for name, models in block.best.items()},
-        "differences": [] if made is None else [_json_pair(pair) for pair in made.differences],
-        "intervals": None if made is None else _json_made(report, block, made),
-    }
-
-
-def _json_made(report: Report, block: Block, made: Intervals) -> dict[str, Any]:
-    """Give what a block's intervals are."""
-    return {
-        "method": made.method,
-        "n_groups": made.n_groups,
-        "n_undefined": made.n_undefined,
-        "notes": cautions(report, block),
-    }
-
-
-def _json_intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[str, Any] | None:
-    """Give the intervals of all that tables show, null where there is none."""
-    if block.intervals is None:
-        return None
-    found = block.intervals.models.get(model.name, {})
-    return {name: _json_range(found.get(name)) for name in columns}
-
-
-def _json_pair(pair: Pair) -> dict[str, Any]:
-    metrics = {
-        name: {
-            "value": json_number(each.value),
-            "interval": _json_range(each.interval),
-            "pvalue": json_number(each.pvalue),
-        }
-        for name, each in pair.metrics.items()
-    }
-    return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
-
-
-def _json_model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "name": model.name,
-        "threshold": json_number(model.threshold),
-        "confusion": None if model.cells is None else model.cells._asdict(),
-        "metrics": {name: json_number(value) for name, value in model.metrics.items()},
-        "holds": _json_range(model.holds),
-        "operating_range": _json_range(model.operating_range),
-        "intervals": intervals,
-    }
-
-
-def _json_range(interval: Interval | None) -> list[Any] | None:
-    return None if interval is None or math.isnan(interval.low) else list(map(json_number, interval))

@@ -38,7 +38,7 @@ def test_rejects_exactly_beyond_the_critical_value(n: int, rate: float, alternat
             beyond = not result.critical_value.low <= errors <= result.critical_value.high
         else:
             beyond = errors > result.critical_value if alternative == "greater" else errors < result.critical_value
-        assert result.rejected == beyond == (result.pvalue < result.alpha)
+        assert result.rejected == beyond
 
 
 @BOUNDED
@@ -75,6 +75,11 @@ def test_the_worst_of_several_runs_is_corrected() -> None:
         result = binomial_error_test([errors, *runs[:1]], 10, 0.3)
         assert result.rejected == (result.statistic > result.critical_value)
     assert binomial_error_test([3], 10, 0.3).pvalue == binomial_error_test(3, 10, 0.3).pvalue
+
+
+def test_of_several_runs_at_a_level_near_0() -> None:
+    for level in (1e-16, 1e-17):  # alpha is 1 to a float, less one step or not
+        assert binomial_error_test([5, 3], 10, 0.3, confidence_level=level).rejected
 
 
 def test_runs_of_different_sizes_go_by_their_pvalues() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fastevals import adjust_pvalues
-from fastevals.infer.significance.corrections import CORRECTIONS
+from fastevals.infer.significance.corrections import CORRECTIONS, LEVELS
 from tests.reference_significance import adjusted
 from tests.strategies import FEWER
 
@@ -33,6 +33,16 @@ def test_agrees_with_scipy() -> None:
     assert adjust_pvalues(p, "benjamini-hochberg") == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
     peer = stats.false_discovery_control(p, method="by")
     assert adjust_pvalues(p, "benjamini-yekutieli") == pytest.approx(peer, rel=1e-12)
+
+
+@pytest.mark.parametrize("correction", LEVELS)
+@pytest.mark.parametrize("m", [1, 2, 20])
+@pytest.mark.parametrize("alpha", [0.05, 0.5, 1.0])
+def test_levels_are_those_of_the_pvalues(correction: str, m: int, alpha: float) -> None:
+    level = LEVELS[correction](alpha, m)
+    assert adjust_pvalues([level] * m, correction)[0] == pytest.approx(alpha, rel=1e-12)
+    if m == 1:
+        assert level == alpha
 
 
 def test_undefined_tests_do_not_count() -> None:

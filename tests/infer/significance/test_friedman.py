@@ -140,9 +140,15 @@ def test_same_ranks_everywhere() -> None:
     table = np.arange(5.0) + np.zeros((4, 1))
     with pytest.warns(UndefinedMetricWarning, match="Friedman's F is degenerate: the ranks are the same"):
         result = friedman_test(table)
-    assert (*result, result.effect) == (math.inf, 0, 1)
+    assert (result.statistic, result.effect) == (math.inf, 1)
+    assert result.pvalue == pytest.approx(1 / math.factorial(5) ** 3)  # the chance of it
     assert result.rejected
-    assert "p = 0 to a float" in result.conclusion
+    with pytest.warns(UndefinedMetricWarning):
+        two = friedman_test([[1, 2], [3, 4]])
+    assert (two.statistic, two.pvalue, two.rejected, two.critical_value) == (math.inf, 0.5, False, math.inf)
+    with pytest.warns(UndefinedMetricWarning):
+        tied = friedman_test([[1, 2, 2], [3, 4, 4], [1, 7, 7]])
+    assert tied.pvalue == pytest.approx(1 / 9)
 
 
 def test_one_data_set() -> None:

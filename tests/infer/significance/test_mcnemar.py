@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,6 @@ def test_critical_value_and_interval_agree_with_the_decision(method: str, altern
     for b, c in [*((b, m - b) for m in (0, 1, 2, 3, 6, 9, 14) for b in range(m + 1)), (60, 41), (63, 38), (900, 1000)]:
         found = of_counts(b, c, method=method, alternative=alternative, confidence_level=level)
         critical, interval = found.critical_value, found.confidence_interval
-        assert found.rejected == (found.pvalue < found.alpha)
         if isinstance(critical, Interval):
             assert found.rejected == (not critical.low <= b <= critical.high)
         elif alternative == "less":
@@ -135,6 +135,17 @@ def test_rejected_where_the_interval_leaves_out_one(b: int, c: int, kind: tuple[
     found = of_counts(b, c, method=kind[0], alternative=kind[1], confidence_level=level)
     low, high = found.confidence_interval
     assert found.rejected == (not low <= 1 <= high)
+
+
+@pytest.mark.parametrize(("method", "alternative"), KINDS)
+def test_a_p_that_is_alpha_does_not_reject(method: str, alternative: str) -> None:
+    """At levels with which the p-values of few rows are alpha, to the bit, the interval ends at 1."""
+    for m in range(1, 13):
+        for b, exponent in product({0, 1, m - 1, m}, range(max(m - 2, 1), m + 3)):
+            options = {"method": method, "alternative": alternative, "confidence_level": 1 - 2.0**-exponent}
+            found = of_counts(b, m - b, **options)
+            low, high = found.confidence_interval
+            assert found.rejected == (not low <= 1 <= high), found
 
 
 @pytest.mark.parametrize("method", ["exact", "mid-p"])
@@ -408,3 +419,13 @@ def test_size(alpha: float) -> None:
         assert abs(size[method] - expected) < 5 * math.sqrt(alpha * (1 - alpha) / n)
         assert 0.75 * alpha < expected < 1.25 * alpha or method in ("exact", "corrected")
     assert size["exact"] < 0.8 * alpha  # conservative; mid-p is about right
+
+
+def test_tables_of_pairs_are_those_of_two() -> None:
+    rng = np.random.default_rng(2)
+    true, predicted = rng.integers(0, 3, 70), rng.integers(0, 3, (4, 70))
+    found = pairwise_mcnemar_tests(true, predicted)
+    for (i, j), table, result in zip(found.pairs, found.tables, found, strict=True):
+        alone = mcnemar_test(true, predicted[i], predicted[j])
+        assert (table == alone.table).all()
+        assert result.statistic == alone.statistic

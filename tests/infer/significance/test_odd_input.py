@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import fastevals
@@ -103,3 +105,38 @@ def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
             odd.pop(name)  # the message lists all metrics
     found = {name: complaint(SCALARS[entry], value) for name, value in odd.items()}
     assert {name: text for name, text in found.items() if text} == {}
+
+
+# Columns that have names ------------------------------------------------------------------------------------------
+
+NAMED: dict[str, Callable[[Any], Any]] = {
+    "compare_rankings": lambda v: fastevals.compare_rankings(Y, v, **FEW),
+    "delong": lambda v: fastevals.delong(Y, v),
+    "regression_metrics": lambda v: fastevals.regression_metrics(Y, v),
+    "compare_predictions": lambda v: fastevals.compare_predictions(Y, v, **FEW),
+    "pairwise_mcnemar_tests": lambda v: fastevals.pairwise_mcnemar_tests(Y, v),
+    "cochran_q_test": lambda v: fastevals.cochran_q_test(Y, v),
+    "friedman_test": fastevals.friedman_test,
+    "nemenyi_test": fastevals.nemenyi_test,
+    "bonferroni_dunn_test": lambda v: fastevals.bonferroni_dunn_test(v, "a"),
+    "rank_comparison_test": fastevals.rank_comparison_test,
+    "pairwise_tests": fastevals.pairwise_tests,
+}
+
+
+class Alike:
+    """Objects that a message can't tell apart."""
+
+    def __repr__(self) -> str:
+        return "alike"
+
+
+@pytest.mark.parametrize("entry", NAMED)
+def test_names_that_are_not_unique(entry: str) -> None:
+    frame = pd.DataFrame(zip(Y, A, B, strict=True), columns=["a", "b", "a"])
+    table = pa.Table.from_arrays([pa.array(Y), pa.array(A), pa.array(B)], names=["a", "b", "a"])
+    for doubled in (frame, table):
+        with pytest.raises(ValueError, match="must have columns of different names, got 'a', 'b', 'a'"):
+            NAMED[entry](doubled)
+    with pytest.raises(ValueError, match=r"must have names that can be told apart, got \[alike, alike\]"):
+        NAMED[entry]({Alike(): A, Alike(): B})

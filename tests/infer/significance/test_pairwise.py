@@ -133,6 +133,31 @@ def test_conclusions_do_not_claim_equality() -> None:
     assert "equal" not in some.conclusion + alike.conclusion
 
 
+def test_one_sided_tests_keep_their_direction() -> None:
+    found = pairwise_tests(TEN, test="paired-t", alternative="greater", correction="none", confidence_level=0.6)
+    matrix = found.matrix()
+    assert matrix[0, 2] == found.pvalue[1]
+    assert np.isnan(matrix[2, 0])
+    assert found.conclusion.startswith("At level 0.4, the difference of the means is above 0: ")
+    assert "0 and 2" in found.conclusion
+    none = pairwise_tests(TEN[:, [2, 0]], test="paired-t", alternative="greater")
+    assert none.conclusion == (
+        "At level 0.05, of none of the 1 pairs compared it is shown that the difference of the means is above 0."
+    )
+    assert found[0].test == "the paired t-test"
+    assert pairwise_tests(TEN, test="paired-t")[0].test == "the paired t-test, p adjusted (holm)"
+
+
+def test_names_of_any_kind_can_be_asked_for() -> None:
+    numbers = {np.int64(1000 + k): TEN[:, k] for k in range(4)}
+    for reference in (1002, np.int64(1002)):
+        assert len(pairwise_tests(numbers, test="sign", reference=reference)) == 3
+    found = pairwise_tests(numbers, test="sign")
+    assert found.between(1001, np.int64(1003)).pvalue == found.matrix()[1, 3]
+    assert json.loads(json.dumps(found.to_dict()))["names"] == [1000, 1001, 1002, 1003]
+    assert json.loads(json.dumps(fastevals.friedman_test(numbers).to_dict()))["names"] == [1000, 1001, 1002, 1003]
+
+
 def test_thousands_of_pairs_at_once() -> None:
     table = np.random.default_rng(1).normal(size=(30, 120))
     found = pairwise_tests(table, test="wilcoxon", correction="none")
@@ -159,6 +184,7 @@ def test_a_constant_difference_is_told() -> None:
         ([[1], [2]], {}, r"results must have two algorithms \(columns\) or more, got 1 \(and 2 data sets\)"),
         ({}, {}, "results is empty"),
         ([["a", "b"]], {}, "results must hold numbers"),
+        (np.array([[2**60, 2**60 + 1]]), {}, r"results must be within 2\*\*53 where integer, got 1152921504606846977"),
         ([[1, 2]], {"test": "paired-t"}, r"results must have at least 2 data sets \(rows\), got 1"),
         (TEN[:9], {"test": "5x2cv-t"}, "results must have 10 rows for test='5x2cv-t', got 9"),
         (TEN, {"test": "t"}, "test must be one of 'paired-t'"),

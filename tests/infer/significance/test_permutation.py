@@ -26,10 +26,10 @@ from fastevals.infer.significance.permutation import (
     permutation_plan,
     permutation_test,
 )
-from fastevals.infer.significance.permutation.halves import Halves, chances_of_half
+from fastevals.infer.significance.permutation.fair_binomials import FairBinomials, chances_of_half
 from fastevals.infer.significance.permutation.labels import count_rows
 from fastevals.infer.significance.permutation.outcomes import Draws
-from fastevals.infer.significance.permutation.sides import Sides
+from fastevals.infer.significance.permutation.row_swaps import RowSwaps
 from fastevals.measure.asked import as_asked, of_ranking
 from tests import reference_significance_permutation as twin
 from tests.strategies import BOUNDED, FEWER
@@ -217,9 +217,9 @@ def test_draws_agree_with_the_exact_test(name):
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 1001, 200_000])
-def test_halves_are_binomial(n):
+def test_counts_are_binomial(n):
     low = max(0, n // 2 - round(2 * math.sqrt(n)))
-    drawn = Halves(np.array([n, 3, n])).draw(KEY, range(20_000))
+    drawn = FairBinomials(np.array([n, 3, n])).draw(KEY, range(20_000))
     assert drawn.min() >= 0
     expected = stats.binom(n, 0.5)
     for row in drawn[[0, 2]]:
@@ -251,10 +251,10 @@ def test_scores_are_swapped_as_the_bits_say(asked):
     y, a, b = outputs("scores", 150)
     (named,) = as_asked(asked).values()
     found = permutation_test(y, a, b, asked, rng=2, n_resamples=15, keep_distribution=True)
-    sides = Sides(a != b, Draws.of(15, 2))
-    swapped = sides.places(np.arange(150))
+    swaps = RowSwaps(a != b, Draws.of(15, 2))
+    swapped = swaps.places(np.arange(150))
     for i, value in enumerate(found.null_distribution):
-        words = sides.words(i)
+        words = swaps.words(i)
         kept = np.array([int(words[p // 128]) >> (p // 2 % 64) & 1 for p in swapped.tolist()], dtype=bool)
         pairs = np.where(kept, a, b), np.where(kept, b, a)
         first, second = (of_ranking(named).of_counts(fastevals.Ranking(y, s).counts) for s in pairs)
@@ -512,7 +512,7 @@ ODD = [
     ({"pred_b": ["a", "b", "a", "b"]}, "labels must be of one type"),
     ({"pred_b": [0.5, 0.1, 0.2, 0.3]}, "pred_b must hold class labels"),
     ({"y_true": []}, "y_true is empty"),
-    ({"metric": "auc"}, "metrics must be one of"),
+    ({"metric": "auc"}, "metric must be one of"),
     ({"metric": ["accuracy", "f1"]}, "metric must be a name"),
     ({"metric": metric("f1", beta=2)}, "beta= is not an option"),
     ({"metric": metric("f_score", average=None)}, "metric must give one number"),

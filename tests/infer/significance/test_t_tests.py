@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -69,8 +69,7 @@ def test_paired_t_is_exact_on_dyadic_differences(pairs: list[tuple[float, float]
 def test_five_by_two_is_exact_on_dyadic_differences(values: list[float]) -> None:
     a, b = np.array(values).reshape(2, 5, 2)
     d = a - b
-    if (d[:, 0] == d[:, 1]).all():
-        return
+    assume((d[:, 0] != d[:, 1]).any())
     first, mean, f = map(float, five_by_two(d.tolist()))
     assert five_by_two_cv_t_test(a, b).statistic == pytest.approx(math.copysign(math.sqrt(first), d[0, 0]), rel=1e-12)
     chapter = five_by_two_cv_t_test(a, b, numerator="mean").statistic
@@ -134,26 +133,57 @@ def test_agrees_with_scipy(alternative: str) -> None:
         peer = stats.ttest_1samp(a, 0.2, alternative=alternative)
         assert tuple(one) == pytest.approx((peer.statistic, peer.pvalue), rel=1e-9)
         assert one.confidence_interval == pytest.approx(tuple(peer.confidence_interval()), rel=1e-9)
+        low = error_rate_t_test(a, 0.2, alternative=alternative, confidence_level=0.2)
+        assert low.confidence_interval == pytest.approx(tuple(peer.confidence_interval(0.2)), rel=1e-9)
 
 
+ONE_BY_ONE: dict[str, Callable[..., SignificanceResult]] = {
+    "paired": lambda a, b, **options: paired_t_test(a.ravel(), b.ravel(), **options),
+    "rate": lambda a, b, **options: error_rate_t_test((a - b).ravel(), 0, **options),
+    "5x2cv": five_by_two_cv_t_test,
+}
+
+
+@pytest.mark.parametrize("level", [0.95, 0.2])
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
-@pytest.mark.parametrize("name", ["paired", "5x2cv"])
-def test_rejects_exactly_where_the_interval_leaves_out_the_hypothesis(name: str, alternative: str) -> None:
-    test = {"paired": paired_t_test, "5x2cv": five_by_two_cv_t_test}[name]
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_rejects_exactly_where_the_interval_leaves_out_the_hypothesis(
+    name: str, alternative: str, level: float
+) -> None:
     rng = np.random.default_rng(11)
     seen = set()
     for _ in range(60):
-        a, b = rng.normal(1, 1, (5, 2)), rng.normal(0, 1, (5, 2))
-        result = (
-            test(a.ravel(), b.ravel(), alternative=alternative)
-            if name == "paired"
-            else test(a, b, alternative=alternative)
-        )
+        a, b = rng.normal(0 if level < 0.5 else 1, 1, (5, 2)), rng.normal(0, 1, (5, 2))
+        if alternative == "less":
+            a, b = b, a
+        result = ONE_BY_ONE[name](a, b, alternative=alternative, confidence_level=level)
         low, high = result.confidence_interval  # type: ignore[misc]
         assert result.rejected == (not low <= 0 <= high)
-        assert low <= result.effect <= high  # type: ignore[operator]
+        t, critical = result.statistic, result.critical_value
+        beyond = {"two-sided": abs(t) > critical, "less": t < critical, "greater": t > critical}  # type: ignore[operator]
+        assert result.rejected == beyond[alternative]
+        if level > 0.5 or alternative == "two-sided":
+            assert low <= result.effect <= high  # type: ignore[operator]
         seen.add(result.rejected)
-    assert alternative == "less" or seen == {True, False}
+    assert seen == {True, False}
+
+
+def test_a_rate_far_off_takes_no_digits() -> None:
+    """With 1e6 each of 0.0015 has but 7 digits."""
+    values = np.random.default_rng(4).normal(0.0015, 1e-4, 9)
+    near, far = error_rate_t_test(values, 0.0), error_rate_t_test(values, 1e6)
+    assert far.effect == near.effect == pytest.approx(values.mean(), rel=1e-15)
+    assert far.confidence_interval == near.confidence_interval
+    error = values.std(ddof=1) / 3
+    assert far.statistic == pytest.approx((values.mean() - 1e6) / error, rel=1e-12)
+    assert math.isfinite(error_rate_t_test(values * 1e-8, 1e6).statistic)  # the values differ, if not next to the rate
+    assert error_rate_t_test([1.7e308, 1.6e308], -1.7e308).statistic == pytest.approx(67)
+
+
+def test_measurements_that_are_the_rate_but_for_rounding() -> None:
+    result = error_rate_t_test([0.1 + 0.2, 0.1 + 0.2], 0.3)
+    assert tuple(result) == (0, 1)
+    assert result.confidence_interval == (0.3, 0.1 + 0.2)
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -193,6 +223,13 @@ def test_a_constant_difference_is_infinite_with_p_0(name: str) -> None:
         assert result.effect == pytest.approx(shift)
     with pytest.warns(UndefinedMetricWarning):
         assert TESTS[name](A, A + 1).statistic == (-math.inf if name in SIGNED else math.inf)
+
+
+def test_a_pair_on_another_scale_does_not_hide_the_others() -> None:
+    a, b = [1e16, 1, 2, 3, 4], [1e16, 0, 0, 1, 0]
+    peer = stats.ttest_rel(a, b)
+    assert tuple(paired_t_test(a, b)) == pytest.approx((peer.statistic, peer.pvalue), rel=1e-12)
+    assert paired_t_test(a, b).effect == 1.8
 
 
 def test_one_sided_and_constant() -> None:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.label_tuples import count_label_tuples, fold_codes, number_labels
 
-__all__ = ["Joint", "joint_of"]
+__all__ = ["Joint", "joint_of", "joint_of_rows"]
 
 Ints = NDArray[np.int64]
+Models = Mapping[str, NDArray[Any]]
 
-WIDEST = 1 << 15  # range of integer labels that are numbered without looking them up
-MOST_CODES = 2**62
+WHAT = "y_true and predictions"
 
 
 class Joint(NamedTuple):
@@ -28,8 +29,6 @@ class Joint(NamedTuple):
         Of the rows, one for each model.
     sizes : ndarray of int64 of shape (n_cells,)
         Rows of each cell.
-    of_row : ndarray of intp of shape (n_rows,)
-        Cell of each row.
     true : ndarray of int64 of shape (n_cells,)
         Number of the true class of each cell.
     places : ndarray of int64 of shape (n_models, n_cells)
@@ -38,7 +37,6 @@ class Joint(NamedTuple):
 
     matrix: ConfusionMatrix
     sizes: Ints
-    of_row: NDArray[np.intp]
     true: Ints
     places: Ints
 
@@ -47,29 +45,39 @@ class Joint(NamedTuple):
         return _matrices(self.places, counts, self.matrix.labels.size)
 
 
-def joint_of(true: NDArray[Any], models: Mapping[str, NDArray[Any]], weights: NDArray[np.float64] | None) -> Joint:
+def joint_of(true: NDArray[Any], models: Models) -> Joint:
     """Count rows by the true class and the models' predictions, which hold labels that can be compared.
 
     An array of the mapping may be of many models, of shape (n_models, n_rows).
     """
-    predicted = [row for labels in models.values() for row in np.atleast_2d(labels)]
-    named = [name if labels.ndim == 1 else f"{name}[{i}]" for name, labels in models.items()
-             for i in range(len(np.atleast_2d(labels)))]  # fmt: skip
-    whole = [check.as_class_numbers(name, each) for name, each in zip(named, predicted, strict=True)]
-    labels, codes = _numbered([true, *whole])
-    k = labels.size
-    cells, n_codes = codes[0], k
-    for each in codes[1:]:
-        if n_codes * k > MOST_CODES:
-            distinct, cells = np.unique(cells, return_inverse=True)
-            n_codes = distinct.size
-        cells, n_codes = cells * k + each, n_codes * k
-    _, first, of_row, sizes = np.unique(cells, return_index=True, return_inverse=True, return_counts=True)
-    true_of = codes[0][first]
-    places = np.stack([true_of * k + each[first] for each in codes[1:]])
+    labels, codes, sizes = count_label_tuples(WHAT, _whole(true, models))
+    return _joint(labels, codes, sizes, sizes)
+
+
+def joint_of_rows(
+    true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None
+) -> tuple[Joint, NDArray[np.intp]]:
+    """Give what `joint_of` does, of rows that may have weights, and the cell of each row."""
+    labels, codes = number_labels(WHAT, _whole(true, models))
+    _, first, of_row, sizes = np.unique(
+        fold_codes(codes, labels.size), return_index=True, return_inverse=True, return_counts=True
+    )
     rows = sizes if weights is None else np.bincount(of_row, weights, minlength=sizes.size)
-    matrix = ConfusionMatrix(_matrices(places, rows[None], k)[0], labels)
-    return Joint(matrix, sizes, of_row, true_of, places)
+    return _joint(labels, np.stack([each[first] for each in codes]), sizes, rows), of_row
+
+
+def _whole(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
+    """Give the true labels and those of each model, whole numbers if they are numbers."""
+    given = {"y_true": true}
+    for name, labels in models.items():
+        given |= {name: labels} if labels.ndim == 1 else {f"{name}[{i}]": row for i, row in enumerate(labels)}
+    return [check.as_class_numbers(name, labels) for name, labels in given.items()]
+
+
+def _joint(labels: NDArray[Any], codes: Ints, sizes: Ints, rows: NDArray[Any]) -> Joint:
+    places = codes[0] * labels.size + codes[1:]
+    matrix = ConfusionMatrix(_matrices(places, rows[None], labels.size)[0], labels)
+    return Joint(matrix, sizes, codes[0], places)
 
 
 def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
@@ -79,23 +87,3 @@ def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
         starts = np.flatnonzero(np.diff(place[order], prepend=-1))
         found[:, model, place[order][starts]] = np.add.reduceat(counts[:, order], starts, axis=1)
     return found.reshape(len(counts), len(places), k, k)
-
-
-def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
-    """Give the labels of all arrays, in order, and the arrays with each label's number in place of it."""
-    if arrays[0].dtype.kind in "iub":
-        low = min(int(array.min()) for array in arrays)
-        high = max(int(array.max()) for array in arrays)
-        if high - low < WIDEST:
-            seen = np.zeros(high - low + 1, dtype=np.bool_)
-            offset = [array.astype(np.int64) - low for array in arrays]
-            for each in offset:
-                seen[each] = True
-            number = np.cumsum(seen) - 1
-            labels = np.flatnonzero(seen) + low
-            check.check_class_number("y_true and predictions", labels)
-            return labels, [number[each] for each in offset]
-    dtype = None if arrays[0].dtype.kind == "U" else np.int64
-    labels, codes = np.unique(np.concatenate(arrays, dtype=dtype, casting="unsafe"), return_inverse=True)
-    check.check_class_number("y_true and predictions", labels)
-    return labels, np.split(codes.astype(np.int64, copy=False), len(arrays))

@@ -1,8 +1,8 @@
-"""Replicates of confusion matrices: drawn as counts, or from rows where those have weights or groups."""
+"""Replicates of confusion matrices: drawn as counts, or from rows where those have weights or groups, or few alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals.infer.asked_metrics import MatrixMetric
 from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
 from fastevals.infer.bootstrap.samples.joint import Joint
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
@@ -17,9 +18,9 @@ from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSamp
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
 
-__all__ = ["LabelSample", "MatrixMetric", "TableSample"]
+__all__ = ["LabelSample", "TableSample", "measure_stack"]
 
-MatrixMetric = Callable[[ConfusionMatrix], Any]
+STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
 
 
 class _Stack(ConfusionMatrix):
@@ -27,10 +28,9 @@ class _Stack(ConfusionMatrix):
 
     __slots__ = ("_cells",)
 
-    def __init__(self, like: ConfusionMatrix, counts: NDArray[Any]) -> None:
+    def __init__(self, counts: NDArray[Any], labels: NDArray[Any], mean_axes: tuple[int, ...]) -> None:
         self._cells: Cells | None = None
-        self.counts, self.labels = counts.reshape(-1, *like.counts.shape), like.labels
-        self._mean_axes = tuple(axis + 1 for axis in like._mean_axes)
+        self.counts, self.labels, self._mean_axes = counts, labels, mean_axes
 
     def _one_vs_rest(self) -> Cells:
         if self._cells is None:  # most metrics ask for them
@@ -41,12 +41,33 @@ class _Stack(ConfusionMatrix):
         return values
 
 
+def measure_stack(
+    counts: NDArray[Any],
+    labels: NDArray[Any],
+    metrics: Sequence[MatrixMetric],
+    *,
+    mean_axes: tuple[int, ...] = (),
+    argument: str = "metrics",
+) -> Values:
+    """Give each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN where undefined.
+
+    Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
+    """
+    stack = _Stack(counts, labels, mean_axes)
+    return [check.checked_along(argument, metric(stack), len(counts)) for metric in metrics]
+
+
 def _measured(
     matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: Joint | None
 ) -> Values:
-    """Give each metric of tables like those of `matrix`, along a new first axis."""
-    stack = _Stack(matrix, counts if joint is None else joint.matrices(counts))
-    return [check.checked_along("metrics", metric(stack), len(stack.counts)) for metric in metrics]
+    """Give each metric of counts of cells, of which `matrix` has those of the rows themselves."""
+    if joint is None:
+        stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
+        return measure_stack(stack, matrix.labels, metrics, mean_axes=axes)
+    step = max(1, STACKED // matrix.counts.size)
+    parts = [counts[start : start + step] for start in range(0, len(counts), step)]
+    measured = [measure_stack(joint.matrices(part), matrix.labels, metrics) for part in parts]
+    return [np.concatenate(values) for values in zip(*measured, strict=True)]
 
 
 class TableSample(Sample):
@@ -99,7 +120,7 @@ class TableSample(Sample):
 
 
 class LabelSample(UnitSample):
-    """True and predicted labels of rows that have weights or groups."""
+    """True and predicted labels of rows that have weights or groups, or that few others are like."""
 
     def __init__(
         self,

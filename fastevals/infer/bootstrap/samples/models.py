@@ -15,7 +15,7 @@ from fastevals.measure.asked import RankingMetric
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
 
-__all__ = ["ModelsSample", "by_class_and_score"]
+__all__ = ["ModelsSample", "rows_by_step"]
 
 
 class ModelsSample(UnitSample):
@@ -43,13 +43,10 @@ class ModelsSample(UnitSample):
         ]
         models: list[tuple[Sweeps, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
-            sweeps = Sweeps(ranking.counts, metrics, rows=True)
-            rows, ranks = by_class_and_score(negative, each)
+            sweeps, rows, cells = rows_by_step(ranking, each, negative, metrics)
             if not models and groups is None:
                 units = units.numbered(rows)
-            n_steps = sweeps.steps.tied.size
-            cells = sweeps.steps.of_row[1 + ranks] + negative[rows] * n_steps
-            models.append((sweeps, CellCounter(rows, cells, 2 * n_steps, units, weights)))
+            models.append((sweeps, CellCounter(rows, cells, sweeps.steps.sizes.size, units, weights)))
         self._models = models
         self._whole_rows = weights is None and groups is None
         super().__init__(units, negative.size * len(models))
@@ -91,7 +88,16 @@ class ModelsSample(UnitSample):
         return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
 
 
-def by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def rows_by_step(
+    ranking: Ranking, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
+) -> tuple[Sweeps, NDArray[np.intp], NDArray[Any]]:
+    """Give the sweeps of a ranking's metrics, its rows in the order of their cells, and the cell of each of these."""
+    sweeps = Sweeps(ranking.counts, metrics, rows=True)
+    rows, ranks = _by_class_and_score(negative, scores)
+    return sweeps, rows, sweeps.steps.of_row[1 + ranks] + negative[rows] * sweeps.steps.tied.size
+
+
+def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the rows, positives first, from the highest score down, and the number of each one's distinct score."""
     rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     ordered = scores[rows]

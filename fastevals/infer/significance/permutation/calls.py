@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.infer.bootstrap.subjects import kind_of
+from fastevals.infer.asked_metrics import kind_of
 from fastevals.infer.significance.decision import alpha_of
 from fastevals.infer.significance.permutation.labels import of_labels
 from fastevals.infer.significance.permutation.outcomes import Draws
@@ -15,7 +15,7 @@ from fastevals.infer.significance.permutation.result import PermutationResult, d
 from fastevals.infer.significance.permutation.scores import of_scores
 from fastevals.infer.significance.permutation.signs import flipped, mean_of, nonzero_differences
 from fastevals.infer.significance.permutation.targets import of_targets
-from fastevals.measure.asked import AskedMetric, as_asked
+from fastevals.measure.asked import AskedMetric, one_asked
 
 __all__ = ["paired_permutation_test", "permutation_test"]
 
@@ -119,10 +119,8 @@ def permutation_test(
     alpha = alpha_of(confidence_level, alternative)
     draws = Draws.of(n_resamples, rng, progress)
     keep = check.as_flag("keep_distribution", keep_distribution)
-    if not (isinstance(metric, (str, AskedMetric)) or callable(metric)):
-        raise ValueError(f"metric must be a name, metric(...) or a function, got {check.show(metric)}")
-    ((name, asked),) = as_asked({getattr(metric, "__name__", str(metric)): metric}).items()
-    kind = kind_of(asked) if isinstance(asked, AskedMetric) else "labels"
+    name, asked = one_asked("metric", metric)
+    kind = kind_of(asked, "metric") if isinstance(asked, AskedMetric) else "labels"
     if kind == "scores":
         tested = of_scores(y_true, pred_a, pred_b, asked, pos_label, draws)
     elif pos_label is not None:
@@ -198,5 +196,5 @@ def paired_permutation_test(
     first, second = check.as_measurements("a", a), check.as_measurements("b", b)
     check.check_same_length(a=first, b=second)
     values, exponent = nonzero_differences(first, second)
-    tested = flipped(values, draws)._replace(then=lambda sums: mean_of(sums, first.size, exponent))
+    tested = flipped(values, draws)._replace(in_unit=lambda sums: mean_of(sums, first.size, exponent))
     return decided(TEST, "the means", tested, alternative=alternative, alpha=alpha, keep_distribution=keep)

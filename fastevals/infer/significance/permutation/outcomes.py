@@ -102,14 +102,14 @@ class Tested(NamedTuple):
         Under permutations.
     slack : float
         Values as near are tied: each is rounded.
-    then : callable
-        Gives a statistic, or many, as they are told; ascending, and odd.
+    in_unit : callable
+        Gives a statistic, or many, in the metric's own unit; ascending, and odd.
     """
 
     statistic: float
     outcomes: Outcomes
     slack: float
-    then: Callable[[Any], Any] = lambda values: values
+    in_unit: Callable[[Any], Any] = lambda values: values
 
 
 def from_values(first: float, second: float, outcomes: Outcomes) -> Tested:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import SignificanceResult, conclusion_of
+from fastevals.infer.conclusions import conclusion_of
+from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.permutation.outcomes import Tested
 
 __all__ = ["PermutationResult", "decided"]
@@ -53,7 +54,7 @@ def decided(
     test: str, metric: str, tested: Tested, *, alternative: str, alpha: float, keep_distribution: bool
 ) -> PermutationResult:
     """Decide, and say what of the permutations is left out."""
-    statistic, then = tested.statistic, tested.then
+    statistic, in_unit = tested.statistic, tested.in_unit
     outcomes = tested.outcomes.defined()
     n, left = tested.outcomes.values.size, outcomes.values.size
     pvalue = critical = math.nan
@@ -66,8 +67,8 @@ def decided(
             check.warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")
         pvalue = outcomes.pvalue(statistic, tested.slack, alternative)
         critical = outcomes.critical_value(alpha, alternative)
-        critical = float(then(critical)) if math.isfinite(critical) else critical
-    difference = float(then(statistic))
+        critical = float(in_unit(critical)) if math.isfinite(critical) else critical
+    difference = float(in_unit(statistic))
     return PermutationResult(
         statistic=difference,
         pvalue=pvalue,
@@ -84,6 +85,6 @@ def decided(
         n_resamples=n,
         exact=outcomes.exact,
         n_undefined=n - left,
-        null_distribution=np.asarray(then(outcomes.values)) if keep_distribution else None,
+        null_distribution=np.asarray(in_unit(outcomes.values)) if keep_distribution else None,
         null_chances=outcomes.chances if keep_distribution else None,
     )

@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals._kernels.permutation import take_sides
+from fastevals._kernels.permutation import mark_first
 from fastevals.infer.bootstrap.samples.base import MOST, SLOW, WORK
-from fastevals.infer.bootstrap.samples.models import by_class_and_score
-from fastevals.infer.bootstrap.samples.sweeps import Sweeps
+from fastevals.infer.bootstrap.samples.models import rows_by_step
 from fastevals.infer.bootstrap.samples.units import CellCounter, Units, padded
-from fastevals.infer.significance.permutation.labels import Swaps, count_codes, of_swaps
+from fastevals.infer.significance.permutation.cell_swaps import CellSwaps
+from fastevals.infer.significance.permutation.labels import of_cell_swaps
 from fastevals.infer.significance.permutation.outcomes import Draws, Tested, from_values
-from fastevals.infer.significance.permutation.sides import Sides
+from fastevals.infer.significance.permutation.row_swaps import RowSwaps
 from fastevals.measure.asked import RankingMetric, of_ranking
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
+from fastevals.measure.label_tuples import count_codes
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
 
@@ -36,22 +37,21 @@ def of_scores(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any,
     check.check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check.check_finite(name, values)
-    metric = of_ranking(asked)
+    metric = of_ranking(asked, "metric")
     if metric.threshold is not None:
         return _at_a_threshold(labels, list(scores.values()), metric, asked, draws)
     pool = Pool(labels, np.concatenate(list(scores.values())), metric)
-    sides = Sides(scores["pred_a"] != scores["pred_b"], draws)
-    places = sides.places(pool.rows)
-    space = pool.workspace()
-    first, second = pool.values([sides.own()], places, space)  # compiles, too
+    swaps = RowSwaps(scores["pred_a"] != scores["pred_b"], draws)
+    places = swaps.places(pool.rows)
 
     def task(numbers: range, space: Any) -> Floats:
-        found = pool.values(map(sides.words, numbers), places, space)
+        found = pool.values(map(swaps.words, numbers), places, space)
         with np.errstate(invalid="ignore"):  # both infinite
             return found[0] - found[1]
 
-    parts = run(task, sides.tasks(pool.task_size), workspace=pool.workspace, progress=draws.progress)
-    return from_values(float(first[0]), float(second[0]), sides.outcomes(parts))
+    parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=draws.progress, compiles=True)
+    first, second = pool.values([swaps.own()], places, pool.workspace())
+    return from_values(float(first[0]), float(second[0]), swaps.outcomes(parts))
 
 
 def _at_a_threshold(
@@ -62,14 +62,14 @@ def _at_a_threshold(
     if labels.mark(slice(None), positive) < positive.size:
         check.raise_not_binary("y_true", labels.values)
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
-    table, _ = count_codes([positive, *(each >= metric.threshold for each in exact)], 0, 2)
+    table, _ = count_codes([positive, *(each >= metric.threshold for each in exact)], None, 0, 2)
     codes = np.stack(np.unravel_index(np.flatnonzero(table), (2, 2, 2)))
 
     def function(matrices: ConfusionMatrix) -> Any:
         (tn, fp), (fn, tp) = np.moveaxis(matrices.counts, 0, -1)
         return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
 
-    return of_swaps(Swaps(codes, table[table > 0], 2), function, asked, draws)
+    return of_cell_swaps(CellSwaps(codes, table[table > 0], 2), function, asked, draws)
 
 
 class Pool:
@@ -88,13 +88,9 @@ class Pool:
     def __init__(self, labels: BinaryLabels, scores: NDArray[Any], metric: RankingMetric) -> None:
         true = np.concatenate((labels.values, labels.values))
         ranking = Ranking(true, scores, pos_label=labels.positive)
-        self._sweeps = Sweeps(ranking.counts, [metric], rows=True)
-        negative = true != labels.positive
-        self.rows, ranks = by_class_and_score(negative, scores)
-        n_steps = self._sweeps.steps.tied.size
-        cells = self._sweeps.steps.of_row[1 + ranks] + negative[self.rows] * n_steps
+        self._sweeps, self.rows, cells = rows_by_step(ranking, scores, true != labels.positive, [metric])
         units = Units.of(true.size, None, None).numbered(self.rows)
-        self._counter = CellCounter(self.rows, cells, 2 * n_steps, units, None)
+        self._counter = CellCounter(self.rows, cells, self._sweeps.steps.sizes.size, units, None)
         self.task_size = max(1, min(WORK // true.size, MOST)) if self._sweeps.quick else SLOW
 
     def workspace(self) -> Any:
@@ -104,11 +100,11 @@ class Pool:
 
     def values(self, flips: Any, places: NDArray[np.uint32], space: Any) -> tuple[Floats, Floats]:
         """Give the metric of each model where `flips`, an iterable of random bits, say who has which score."""
-        taken, counts, scratch = space
+        marks, counts, scratch = space
         raw: tuple[list[Floats], list[Floats]] = ([], [])
         for words in flips:
-            take_sides(words, places, taken[: places.size])
-            self._counter.count(taken, taken[:0], counts.reshape(-1))
+            mark_first(words, places, marks[: places.size])
+            self._counter.count(marks, marks[:0], counts.reshape(-1))
             for rows in raw:
                 rows.append(np.empty(self._sweeps.n_raw))
                 self._sweeps.sweep(counts, scratch, rows[-1])

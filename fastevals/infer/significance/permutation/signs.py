@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
 from fastevals.infer.comparison import TIED
+from fastevals.infer.significance.differences import ROUNDING, scaled
 from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes, Tested
 
 __all__ = ["flipped", "mean_of", "nonzero_differences", "permutation_of_pairs", "permutation_plan"]
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 2.0**-50  # relative to the measurements: what is less is no difference
 FEW = 1 << 16  # sign vectors that are all gone through, even where fewer permutations are asked for
 WORK = 1 << 30  # signs of one task: about 0.1 s
 FEWEST, MOST = 512, 4096  # permutations of one task: enough to make tables for
@@ -31,10 +31,9 @@ class NonZero(NamedTuple):
 
 def nonzero_differences(a: Floats, b: Floats) -> NonZero:
     """Give a - b where they differ by more than rounding."""
-    largest = np.maximum(np.abs(a), np.abs(b))
-    exponent = int(np.frexp(largest.max())[1])
-    values = np.ldexp(a, -exponent) - np.ldexp(b, -exponent)
-    return NonZero(values[np.abs(values) > ROUNDING * np.ldexp(largest, -exponent)], exponent)
+    (a, b), exponent = scaled(a, b)
+    values = a - b
+    return NonZero(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
 
 
 def flipped(values: Floats, draws: Draws) -> Tested:
@@ -59,9 +58,7 @@ def flipped(values: Floats, draws: Draws) -> Tested:
     def tables() -> Floats:
         return np.empty((WORD, 1 << GROUP))
 
-    none = np.empty(0, dtype=np.uint64)
-    flip_signs(padded[:0], none, none, tables(), np.empty(0))  # compiled before threads start
-    parts = run(task, range(0, draws.n_resamples, size), workspace=tables, progress=draws.progress)
+    parts = run(task, range(0, draws.n_resamples, size), workspace=tables, progress=draws.progress, compiles=flip_signs)
     return Tested(statistic, Outcomes(np.concatenate(parts), exact=False), slack)
 
 
@@ -100,7 +97,7 @@ def permutation_of_pairs(
             tested.statistic, tested.slack, alternative
         )
 
-    means, pvalues = np.array(run(test, range(len(a)))).reshape(-1, 2).T.copy()
+    means, pvalues = np.array(run(test, range(len(a)), compiles=True)).reshape(-1, 2).T.copy()
     return means, pvalues, means
 
 

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals._kernels.permutation import take_sides
+from fastevals._kernels.permutation import mark_first
+from fastevals.infer.asked_metrics import error_metric
 from fastevals.infer.bootstrap.samples.base import SLOW
 from fastevals.infer.bootstrap.samples.targets import MEDIAN
-from fastevals.infer.bootstrap.subjects import error_metric
+from fastevals.infer.significance.differences import scaled
 from fastevals.infer.significance.permutation.outcomes import Draws, Tested, from_values
-from fastevals.infer.significance.permutation.sides import Sides
+from fastevals.infer.significance.permutation.row_swaps import RowSwaps
 from fastevals.infer.significance.permutation.signs import flipped, mean_of, nonzero_differences
 from fastevals.measure.regression import as_double
 
@@ -30,18 +31,17 @@ OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 
 def of_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: Draws) -> Tested:
     """Test a metric of errors."""
-    name, quantile = error_metric(asked)
+    name, quantile = error_metric(asked, "metric")
     given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
     values = {key: as_double(key, check.as_scores(key, each)).astype(np.float64) for key, each in given.items()}
     check.check_same_length(**values)
     for key, each in values.items():
         check.check_finite(key, each)
     targets, *_ = values.values()
-    far = _exponent(*values.values())
-    a, b = (np.ldexp(values[key], -far) - np.ldexp(targets, -far) for key in ("pred_a", "pred_b"))
-    near = _exponent(a, b)
-    a, b = np.ldexp(a, -near), np.ldexp(b, -near)
-    unit, n = far + near, targets.size  # errors are at most 1 in units of 2**unit: their squares don't overflow
+    (y, *predicted), far = scaled(*values.values())
+    (a, b), near = scaled(*(each - y for each in predicted))
+    square, n = 2 * int(near[0]), targets.size
+    unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
     if name == MEDIAN:
         return _of_medians(np.abs(a), np.abs(b), unit, draws)
     a, b = (_losses(name, each, targets, quantile) for each in (a, b))
@@ -49,19 +49,14 @@ def of_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: Draws) 
     tested, inner = flipped(found.values, draws), found.exponent
     if name == "root_mean_squared_error":
         total = float(a.sum() + b.sum())
-        return tested._replace(then=lambda sums: mean_of(_of_roots(np.ldexp(sums, inner), total, n), 1, unit))
+        return tested._replace(in_unit=lambda sums: mean_of(_of_roots(np.ldexp(sums, inner), total, n), 1, unit))
     if name == "r2":
-        deviations = np.ldexp(targets, -far) - np.ldexp(targets, -far).mean()
+        deviations = y - y.mean()
         if (targets == targets[0]).all():
             return tested._replace(statistic=math.nan)
         scatter = float((deviations * deviations).sum())
-        return tested._replace(then=lambda sums: mean_of(sums, scatter, inner + 2 * near))
-    return tested._replace(then=lambda sums: mean_of(sums, n, inner + (2 * unit if name in OF_SQUARES else unit)))
-
-
-def _exponent(*arrays: Floats) -> int:
-    """Give the power of two above all absolute values."""
-    return int(np.frexp(max(float(np.abs(each).max()) for each in arrays))[1])
+        return tested._replace(in_unit=lambda sums: mean_of(sums, scatter, inner + square))
+    return tested._replace(in_unit=lambda sums: mean_of(sums, n, inner + (2 * unit if name in OF_SQUARES else unit)))
 
 
 def _losses(name: str, errors: Floats, targets: Floats, quantile: float) -> Floats:
@@ -83,18 +78,18 @@ def _of_roots(sums: Any, total: float, n: int) -> Any:
 
 def _of_medians(a: Floats, b: Floats, unit: int, draws: Draws) -> Tested:
     """Test the median absolute error, which no sum tells."""
-    sides = Sides(a != b, draws)
-    places = sides.places(np.arange(a.size))
+    swaps = RowSwaps(a != b, draws)
+    places = swaps.places(np.arange(a.size))
 
     def medians(words: NDArray[np.uint64]) -> tuple[float, float]:
-        taken = np.empty(a.size, dtype=np.uint8)
-        take_sides(words, places, taken)
-        return float(np.median(np.where(taken, a, b))), float(np.median(np.where(taken, b, a)))
-
-    own = medians(sides.own())  # compiles, too
+        marks = np.empty(a.size, dtype=np.uint8)
+        mark_first(words, places, marks)
+        return float(np.median(np.where(marks, a, b))), float(np.median(np.where(marks, b, a)))
 
     def task(numbers: range) -> Floats:
-        return np.array([first - second for first, second in map(medians, map(sides.words, numbers))])
+        return np.array([first - second for first, second in map(medians, map(swaps.words, numbers))])
 
-    parts = run(task, sides.tasks(SLOW), progress=draws.progress)
-    return from_values(*own, sides.outcomes(parts))._replace(then=lambda values: mean_of(values, 1, unit))
+    parts = run(task, swaps.tasks(SLOW), progress=draws.progress, compiles=True)
+    return from_values(*medians(swaps.own()), swaps.outcomes(parts))._replace(
+        in_unit=lambda values: mean_of(values, 1, unit)
+    )

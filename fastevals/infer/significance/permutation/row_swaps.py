@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from fastevals._kernels.permutation import fill_words
 from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes
 
-__all__ = ["Sides"]
+__all__ = ["RowSwaps"]
 
 Words = NDArray[np.uint64]
 
 
-class Sides:
+class RowSwaps:
     """Bits for the rows whose two outputs differ: 1 where each model keeps its own.
 
     Parameters

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.permutation import draw_halves, fill_keys
+from fastevals._kernels.permutation import draw_fair_binomials, fill_keys
 
-__all__ = ["Halves", "chances_of_half"]
+__all__ = ["FairBinomials", "chances_of_half"]
 
 FAR = 9.5  # standard deviations: what is further off has a chance below 2**-64
 
@@ -23,7 +23,7 @@ def chances_of_half(n: int, low: int = 0) -> NDArray[np.float64]:
     return np.asarray(whole / whole.sum())
 
 
-class Halves:
+class FairBinomials:
     """Draws the counts of cells of given sizes, for many permutations at once.
 
     Parameters
@@ -57,5 +57,5 @@ class Halves:
         keys = np.empty(len(numbers), dtype=np.uint64)
         fill_keys(key, numbers.start, keys)
         drawn = np.empty((self._of_cell.size, keys.size), dtype=np.int64)
-        draw_halves(self._of_cell, *self._tables, keys, drawn)
+        draw_fair_binomials(self._of_cell, *self._tables, keys, drawn)
         return drawn

@@ -1,0 +1,73 @@
+"""What the metrics that a user asks for are taken of (scores, predicted labels or targets), and within which bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from fastevals import _validation as check
+from fastevals.measure.asked import F_SCORE, WHERE, AskedMetric
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.counts import Cells
+from fastevals.measure.registry import METRICS
+from fastevals.measure.regression import RegressionMetrics
+
+__all__ = ["MatrixMetric", "bounds_of", "error_metric", "kind_of", "matrix_metric"]
+
+MatrixMetric = Callable[[ConfusionMatrix], Any]
+
+ERRORS = [each.name for each in fields(RegressionMetrics) if each.name not in ("n_samples", "quantile", "names")]
+MATRIX_METRICS = (
+    "accuracy", "error_rate", "hamming_loss", "matthews", "cohen_kappa", "balanced_accuracy", "cost", "precision",
+    "recall", "specificity", "jaccard", F_SCORE,
+)  # fmt: skip
+OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
+OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
+UNBOUNDED = (-math.inf, math.inf)
+
+
+def kind_of(asked: AskedMetric, argument: str = "metrics") -> str:
+    """Tell what a metric is taken of: targets, scores or predicted labels."""
+    check.check_choice(argument, asked.name, dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
+    if asked.name in ERRORS:
+        return "targets"
+    of_scores = asked.name in METRICS and (METRICS[asked.name].of != "cells" or asked.name == "expected_cost")
+    return "scores" if of_scores or any(name in WHERE for name in asked.options) else "labels"
+
+
+def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
+    """Give what a metric can be."""
+    if not isinstance(asked, AskedMetric) or asked.name == "cost":
+        return UNBOUNDED
+    if asked.name in ERRORS:
+        return (-math.inf, 1.0) if asked.name == "r2" else (0.0, math.inf)
+    return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
+
+
+def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
+    """Give the function of a matrix, or a stack, that a metric is."""
+    if not isinstance(asked, AskedMetric):
+        return asked
+    name, options = asked.name, asked.options
+    check.check_choice(argument, name, OF_MATRICES)
+    if name in MATRIX_METRICS:
+        method = getattr(ConfusionMatrix, name)
+        check.check_options(str(asked), method, options, " in metric(...)")
+        return lambda matrix: getattr(matrix, name)(**options)
+    check.check_no_options(str(asked), options, ["average"])
+
+    def of_cells(at: Cells) -> Any:
+        return METRICS[name](at)
+
+    return lambda matrix: matrix._averaged(name, of_cells, options.get("average", "binary"))
+
+
+def error_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
+    """Give the name of a metric of targets, and the quantile that it is taken at."""
+    if not isinstance(asked, AskedMetric):
+        raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
+    check.check_choice(argument, asked.name, ERRORS)
+    check.check_no_options(str(asked), asked.options, ["quantile"] if asked.name == "pinball_loss" else [])
+    return asked.name, check.check_number("quantile", asked.options.get("quantile", 0.5), low=0, high=1)

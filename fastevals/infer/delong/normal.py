@@ -1,0 +1,58 @@
+"""The test of a number whose estimate is about normal, and how far its interval reaches."""
+
+from __future__ import annotations
+
+import math
+
+from fastevals import _validation as check
+from fastevals.infer.conclusions import NO_VARIANCE
+from fastevals.infer.results import Null, SignificanceResult, tail_of
+from fastevals.infer.significance.decision import alpha_of, result_of
+from fastevals.measure.results import Interval
+
+__all__ = ["normal_margins", "z_test"]
+
+
+def normal_margins(alpha: float, alternative: str) -> tuple[float, float]:
+    """Give the ends of a normal interval in standard errors from the estimate, infinite on a side left open."""
+    from scipy.special import ndtri
+
+    margin = -float(ndtri(tail_of(alpha, alternative)))
+    return (math.inf if alternative == "less" else margin, math.inf if alternative == "greater" else margin)
+
+
+def z_test(
+    what: str,
+    effect: float,
+    variance: float,
+    bounds: tuple[float, float],
+    *,
+    alternative: str,
+    confidence_level: float,
+) -> SignificanceResult:
+    """Test by DeLong's variance whether `what` is 0; the interval stays within `bounds`.
+
+    No variance is no doubt: Z is 0 for an effect of 0, else infinite.
+    """
+    from scipy.special import ndtr
+
+    alpha = alpha_of(confidence_level, alternative)
+    error = math.sqrt(variance)
+    if variance == 0:
+        z = math.copysign(math.inf, effect) if effect else 0.0
+        if effect:
+            check.warn_degenerate(f"the test of {what}", "its estimated variance is 0, though its estimate isn't")
+    else:
+        z = effect / error
+    tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]
+    pvalue = float(ndtr(tail)) * (2 if alternative == "two-sided" else 1)
+    below, above = normal_margins(alpha, alternative)
+    low = bounds[0] if below == math.inf else max(effect - below * error, bounds[0])
+    high = bounds[1] if above == math.inf else min(effect + above * error, bounds[1])
+    if math.isnan(z):
+        low = high = math.nan
+    return result_of(
+        SignificanceResult, "DeLong's test", what, z, pvalue, -above if alternative == "less" else below,
+        alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
+        instead=NO_VARIANCE if variance == 0 else "", null=Null("norm"),
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""Rows that share a value of a column: the blocks of --by, the groups of --group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+
+__all__ = ["blocks_of", "distinct", "groups_of"]
+
+MOST_BLOCKS = 1000
+
+
+def distinct(shown: str, column: NDArray[Any]) -> list[Any]:
+    """Give a column's values, ascending, as plain Python ones."""
+    if column.dtype.kind == "O":
+        return sorted(set(column.tolist()))
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        check.raise_not_finite(shown, column)
+    return np.unique(column).tolist()  # type: ignore[no-any-return]
+
+
+def blocks_of(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
+    """Give each value of a column, ascending, and its rows; messages call the column `shown`."""
+    values = distinct(shown, column)
+    if len(values) > MOST_BLOCKS:
+        raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
+    if column.dtype.kind == "O":
+        place = {value: k for k, value in enumerate(values)}
+        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=column.size)
+    else:
+        codes = np.searchsorted(np.asarray(values, dtype=column.dtype), column)
+    order = np.argsort(codes, kind="stable")
+    stops = np.cumsum(np.bincount(codes, minlength=len(values)))
+    return list(zip(values, np.split(order, stops[:-1]), strict=True))
+
+
+def groups_of(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
+    """Give the groups of rows as numbers; there must be several."""
+    groups, codes = np.unique(check.as_groups(shown, column), return_inverse=True)
+    check.check_several_groups(shown, groups)
+    return codes

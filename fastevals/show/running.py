@@ -1,0 +1,93 @@
+"""What commands do alike, before the data is read and with what they find. Imports nothing that is slow to load."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+__all__ = ["MOST_PICTURED", "Shown", "check_beforehand", "hand_out", "write"]
+
+MOST_PICTURED = 20  # blocks with pictures
+
+
+class Shown(Protocol):
+    """What a command finds: it gives itself as text and as JSON, told where the columns are from."""
+
+    def to_text(self, data: str) -> str:
+        """Give text to read, the last line with a line end."""
+
+    def to_json(self, data: str) -> str:
+        """Give strict JSON, the last line with a line end."""
+
+
+def check_beforehand(arguments: argparse.Namespace) -> None:
+    """Raise, before time is spent on the data, if --out or --progress can't be had."""
+    if arguments.out is not None:
+        from fastevals.show.output import check_folder
+
+        check_folder(arguments.out)
+    if arguments.progress:
+        try:
+            import tqdm.auto  # noqa: F401
+        except ImportError:
+            raise ModuleNotFoundError("--progress needs tqdm: pip install 'fastevals[progress]'") from None
+
+
+def hand_out(arguments: argparse.Namespace, found: Shown, data: str, draw: Callable[[Path], str]) -> str:
+    """Give what goes to standard output, and write what goes to a folder.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        With `command`, `format` and `out`.
+    found : Shown
+        What to show.
+    data : str
+        Where the columns are from.
+    draw : function of Path
+        Draws the pictures in a folder; gives what to say of them. Called with --out alone.
+
+    Returns
+    -------
+    str
+        Text or JSON; after text also what is written where, which beside JSON goes to standard error.
+
+    Raises
+    ------
+    OSError
+        If a file can't be written.
+    """
+    text = found.to_text(data) if arguments.format == "text" else found.to_json(data)
+    if arguments.out is None:
+        return text
+    from fastevals.show.output import write_folder
+
+    written = write_folder(arguments.out, arguments.command, found, data, draw)
+    if arguments.format == "text":
+        return f"{text}\n{written}"
+    print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
+    return text
+
+
+def write(text: str) -> None:
+    """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
+    if sys.stdout is None:
+        return
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:  # a name that the terminal's encoding lacks
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered goes nowhere, lest Python fail to write it once more when it exits.
+        with contextlib.suppress(OSError, ValueError):  # where stdout is no file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise

@@ -1,0 +1,67 @@
+"""What tests give: copies of any kind of result, and distributions that are asked without being frozen."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals.infer.results import Null, tail_of
+
+Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1]
+TABLE = [[0.1, 0.2, 0.4], [0.3, 0.1, 0.5], [0.2, 0.3, 0.1], [0.4, 0.6, 0.5]]
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "SignificanceResult": lambda: fastevals.paired_t_test(A, B),
+    "BinomialResult": lambda: fastevals.binomial_error_test(5, 10, 0.3),
+    "McNemarResult": lambda: fastevals.mcnemar_test(Y, A, B),
+    "CochranResult": lambda: fastevals.cochran_q_test(Y, [A, B]),
+    "FriedmanResult": lambda: fastevals.friedman_test(TABLE),
+    "RankComparison": lambda: fastevals.nemenyi_test(TABLE),
+    "PairwiseResult": lambda: fastevals.pairwise_tests(TABLE),
+    "PermutationResult": lambda: fastevals.permutation_test(Y, A, B, keep_distribution=True),
+    "DelongResult": lambda: fastevals.delong(Y, [A, B]),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("made_again", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
+def test_copies(name: str, made_again: Callable[[Any], Any]) -> None:
+    result = RESULTS[name]()
+    again = made_again(result)
+    assert type(again).__name__ == name
+    assert repr(again) == repr(result)
+    for field in type(result).__dataclass_fields__:
+        value, other = getattr(result, field), getattr(again, field)
+        assert isinstance(value, type(other))
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(value, other)
+            assert not other.flags.writeable
+            assert np.shares_memory(value, other) == (made_again is copy.copy)
+
+
+@pytest.mark.parametrize("name", ["BinomialResult", "McNemarResult", "CochranResult", "FriedmanResult"])
+def test_a_result_has_all_that_it_is_made_of(name: str) -> None:
+    result = RESULTS[name]()
+    fields = fastevals.SignificanceResult.__dataclass_fields__
+    with pytest.raises(TypeError, match="missing"):
+        type(result)(**{field: getattr(result, field) for field in fields})
+
+
+@pytest.mark.parametrize(
+    "null", [Null("norm"), Null("t", (3,)), Null("f", (2, 7)), Null("chi2", (4,)), Null("binom", (9, 0.3))]
+)
+def test_a_distribution_is_scipys(null: Null) -> None:
+    values, chances = np.array([-1.0, 0.0, 0.5, 2.0, 30.0, np.nan]), np.array([0.0, 0.01, 0.5, 1.0])
+    for method, given in (("cdf", values), ("sf", values), ("ppf", chances), ("isf", chances)):
+        np.testing.assert_array_equal(getattr(null, method)(given), getattr(null.frozen(), method)(given))
+
+
+def test_tails() -> None:
+    assert [tail_of(0.05, each) for each in ("two-sided", "less", "greater")] == [0.025, 0.05, 0.05]
+    assert tail_of(1.0, "less") < 1

@@ -1,0 +1,74 @@
+"""Rows counted by the labels that several arrays have for them: against a dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastevals.measure import label_tuples
+from fastevals.measure.label_tuples import count_label_tuples
+from tests.strategies import BOUNDED
+
+LABELS: dict[str, Any] = {
+    "near": np.array([-2, 0, 1, 3]),
+    "wide": np.array([-(10**6), 0, 1, 70_000]),
+    "some apart": np.array([5, 6, 3000, 20_000]),
+    "huge": np.array([-(2**62), 0, 1, 2**62]),
+    "bytes": np.array([0, 1, 200, 255], dtype=np.uint8),
+    "booleans": np.array([False, True, True, False]),
+    "strings": np.array(["a", "b", "bb", "c"]),
+}
+codes = st.integers(2, 5).flatmap(
+    lambda m: st.lists(st.tuples(*[st.integers(0, 3)] * m), min_size=1, max_size=12).map(lambda rows: np.array(rows).T)
+)
+
+
+def check(arrays: list[Any]) -> None:
+    labels, numbers, rows = count_label_tuples("the arrays", arrays)
+    expected = Counter(zip(*(array.tolist() for array in arrays), strict=True))
+    assert labels.tolist() == sorted({label for cell in expected for label in cell})
+    assert [tuple(cell) for cell in labels[numbers.T].tolist()] == sorted(expected)
+    assert rows.tolist() == [expected[cell] for cell in sorted(expected)]
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@BOUNDED
+@given(numbers=codes)
+def test_counts_are_those_of_a_dictionary(kind: str, numbers: Any) -> None:
+    check(list(LABELS[kind][numbers]))
+
+
+def test_arrays_of_several_types() -> None:
+    check([np.array([0, 1, 1], dtype=np.int8), np.array([1, 1, 0], dtype=">i8"), np.array([True, False, False])])
+
+
+@pytest.mark.parametrize("spoiler", [9, 500, 10**9])
+@pytest.mark.parametrize("arrays", [2, 3, 4])
+def test_a_label_that_the_sample_misses(spoiler: int, arrays: int) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 3, (arrays, 200_000))
+    numbers[1, 12_345] = spoiler
+    check(list(numbers))
+
+
+def test_a_table_that_chunks_share() -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 40, (3, 150_000))  # 64,000 cells
+    assert label_tuples.SHARED < 40**3 <= label_tuples.DENSE
+    check(list(numbers))
+
+
+def test_more_combinations_than_codes() -> None:
+    rng = np.random.default_rng(0)
+    check(list(rng.integers(0, 8, (40, 50))))
+
+
+def test_too_many_labels() -> None:
+    for step in (1, 10**6):
+        with pytest.raises(ValueError, match="the arrays must have at most 10000 labels"):
+            count_label_tuples("the arrays", [np.arange(10_001) * step] * 3)
