@@ -14,6 +14,6 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fas
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw four times the examples where all tests are asked for: strategies.py reads it when tests are collected."""
+    """Draw more examples where all tests are asked for: strategies.py reads it when tests are collected."""
     if config.option.markexpr == "slow or not slow":
         os.environ.setdefault("FASTEVALS_TEST_EXAMPLES", "240")

@@ -32,4 +32,8 @@ def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
 def labels_of_rows(frame: Any) -> tuple[Any, ...] | None:
     """Give the index of a frame of pandas, unless it is 0, 1, 2, ...; None of others, which have none."""
     kind = type(getattr(frame, "index", None)).__name__
-    return None if kind in ("NoneType", "RangeIndex", "method") else tuple(frame.index)
+    return (
+        None
+        if kind in ("NoneType", "RangeIndex", "method")
+        else tuple(each if isinstance(each, (int, float, str)) else str(each) for each in frame.index)
+    )

@@ -25,6 +25,7 @@ __all__ = [
     "probability",
     "short_names",
     "title",
+    "without_middle",
     "wrapped",
 ]
 
@@ -40,16 +41,17 @@ def printable(text: str) -> str:
 def short_names(names: Iterable[Any], longest: int) -> list[str]:
     """Give names for a table, long ones without their middle, with a number where two would look the same."""
     whole = [printable(str(name)) for name in names]
-    short = [_without_middle(name, longest) for name in whole]
+    short = [without_middle(name, longest) for name in whole]
     alike = {name for name in short if short.count(name) > 1}
     for k, name in enumerate(short):
         if name in alike and name != whole[k]:
             number = f" #{k + 1}"
-            short[k] = _without_middle(whole[k], longest - len(number)) + number
+            short[k] = without_middle(whole[k], longest - len(number)) + number
     return short
 
 
-def _without_middle(name: str, longest: int) -> str:
+def without_middle(name: str, longest: int) -> str:
+    """Give a name, a long one without its middle: ends tell names apart as often as starts do."""
     if len(name) <= longest:
         return name
     end = (longest - 3) // 2

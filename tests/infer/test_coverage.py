@@ -53,6 +53,7 @@ def test_data_sets_have_the_auc_they_claim():
     assert {draw(SMALL[1], number)[0].sum() for number in range(9)} == {2}
 
 
+@pytest.mark.slow
 def test_the_same_at_any_number_of_threads_and_in_any_order():
     settings = [Setting("plain", 0.5, 200, 0.9), SMALL[0]]
     with fastevals.num_threads(1):

@@ -157,7 +157,7 @@ def test_the_envelope_is_concave_and_its_pieces_fit(case):
     x, cost = envelope.probability_cost, envelope.cost
     assert (x[0], x[-1]) == (0, 1)
     assert (np.diff(x) > 0).all()
-    assert (np.diff(envelope.thresholds) < 0).all() or np.isinf(envelope.thresholds[0])
+    assert (envelope.thresholds[1:] < envelope.thresholds[:-1]).all()
     np.testing.assert_allclose((1 - x[:-1]) * envelope.fpr + x[:-1] * envelope.fnr, cost[:-1], rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose((1 - x[1:]) * envelope.fpr + x[1:] * envelope.fnr, cost[1:], rtol=1e-13, atol=1e-15)
     slopes = np.diff(cost) / np.diff(x)

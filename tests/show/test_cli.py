@@ -557,6 +557,7 @@ def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
     assert report(capsys, "--out", out) == text  # over its own files
 
 
+@pytest.mark.slow
 def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, small):
     out = tmp_path / "out"
     report(capsys, small, *MODELS, "--out", out)
@@ -593,6 +594,7 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["blocks.csv", "out"]
 
 
+@pytest.mark.slow
 def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(output, "MOST_PICTURED", 2)
     text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)

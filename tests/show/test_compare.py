@@ -363,3 +363,17 @@ def test_many_algorithms_have_a_higher_picture(capsys, tmp_path):
 
 def test_the_embedded_data_is_what_is_documented():
     assert list(load_psnr()) == ["image", "sigma", *FOUR]
+
+
+def test_words_of_caution(capsys, tmp_path):
+    few = compare(capsys, write(tmp_path, "a,b,c\n1,2,3\n4,5,6\n7,8,9\n"))
+    assert "Friedman's p is rough on so few data sets" in few
+    assert "p 0.0278" in few  # 1 / 3!^2, not 0
+    many = "\n".join(f"{k},{k % 3},{(k * 7) % 5}" for k in range(8))
+    text = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"))
+    assert "rough" not in text
+    assert "! : id counts the rows: --dataset says that a column is no algorithm's" in text
+    assert "counts" not in compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
+    one = write(tmp_path, "y,a,b\n1,1,0\n")
+    text = compare(capsys, one, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
+    assert "a difference is the same in all replicates" in text

@@ -161,7 +161,7 @@ def test_names_are_shown_as_they_are():
     ax = plots.plot_gain(dict.fromkeys(names, curve), ax=axes())
     ax.figure.canvas.draw()
     shown = [label.split(": area")[0] for label in legend(ax)]
-    assert shown[:5] == [" _hidden", r"\$x\$", "'two\\nlines'", "n" * 37 + "...", "7"]
+    assert shown[:5] == [" _hidden", r"\$x\$", "'two\\nlines'", "n" * 19 + "..." + "n" * 18, "7"]
 
 
 def test_pyplot_is_for_calls_without_axes_alone():

@@ -16,10 +16,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from fastevals.infer.pairs import pairs_of
 from fastevals.infer.results import Null
 from fastevals.infer.significance.binomial import binomial_error_test
 from fastevals.infer.significance.decision import decide
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up, pairs_of
+from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
+from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import _stacked, plot_critical_difference
@@ -463,3 +465,14 @@ def test_a_normal_with_a_mean_is_named_with_it():
     ax = plot_null(decided("norm", (10.0, 2.5), 12.0, "greater"), ax=axes())
     assert "if the hypothesis holds: normal(10, 2.5)" in legend(ax)
     assert "if the hypothesis holds: standard normal" in legend(plot_null(decided("norm", (), 1.0), ax=axes()))
+
+
+def test_a_small_square_is_drawn_from_0_on():
+    result = mcnemar_test_of_table([[5, 6], [5, 4]], method="uncorrected")
+    ax = plot_null(result, ax=axes())
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_ylim()[1] < 3
+    none = plot_null(mcnemar_test_of_table([[5, 0], [0, 4]]), ax=axes())
+    assert "at no value" in none.get_legend().get_texts()[1].get_text()
+    huge = plot_null(binomial_error_test(3 * 10**14, 10**15, 0.3, alternative="two-sided"), ax=axes())
+    assert "below 29999" in huge.get_legend().get_texts()[1].get_text()

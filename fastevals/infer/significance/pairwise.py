@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.conclusions import conclusion_of
-from fastevals.infer.pairs import pairs_of
 from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.measure.results import Frozen
 
-__all__ = ["PairwiseResult", "paired_up", "pairs_of"]
+__all__ = ["PairwiseResult", "paired_up"]
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]

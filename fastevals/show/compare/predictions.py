@@ -113,6 +113,9 @@ class PredictionsComparison:
             lines += [f"Cochran's Q = {digits(statistic)}, p {probability(p)}", *wrapped(self.cochran.conclusion), ""]
         lines += [*self._mcnemar_lines(names, shown), *more]
         lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
+        every = [one for each in self.models.values() for one in each.differences]
+        if any(one.value and one.standard_error == 0 for one in every):
+            lines.append("! : a difference is the same in all replicates: its interval and its p say nothing")
         if self.group is not None:
             lines.append("! : McNemar's test takes rows as independent: it makes no allowance for groups")
         return "\n".join(lines) + "\n"
@@ -152,7 +155,7 @@ class PredictionsComparison:
                     _ratio(low), _ratio(high), probability(self.pairs.pvalue[k]), "*" if self.pairs.rejected[k] else "",
                 ]
             )  # fmt: skip
-        adjusted = f" (p adjusted: {CORRECTION})" if len(self.tests) > 1 else ""
+        adjusted = f" (p adjusted: {CORRECTION}, intervals are not)" if len(self.tests) > 1 else ""
         title = MCNEMAR_METHODS[self.tests[0].method]
         return [f"{title}: rows that one of two models gets right{adjusted}", *aligned([rows])[0]]
 

@@ -38,6 +38,8 @@ from fastevals.show.words import (
 
 __all__ = ["Block", "Choice", "ResultsComparison", "compare_results"]
 
+ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
+
 LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
 
 
@@ -80,10 +82,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ResultsComparison:
-    """All blocks, and what was asked for."""
+    """All blocks, and what was asked for; columns that were taken for algorithms, though they count the rows."""
 
     choice: Choice
     blocks: tuple[Block, ...]
+    counters: tuple[str, ...] = ()
 
     def to_json(self, data: str) -> str:
         """Give the comparison as strict JSON, the last line with a line end."""
@@ -115,6 +118,8 @@ class ResultsComparison:
                 where = f"{printable(self.choice.by)} = {label(block.value)}"
                 lines += wrapped(f"{where}: {_sets(block.friedman.n_datasets)}")
             lines += _text(block)
+        for name in self.counters:
+            lines += wrapped(f"! : {printable(name)} counts the rows: --dataset says that a column is no algorithm's")
         return "\n".join(lines) + "\n"
 
 
@@ -169,7 +174,12 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     for value, rows in parts:
         repeated = None if naming is None else _repeated(naming, columns[naming][rows])
         blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, choice))
-    return ResultsComparison(choice, tuple(blocks))
+    counters = [name for name in algorithms if name not in given and _counts_rows(columns[name])]
+    return ResultsComparison(choice, tuple(blocks), tuple(counters))
+
+
+def _counts_rows(column: NDArray[Any]) -> bool:
+    return column.dtype.kind in "iu" and column.size > ROUGH and bool((np.diff(column) == 1).all())
 
 
 def _repeated(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
@@ -210,6 +220,10 @@ def _text(block: Block) -> list[str]:
     lines = [*_rank_lines(block, names), "", *_friedman_lines(block.friedman), "", *_pair_lines(block.pairs, names)]
     for group in _groups(block.pairs) or []:
         lines += wrapped(f"not shown to differ: {', '.join(names[name] for name in group)}")
+    if block.friedman.n_datasets <= ROUGH:
+        lines += wrapped(
+            "! : Friedman's p is rough on so few data sets: there are more false alarms than the level says"
+        )
     if block.repeated is not None:
         name, distinct = block.repeated
         lines += wrapped(

@@ -88,7 +88,7 @@ def _named(null: Null) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e16 else f"{value:.4g}"
 
 
 def _region(result: SignificanceResult, discrete: bool) -> Ends:
@@ -107,7 +107,7 @@ def _region(result: SignificanceResult, discrete: bool) -> Ends:
 def _said(region: Ends, support: Ends) -> str:
     """Say where the hypothesis is rejected."""
     below, above = region
-    if below == -above:
+    if below == -above and support[0] < 0:
         return "" if math.isinf(above) else f"beyond ±{_number(above)}"
     sides = (("below", below, below > support[0]), ("above", above, above < support[1]))
     words = [f"{side} {_number(end)}" for side, end, there in sides if there]
@@ -123,7 +123,7 @@ def _shown(result: SignificanceResult, distribution: Any, discrete: bool) -> End
     reach, seen = FAR * (high - low), result.statistic
     if low - reach <= seen <= high + reach:
         margin = MARGIN * (high - low)
-        low, high = min(low, seen - margin), max(high, seen + margin)
+        low, high = max(min(low, seen - margin), bottom), min(max(high, seen + margin), top)
     return (float(math.ceil(low)), float(math.floor(high))) if discrete else (float(low), float(high))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fastevals import _validation as check
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.show.plots.thinning import COLUMNS, thinned
-from fastevals.show.words import printable
+from fastevals.show.words import printable, without_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,9 +120,7 @@ def named_label(name: str | None, *said: str) -> str:
     words = ", ".join(word for word in said if word)
     if not name:
         return words
-    short = printable(name)
-    short = short if len(short) <= LONGEST_NAME else f"{short[: LONGEST_NAME - 3]}..."
-    short = short.replace("$", r"\$")  # no formula
+    short = without_middle(printable(name), LONGEST_NAME).replace("$", r"\$")  # no formula
     label = f"{short}: {words}" if words else short
     return f" {label}" if label.startswith("_") else label  # which matplotlib would hide
 

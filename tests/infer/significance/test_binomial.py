@@ -101,6 +101,14 @@ def test_false_alarms() -> None:
     assert share < 0.05 + 5 * np.sqrt(0.05 * 0.95 / len(worst))
 
 
+def test_two_sided_chances_are_compared_with_a_slack() -> None:
+    """Chances that are equal but for rounding are as likely: without it p would be half as large (SciPy #13433)."""
+    assert binomial_error_test(10_079_999, 21_000_000, 0.48, alternative="two-sided").pvalue == pytest.approx(1)
+    assert binomial_error_test(10_079_990, 21_000_000, 0.48, alternative="two-sided").pvalue == pytest.approx(
+        0.9966892187965
+    )
+
+
 def test_huge_test_sets_are_quick_and_right() -> None:
     result = binomial_error_test(300_600_000, 10**9, 0.3)
     assert result.rejected

@@ -26,7 +26,7 @@ from fastevals.infer.significance.permutation import (
     permutation_plan,
     permutation_test,
 )
-from fastevals.infer.significance.permutation.fair_binomials import FairBinomials, chances_of_half
+from fastevals.infer.significance.permutation.binomial_draws import BinomialDraws, chances_of_half
 from fastevals.infer.significance.permutation.labels import count_rows
 from fastevals.infer.significance.permutation.outcomes import Draws
 from fastevals.infer.significance.permutation.row_swaps import RowSwaps
@@ -219,7 +219,7 @@ def test_draws_agree_with_the_exact_test(name):
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 1001, 200_000])
 def test_counts_are_binomial(n):
     low = max(0, n // 2 - round(2 * math.sqrt(n)))
-    drawn = FairBinomials(np.array([n, 3, n])).draw(KEY, range(20_000))
+    drawn = BinomialDraws(np.array([n, 3, n])).draw(KEY, range(20_000))
     assert drawn.min() >= 0
     expected = stats.binom(n, 0.5)
     for row in drawn[[0, 2]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.permutation import place_kept
-from fastevals.infer.significance.permutation.fair_binomials import chances_of_half
+from fastevals.infer.significance.permutation.binomial_draws import chances_of_half
 
 __all__ = ["CellSwaps"]
 

@@ -14,8 +14,8 @@ from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals.infer.asked_metrics import MatrixMetric, matrix_metric
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
+from fastevals.infer.significance.permutation.binomial_draws import BinomialDraws
 from fastevals.infer.significance.permutation.cell_swaps import CellSwaps
-from fastevals.infer.significance.permutation.fair_binomials import FairBinomials
 from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes, Tested, from_values
 from fastevals.measure.label_tuples import count_label_tuples
 
@@ -66,7 +66,7 @@ def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, draws: D
         all_kept, chances = swaps.outcomes()
         n, kept_in = chances.size, lambda numbers: all_kept[:, numbers.start : numbers.stop]
     else:
-        kept_in = partial(FairBinomials(swaps.sizes).draw, draws.key)
+        kept_in = partial(BinomialDraws(swaps.sizes).draw, draws.key)
     size = max(1, min(WORK // max(swaps.both.size, swaps.sizes.size), MOST))
     tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
 
@@ -75,5 +75,5 @@ def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, draws: D
         with np.errstate(invalid="ignore"):  # both infinite
             return np.asarray(found[0] - found[1])
 
-    parts = run(task, tasks, progress=draws.progress, compiles=chances is None and FairBinomials)
+    parts = run(task, tasks, progress=draws.progress, compiles=chances is None and BinomialDraws)
     return from_values(float(first), float(second), Outcomes(np.concatenate(parts), chances is not None, chances))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.permutation import draw_fair_binomials, fill_keys
 
-__all__ = ["FairBinomials", "chances_of_half"]
+__all__ = ["BinomialDraws", "chances_of_half"]
 
 FAR = 9.5  # standard deviations: what is further off has a chance below 2**-64
 
@@ -23,7 +23,7 @@ def chances_of_half(n: int, low: int = 0) -> NDArray[np.float64]:
     return np.asarray(whole / whole.sum())
 
 
-class FairBinomials:
+class BinomialDraws:
     """Draws the counts of cells of given sizes, for many permutations at once.
 
     Parameters
