@@ -351,6 +351,7 @@ def test_what_a_band_is():
         band.x = x
 
 
+@pytest.mark.slow
 def test_a_pointwise_band_loads_no_scipy_stats():
     code = (
         "import sys, fastevals\nranking = fastevals.Ranking([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])\n"

@@ -185,6 +185,7 @@ def test_a_difference_that_never_varies():
     assert (difference.value, difference.pvalue, difference.confidence_interval) == (1, 0.01, (1, 1))
 
 
+@pytest.mark.slow
 def test_the_error_rate_of_models_that_do_not_differ():
     # Ten models equally good; with 0.05 for each of the 45 pairs nearly every data set would show a difference.
     rejected = 0

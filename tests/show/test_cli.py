@@ -467,6 +467,7 @@ def test_help_imports_nothing_slow():
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_reader_that_has_seen_enough():
     read_end, write_end = os.pipe()
@@ -579,6 +580,7 @@ def test_out_beside_json_leaves_standard_output_to_it(capsys, tmp_path):
     assert err == f"written to {tmp_path}: report.json, report.txt, 8 pictures\n"
 
 
+@pytest.mark.slow
 def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
     values = ["a/b", "../up", "a b", "ü" + "x" * 300]
     rows = "".join(f'{k // 4 % 2},{k},"{value}"\n' for k, value in enumerate(values * 3))
@@ -602,6 +604,7 @@ def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
 
 
+@pytest.mark.slow
 def test_out_of_one_class_and_weights(capsys, tmp_path, small):
     report(capsys, small, *MODELS, "--weight", "w", "--by", "name", "--out", tmp_path / "a")
     assert pictures(tmp_path / "a" / "01-name-y") == OF_RANKINGS | OF_PROBABILITIES

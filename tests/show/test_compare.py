@@ -353,6 +353,7 @@ def test_the_most_blocks(capsys, tmp_path):
     assert "--by 'g' has 1001 values; a block each is made for at most 1000" in error(capsys, file, "--by", "g")
 
 
+@pytest.mark.slow
 def test_many_algorithms_have_a_higher_picture(capsys, tmp_path):
     header, rows = ",".join(f"m{k}" for k in range(40)), np.random.default_rng(0).random((3, 40)).round(3)
     file = write(tmp_path, "\n".join([header, *(",".join(map(str, row)) for row in rows)]))

@@ -11,6 +11,8 @@ import pytest
 from fastevals.show import cli
 from fastevals.show.files import SUFFIXES, read_columns
 
+SLOW = pytest.mark.slow
+
 pa = pytest.importorskip("pyarrow")
 from pyarrow import csv, ipc, parquet  # noqa: E402
 
@@ -53,7 +55,15 @@ def test_formats_agree(tmp_path, suffix):
     assert found["y"].dtype == np.int64
 
 
-@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".arrow", ".arrows"])
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        pytest.param(".csv.gz", marks=SLOW),
+        ".parquet",
+        pytest.param(".arrow", marks=SLOW),
+        pytest.param(".arrows", marks=SLOW),
+    ],
+)
 def test_formats_give_the_same_report(tmp_path, capsys, suffix):
     rng = np.random.default_rng(0)
     table = pa.table(
@@ -148,7 +158,9 @@ def test_text_that_is_not_utf8(tmp_path, suffix):
         read(path, x=False)
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows"])
+@pytest.mark.parametrize(
+    "suffix", [".parquet", pytest.param(".arrow", marks=SLOW), pytest.param(".arrows", marks=SLOW)]
+)
 def test_damage_is_never_a_traceback(tmp_path, capsys, suffix):
     path = write(tmp_path / f"damaged{suffix}", {"y": [0, 1, 1, 0], "a": [0.5, 1, 2, 3], "part": ["u", "v", "v", "u"]})
     whole = path.read_bytes()

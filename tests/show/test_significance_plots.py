@@ -104,6 +104,7 @@ def test_other_kinds_are_named(plot):
         plot(PLOTS[plot](), ax=Figure())
 
 
+@pytest.mark.slow
 def test_pyplot_is_for_calls_without_axes_alone():
     code = (
         "import sys\nfrom matplotlib.figure import Figure\n"
