@@ -16,6 +16,8 @@ __all__ = [
     "ALMOST_ALL",
     "ALTERNATIVES",
     "MOST_RESAMPLES",
+    "SIDES",
+    "TIED",
     "ByMetric",
     "Null",
     "SignificanceResult",
@@ -24,6 +26,8 @@ __all__ = [
 ]
 
 ALTERNATIVES = ("two-sided", "less", "greater")
+SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+TIED = 1e-9  # relative; statistics as near are equal: each is a difference of resampled values that were rounded
 MOST_RESAMPLES = 1_000_000_000
 ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
 

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.plan import Plan
+from fastevals.infer.results import SIDES, TIED
 from fastevals.measure.results import Interval
 
-__all__ = ["SIDES", "TIED", "differences_of"]
+__all__ = ["differences_of"]
 
 Floats = NDArray[np.float64]
 
 ROUNDING = 2.0**-48  # relative; what is less is rounding
-TIED = 1e-9  # relative; statistics as near are equal: each is a difference of replicates that were rounded
-SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
 
 
 def differences_of(

@@ -60,7 +60,7 @@ LEVELS: dict[str, Callable[[float, int], float]] = {
 }
 
 
-def adjust_pvalues(pvalues: ArrayLike, correction: str = "holm") -> Floats:
+def adjust_pvalues(pvalues: ArrayLike, *, correction: str = "holm") -> Floats:
     """Adjust p-values of several tests for their number: reject where the adjusted one is below alpha.
 
     Parameters
@@ -90,7 +90,7 @@ def adjust_pvalues(pvalues: ArrayLike, correction: str = "holm") -> Floats:
     Examples
     --------
     >>> import fastevals
-    >>> fastevals.adjust_pvalues([0.01, 0.04, 0.03], "holm")
+    >>> fastevals.adjust_pvalues([0.01, 0.04, 0.03], correction="holm")
     array([0.03, 0.06, 0.06])
     """
     check.check_choice("correction", correction, CORRECTIONS)

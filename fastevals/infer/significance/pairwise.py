@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.conclusions import conclusion_of
 from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.corrections import adjust_pvalues
+from fastevals.infer.significance.decision import result_of
 from fastevals.measure.results import Frozen
 
 __all__ = ["PairwiseResult", "paired_up"]
@@ -87,20 +87,17 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         first, second = self.pairs[k]
-        what = f"{self.what} of {self.names[first]} and {self.names[second]}"
-        pvalue = float(self.pvalue[k])
-        return SignificanceResult(
-            statistic=float(self.statistic[k]),
-            pvalue=pvalue,
-            critical_value=math.nan,
-            df=None,
+        return result_of(
+            SignificanceResult,
+            self.test if self.correction == "none" else f"{self.test}, p adjusted ({self.correction})",
+            f"{self.what} of {self.names[first]} and {self.names[second]}",
+            float(self.statistic[k]),
+            float(self.pvalue[k]),
+            math.nan,
             alternative=self.alternative,
-            effect=float(self.effect[k]),
-            confidence_interval=None,
-            rejected=bool(self.rejected[k]),
-            conclusion=conclusion_of(what, pvalue, self.alpha, self.alternative, None, self.value),
             alpha=self.alpha,
-            test=self.test if self.correction == "none" else f"{self.test}, p adjusted ({self.correction})",
+            effect=float(self.effect[k]),
+            value=self.value,
         )
 
     def between(self, first: Any, second: Any) -> SignificanceResult:
@@ -186,7 +183,7 @@ def paired_up(
 ) -> Result:
     """Give the result of statistics, p-values and effects of pairs."""
     statistic, unadjusted, effect = tested
-    pvalue = adjust_pvalues(unadjusted, correction)
+    pvalue = adjust_pvalues(unadjusted, correction=correction)
     return kind(
         test=test,
         names=names,

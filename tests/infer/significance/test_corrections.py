@@ -20,7 +20,7 @@ pvalues = st.lists(st.one_of(st.sampled_from([0.0, 0.01, 0.04, 0.5, 1.0]), st.fl
 @FEWER
 @given(p=pvalues)
 def test_is_what_the_procedure_rejects(correction: str, p: list[float]) -> None:
-    found = adjust_pvalues(p, correction)
+    found = adjust_pvalues(p, correction=correction)
     assert found == pytest.approx(adjusted(p, correction), rel=1e-9, abs=1e-12)
     assert (found >= np.array(p)).all()
     assert (found <= 1).all()
@@ -30,9 +30,11 @@ def test_is_what_the_procedure_rejects(correction: str, p: list[float]) -> None:
 
 def test_agrees_with_scipy() -> None:
     p = np.random.default_rng(0).uniform(size=50) ** 3
-    assert adjust_pvalues(p, "benjamini-hochberg") == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
+    assert adjust_pvalues(p, correction="benjamini-hochberg") == pytest.approx(
+        stats.false_discovery_control(p), rel=1e-12
+    )
     peer = stats.false_discovery_control(p, method="by")
-    assert adjust_pvalues(p, "benjamini-yekutieli") == pytest.approx(peer, rel=1e-12)
+    assert adjust_pvalues(p, correction="benjamini-yekutieli") == pytest.approx(peer, rel=1e-12)
 
 
 @pytest.mark.parametrize("correction", LEVELS)
@@ -40,21 +42,21 @@ def test_agrees_with_scipy() -> None:
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 1.0])
 def test_levels_are_those_of_the_pvalues(correction: str, m: int, alpha: float) -> None:
     level = LEVELS[correction](alpha, m)
-    assert adjust_pvalues([level] * m, correction)[0] == pytest.approx(alpha, rel=1e-12)
+    assert adjust_pvalues([level] * m, correction=correction)[0] == pytest.approx(alpha, rel=1e-12)
     if m == 1:
         assert level == alpha
 
 
 def test_undefined_tests_do_not_count() -> None:
-    found = adjust_pvalues([[0.01, np.nan], [0.04, np.nan]], "bonferroni")
+    found = adjust_pvalues([[0.01, np.nan], [0.04, np.nan]], correction="bonferroni")
     assert found.tolist()[0][0] == 0.02
     assert np.isnan(found[:, 1]).all()
-    assert adjust_pvalues([], "holm").size == 0
+    assert adjust_pvalues([], correction="holm").size == 0
 
 
 def test_tiny_pvalues_keep_their_digits() -> None:
-    assert adjust_pvalues([1e-300, 0.5], "sidak")[0] == pytest.approx(2e-300)
-    assert adjust_pvalues([1e-300, 1.0], "holm").tolist() == [2e-300, 1.0]
+    assert adjust_pvalues([1e-300, 0.5], correction="sidak")[0] == pytest.approx(2e-300)
+    assert adjust_pvalues([1e-300, 1.0], correction="holm").tolist() == [2e-300, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -68,4 +70,4 @@ def test_tiny_pvalues_keep_their_digits() -> None:
 )
 def test_bad_input(values: Any, correction: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        adjust_pvalues(values, correction)
+        adjust_pvalues(values, correction=correction)

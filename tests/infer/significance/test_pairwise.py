@@ -77,7 +77,7 @@ def test_scaling_by_powers_of_two(test: str) -> None:
 def test_pvalues_are_adjusted_for_all_pairs() -> None:
     for correction in ("holm", "benjamini-hochberg"):
         found = pairwise_tests(TEN, test="paired-t", correction=correction)
-        assert (found.pvalue == adjust_pvalues(found.unadjusted_pvalue, correction)).all()
+        assert (found.pvalue == adjust_pvalues(found.unadjusted_pvalue, correction=correction)).all()
         assert (found.rejected == (found.pvalue < 0.05)).all()
 
 

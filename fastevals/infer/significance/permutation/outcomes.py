@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._random import seed_key
-from fastevals.infer.comparison import SIDES, TIED
-from fastevals.infer.results import MOST_RESAMPLES
+from fastevals.infer.results import MOST_RESAMPLES, SIDES, TIED
 
 __all__ = ["FEW", "Draws", "Outcomes", "Tested", "from_values"]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.conclusions import conclusion_of
 from fastevals.infer.results import SignificanceResult
+from fastevals.infer.significance.decision import result_of
 from fastevals.infer.significance.permutation.outcomes import Tested
 
 __all__ = ["PermutationResult", "decided"]
@@ -42,12 +42,12 @@ class PermutationResult(SignificanceResult):
     PermutationResult(statistic=0.6, pvalue=0.25, effect=0.6, rejected=False)
     """
 
-    metric: str = ""
-    n_resamples: int = 0
-    exact: bool = False
-    n_undefined: int = 0
-    null_distribution: NDArray[np.float64] | None = None
-    null_chances: NDArray[np.float64] | None = None
+    metric: str = field(kw_only=True)
+    n_resamples: int = field(kw_only=True)
+    exact: bool = field(kw_only=True)
+    n_undefined: int = field(kw_only=True)
+    null_distribution: NDArray[np.float64] | None = field(kw_only=True)
+    null_chances: NDArray[np.float64] | None = field(kw_only=True)
 
 
 def decided(
@@ -69,18 +69,16 @@ def decided(
         critical = outcomes.critical_value(alpha, alternative)
         critical = float(in_unit(critical)) if math.isfinite(critical) else critical
     difference = float(in_unit(statistic))
-    return PermutationResult(
-        statistic=difference,
-        pvalue=pvalue,
-        critical_value=critical,
-        df=None,
+    return result_of(
+        PermutationResult,
+        test,
+        f"the difference of {metric}",
+        difference,
+        pvalue,
+        critical,
         alternative=alternative,
-        effect=difference,
-        confidence_interval=None,
-        rejected=pvalue < alpha,
-        conclusion=conclusion_of(f"the difference of {metric}", pvalue, alpha, alternative, None),
         alpha=alpha,
-        test=test,
+        effect=difference,
         metric=metric,
         n_resamples=n,
         exact=outcomes.exact,

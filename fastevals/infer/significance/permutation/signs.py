@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
-from fastevals.infer.comparison import TIED
+from fastevals.infer.results import TIED
 from fastevals.infer.significance.differences import ROUNDING, scaled
 from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes, Tested
 
