@@ -1,0 +1,187 @@
+"""Squared loss: moments of the predictions for each sample, and the parts of the loss they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import blocks
+from fastevals._kernels.bias_variance import STRIP, add_models, add_pairs, merge_moments
+from fastevals._validation import ModelTables
+from fastevals.measure.bias_variance.reading import double, panels, strips
+from fastevals.measure.bias_variance.result import BiasVariance
+from fastevals.measure.codec import plain_block
+from fastevals.measure.regression import as_double
+
+__all__ = ["Moments", "SquaredLoss"]
+
+Floats = NDArray[np.float64]
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """What models predict for each of some samples.
+
+    Attributes
+    ----------
+    high, low : ndarray of shape (n_samples,)
+        Their mean, a pair that adds up to it: alone it would have lost digits of errors that are small beside it.
+    squares : ndarray of shape (n_samples,)
+        Squared deviations from it.
+    pairs : ndarray of shape (3, n_samples), or None
+        The sums of `add_pairs`, where each model has observed targets of its own.
+    """
+
+    high: Floats
+    low: Floats
+    squares: Floats
+    pairs: Floats | None
+
+    @property
+    def paired(self) -> bool:
+        """Whether it has sums over pairs."""
+        return self.pairs is not None
+
+    @classmethod
+    def of_none(cls, n_samples: int, paired: bool) -> Moments:
+        """Make those of no models."""
+        high, low, squares = np.zeros((3, n_samples))
+        return cls(high, low, squares, np.zeros((3, n_samples)) if paired else None)
+
+    def part(self, samples: slice) -> Moments:
+        """Give a view of some samples."""
+        pairs = None if self.pairs is None else self.pairs[:, samples]
+        return Moments(self.high[samples], self.low[samples], self.squares[samples], pairs)
+
+    def merge(self, n: int, other: Moments, m: int) -> None:
+        """Add m models of another to the n here."""
+        if n == 0:
+            self.high[:], self.low[:], self.squares[:] = other.high, other.low, other.squares
+        else:
+            merge_moments(n, self.high, self.low, self.squares, m, other.high, other.low, other.squares)
+        if self.pairs is not None and other.pairs is not None:
+            np.add(self.pairs, other.pairs, out=self.pairs)
+
+
+class SquaredLoss:
+    """How squared loss is decomposed, beside given targets.
+
+    Attributes
+    ----------
+    true, observed : ndarray of shape (n_samples,)
+        Targets; None for observed ones that are the true ones, or differ from model to model.
+    n_samples : int
+        How many there are.
+    parts : list of slice
+        Samples to look at together.
+    main_dtype : dtype
+        Of the main prediction.
+    """
+
+    loss, decomposition, kind, labels = "squared", None, BiasVariance, None
+    main_dtype: np.dtype[Any] = DOUBLE
+
+    def __init__(self, y_true: ArrayLike) -> None:
+        self.true = _targets("y_true", y_true)
+        self.observed: NDArray[Any] | None = None
+        self.n_samples = self.true.size
+        self.parts = list(blocks(slice(0, self.n_samples)))
+
+    def observe(self, y_observed: Any) -> None:
+        """Take observed targets that are the same for all models."""
+        self.observed = _targets("y_observed", y_observed)
+        check.check_same_length(y_true=self.true, y_observed=self.observed)
+
+    def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
+        """Give predictions, or observed targets, of models."""
+        models = check.as_model_scores(name, values, self.n_samples, one=one)
+        with np.errstate(over="ignore"):
+            tables = [
+                each.astype(DOUBLE) if each.dtype.kind == "f" and each.dtype.itemsize > 8 else each
+                for each in models.tables
+            ]
+        return models._replace(tables=tables)
+
+    def state(self, n_samples: int, paired: bool) -> Moments:
+        """Make a state of no models."""
+        return Moments.of_none(n_samples, paired)
+
+    def workspace(self) -> Floats:
+        """Make what `add` needs beside."""
+        return np.empty((3, STRIP))
+
+    def complain(self, models: ModelTables) -> None:
+        """Raise if a value is NaN or infinite."""
+        check.raise_model_not_finite(models)
+
+    def accepts(self, models: ModelTables, samples: slice) -> bool:
+        """Tell whether the values for some samples are finite."""
+        return all(
+            table.dtype.kind != "f" or bool(np.isfinite(table[rows, samples]).all())
+            for table in models.tables
+            for rows in panels(len(table))
+        )
+
+    def add(
+        self, state: Moments, n: int, models: ModelTables, pairs: ModelTables | None, samples: slice, space: Floats
+    ) -> bool:
+        """Add models to the state of some samples that has n; tell whether their values may all be finite."""
+        table = models.tables[0]
+        if pairs is None and len(models.tables) == 1 and table.dtype in (SINGLE, DOUBLE) and table.flags.carray:
+            for rows in panels(models.n_models):
+                add_models(table[rows], samples.start, n + rows.start, state.high, state.low, state.squares, space)
+        else:
+            for strip in strips(samples):
+                part = state.part(slice(strip.start - samples.start, strip.stop - samples.start))
+                self._add_copies(part, n, models, pairs, strip, space)
+        return bool(np.isfinite(state.squares).all()) and (state.pairs is None or bool(np.isfinite(state.pairs).all()))
+
+    def _add_copies(
+        self, state: Moments, n: int, models: ModelTables, pairs: ModelTables | None, samples: slice, space: Floats
+    ) -> None:
+        true = plain_block(self.true[samples], DOUBLE)
+        if state.pairs is not None and n == 0:
+            state.pairs[:] = 0.0
+        for rows in panels(models.n_models):
+            block = double(models, rows, samples)
+            add_models(block, 0, n + rows.start, state.high, state.low, state.squares, space)
+            if pairs is not None:
+                assert state.pairs is not None
+                add_pairs(block, double(pairs, rows, samples), true, *state.pairs)
+
+    def divisor(self, n: int) -> int:
+        """Give what parts of n models are to be divided by."""
+        return 1
+
+    def read(self, state: Moments, n: int, samples: slice) -> tuple[Floats, dict[str, Floats]]:
+        """Give the main prediction of n models, and the parts of the loss of each sample."""
+        true = plain_block(self.true[samples], DOUBLE)
+        with np.errstate(over="ignore", invalid="ignore"):
+            bias = (state.high - true) + state.low
+            parts = {"bias_squared": bias * bias, "variance": state.squares / n}
+            if state.pairs is not None:
+                noise, loss, cross = state.pairs / n
+                parts |= {"noise": noise, "cross_term": 2 * cross, "expected_loss": loss}
+            elif self.observed is not None:
+                observed = plain_block(self.observed[samples], DOUBLE)
+                gap, error = true - observed, (state.high - observed) + state.low
+                parts |= {"noise": gap * gap, "cross_term": 2 * (bias * gap)}
+                parts["expected_loss"] = error * error + parts["variance"]
+            else:
+                parts["expected_loss"] = parts["bias_squared"] + parts["variance"]
+        for name, values in parts.items():
+            if name != "cross_term":
+                values[np.isnan(values)] = np.inf  # of finite numbers: an infinite sum less another
+        return state.high, parts
+
+
+def _targets(name: str, values: Any) -> NDArray[Any]:
+    targets = as_double(name, check.as_scores(name, values))
+    check.check_finite(name, targets)
+    return targets
