@@ -1,0 +1,153 @@
+"""Random splits of units (rows, or groups of them) into parts, as a code for each unit.
+
+Arrays are copied by loops: an assignment to a slice takes the compiler two seconds.
+"""
+
+import numpy as np
+
+from fastevals._kernels.draws import ROW_BLOCK, draw_rows
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.random import bits, key_of, uniform_below
+
+__all__ = [
+    "draw_with_replacement",
+    "fill_combinations",
+    "shuffle_codes",
+    "spread_groups",
+    "spread_groups_of_classes",
+]
+
+
+@kernel
+def shuffle(values, moved, key):
+    """Shuffle values that are all the same from `moved` on.
+
+    Fisher and Yates from the end: what stands at i changes places with itself or one behind it, and what is behind is
+    in random order before and after. Equal values at the end are so from the start, and need no draws.
+    """
+    n = values.size
+    for i in range(moved - 1, -1, -1):
+        j = np.uint64(i) + uniform_below(n - i, bits(key, np.uint64(i)))
+        values[i], values[j] = values[j], values[i]
+
+
+@kernel
+def shuffle_codes(template, order, starts, sizes, moved, key, first, out):
+    """Write the codes of the units in the repetitions from `first` on: each stratum's shuffled by themselves.
+
+    The units of a stratum are sizes[s] places of `order` from starts[s] on, their codes those places of `template`.
+    An empty order: units as they are.
+    """
+    codes = np.empty_like(template)
+    for r in range(out.shape[0]):
+        stream = key_of(key, np.uint64(first + r))
+        row = out[r]
+        if order.size == 0:
+            codes = row
+        for i in range(codes.size):
+            codes[i] = template[i]
+        for s in range(starts.size):
+            here = codes[starts[s] : starts[s] + sizes[s]]
+            shuffle(here, moved[s], key_of(stream, np.uint64(s)))
+        for i in range(order.size):
+            row[order[i]] = codes[i]
+
+
+@kernel
+def draw_order(by_size, bounds, stream, order):
+    """Write the numbers of all groups by size: those between two bounds in random order."""
+    for i in range(order.size):
+        order[i] = by_size[i]
+    for s in range(bounds.size - 1):
+        here = order[bounds[s] : bounds[s + 1]]
+        shuffle(here, here.size, key_of(stream, np.uint64(s)))
+
+
+@kernel
+def spread_groups(sizes, by_size, bounds, n_folds, key, first, out):
+    """Write the folds of groups: one by one, in the order that `draw_order` gives, into the fold with the fewest rows.
+
+    A heap of ``rows * n_folds + fold``: of folds with as many rows the first is taken.
+    """
+    order, heap = np.empty_like(by_size), np.empty(n_folds, dtype=np.int64)
+    for r in range(out.shape[0]):
+        draw_order(by_size, bounds, key_of(key, np.uint64(first + r)), order)
+        for fold in range(n_folds):
+            heap[fold] = fold
+        for group in order:
+            out[r, group] = heap[0] % n_folds
+            changed, at, child = heap[0] + sizes[group] * n_folds, 0, 1
+            while child < n_folds:
+                if child + 1 < n_folds and heap[child + 1] < heap[child]:
+                    child += 1
+                if heap[child] >= changed:
+                    break
+                heap[at] = heap[child]
+                at, child = child, 2 * child + 1
+            heap[at] = changed
+
+
+@kernel
+def spread_groups_of_classes(counts, weights, sizes, by_size, bounds, n_folds, key, first, out):
+    """`spread_groups` into the fold that has the least of a group's classes; of several the one with the fewest rows.
+
+    Group g has counts[g, c] rows of class c. Put into fold f, which has held[f, c], it adds the sum over c of
+    weights[c] counts[g, c] (2 held[f, c] + counts[g, c]) to that of weights[c] held[f, c]^2 over folds and classes.
+    """
+    order = np.empty_like(by_size)
+    for r in range(out.shape[0]):
+        draw_order(by_size, bounds, key_of(key, np.uint64(first + r)), order)
+        held, rows = np.zeros((n_folds, counts.shape[1]), dtype=np.int64), np.zeros(n_folds, dtype=np.int64)
+        for group in order:
+            best, least = 0, np.inf
+            for fold in range(n_folds):
+                common = 0.0
+                for c in range(counts.shape[1]):
+                    common += counts[group, c] * held[fold, c] * weights[c]
+                if common < least or (common == least and rows[fold] < rows[best]):
+                    best, least = fold, common
+            out[r, group] = best
+            rows[best] += sizes[group]
+            for c in range(counts.shape[1]):
+                held[best, c] += counts[group, c]
+
+
+@kernel
+def fill_combinations(combination, out):
+    """Write 1 for the units of a combination, and in each further row for those of the next in lexicographic order."""
+    p, n = combination.size, out.shape[1]
+    for r in range(out.shape[0]):
+        out[r] = 0
+        for i in range(p):
+            out[r, combination[i]] = 1
+        last = p - 1
+        while last >= 0 and combination[last] == n - p + last:
+            last -= 1
+        if last >= 0:
+            combination[last] += 1
+            for i in range(last + 1, p):
+                combination[i] = combination[i - 1] + 1
+
+
+@kernel
+def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, out):
+    """Write how often each unit is drawn in the replicates from `first` on, as many of a stratum as it has.
+
+    Strata as for `shuffle_codes`; the first n_limits[s] of limits[s] are those of `draw_rows`. Where all units were
+    drawn there is nothing to test, and all are drawn again.
+    """
+    times, words = np.empty(out.shape[1], dtype=np.uint8), np.empty(ROW_BLOCK // 2, dtype=np.uint64)
+    for r in range(out.shape[0]):
+        stream = key_of(key, np.uint64(first + r))
+        row = out[r]
+        if order.size == 0:
+            times = row
+        attempt = np.uint64(0)
+        times[:] = 1
+        while times.all():
+            for s in range(starts.size):
+                here = times[starts[s] : starts[s] + sizes[s]]
+                draw_rows(limits[s, : n_limits[s]], key_of(key_of(stream, attempt), np.uint64(s)), words, here)
+            attempt += np.uint64(1)
+        for i in range(order.size):
+            row[order[i]] = times[i]

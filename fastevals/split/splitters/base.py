@@ -1,0 +1,212 @@
+"""What splitters share: the protocol of scikit-learn, and the plan that the package works with."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import run
+from fastevals._kernels.draws import take_drawn
+from fastevals._random import seed_key
+from fastevals.split.splitters.layout import Layout
+
+__all__ = ["Codes", "Draw", "Pair", "SplitPlan", "Splitter", "key_of_seed", "settle", "smallest_type"]
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Rows = NDArray[np.intp]
+
+WORK = 1 << 18  # rows of a task
+
+
+class Pair(NamedTuple):
+    """Rows to train on and rows to test on, ascending."""
+
+    train: Rows
+    test: Rows
+
+
+class Draw(Protocol):
+    """What codes units get in which repetition."""
+
+    @property
+    def compiles(self) -> Hashable:
+        """The kernels it calls, and for which types."""
+
+    def fill(self, first: int, out: Codes) -> None:
+        """Write the codes of the repetitions from `first` on, of shape (n, n_units)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitPlan:
+    """The splits of one data set, drawn when asked for.
+
+    A repetition is a code for each row. The row is in the test part of fold ``code - first``, if that is in
+    ``[0, n_folds)``; what it is trained on is said by `training`.
+
+    Attributes
+    ----------
+    layout : Layout
+        The rows.
+    draw : Draw
+        What gives units their codes.
+    dtype : dtype
+        Of codes.
+    n_repeats : int
+        Repetitions; for all of very many splits it may be past 64 bits.
+    n_folds : int
+        Test parts of a repetition.
+    first : int
+        The code of the first of them.
+    training : {"others", "zeros", "times"}
+        Rows to train on: all that are not in the test part; those with code 0; each as many times as its code says.
+    """
+
+    layout: Layout
+    draw: Draw
+    dtype: np.dtype[Any]
+    n_repeats: int
+    n_folds: int = 1
+    first: int = 1
+    training: str = "zeros"
+
+    @property
+    def n_samples(self) -> int:
+        """Rows."""
+        return self.layout.n_samples
+
+    @property
+    def n_splits(self) -> int:
+        """Test parts in all."""
+        return self.n_repeats * self.n_folds
+
+    def codes(self, start: int, stop: int) -> Codes:
+        """Give the codes of some repetitions, of shape (stop - start, n_samples), without drawing those before."""
+        out = np.empty((stop - start, self.n_samples), dtype=self.dtype)
+        size = max(1, WORK // self.n_samples)
+        of_row, n_units = self.layout.of_row, self.layout.n_units
+
+        def fill(first: int) -> None:
+            part = out[first - start : first - start + size]
+            if of_row is None:
+                self.draw.fill(first, part)
+                return
+            codes = np.empty((len(part), n_units), dtype=self.dtype)
+            self.draw.fill(first, codes)
+            for row, drawn in zip(part, codes, strict=True):
+                take_drawn(drawn, of_row, row)
+
+        compiles = self.draw.compiles, of_row is None, self.dtype
+        run(fill, [*range(start, stop, size)], compiles=compiles if self.draw.compiles or of_row is not None else None)
+        return out
+
+    def indices(self, codes: Codes, fold: int) -> Pair:
+        """Give the rows of one fold of a repetition, of its codes."""
+        test = codes == self.first + fold
+        if self.training == "times":
+            return Pair(np.repeat(np.arange(self.n_samples), codes), np.flatnonzero(test))
+        train = codes == 0 if self.training == "zeros" else ~test
+        return Pair(np.flatnonzero(train), np.flatnonzero(test))
+
+    def pair(self, repeat: int, fold: int) -> Pair:
+        """Give the rows of one fold of any repetition."""
+        return self.indices(self.codes(repeat, repeat + 1)[0], fold)
+
+    def each(self) -> Iterator[Codes]:
+        """Go through the codes of all repetitions, a few drawn at a time."""
+        size = max(1, 4 * WORK // self.n_samples)
+        for start in range(0, self.n_repeats, size):
+            yield from self.codes(start, min(start + size, self.n_repeats))
+
+    def pairs(self) -> Iterator[Pair]:
+        """Go through all splits: the folds of the first repetition, then of the next."""
+        for codes in self.each():
+            for fold in range(self.n_folds):
+                yield self.indices(codes, fold)
+
+
+class Splitter:
+    """Splits rows into training and test parts; what `cv=` of scikit-learn takes."""
+
+    __slots__ = ()
+
+    def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
+        raise NotImplementedError
+
+    def plan(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> SplitPlan:
+        """Give the splits of a data set, to be drawn when needed; arguments as for `split`."""
+        return self._plan(check.check_same_rows(X=X, y=y, groups=groups), y, groups)
+
+    def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Pair]:
+        """Go through the splits.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of n_samples rows, optional
+            The data, of which only the number of rows matters; None with `y`.
+        y : array-like of shape (n_samples,), optional
+            The classes, where the splitter is stratified; else not looked at.
+        groups : array-like of shape (n_samples,), optional
+            Which rows belong together: a group is never split.
+
+        Yields
+        ------
+        train, test : ndarray of intp
+            Rows to train on and rows to test on, ascending. The same in each call.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, groups or rows of a class; if classes or groups have missing values, or don't
+            fit the data.
+        """
+        return self.plan(X, y, groups).pairs()
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
+        """Give the number of splits; arguments as for `split`, needed where it depends on them."""
+        return self.plan(X, y, groups).n_splits
+
+    def assignments(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Codes:
+        """Give all splits as one array: a code for each row in each repetition.
+
+        Parameters
+        ----------
+        X, y, groups
+            As for `split`.
+
+        Returns
+        -------
+        ndarray of shape (n_repeats, n_samples)
+            Of the smallest unsigned type that holds the codes. `KFold` and `LeaveOneOut`: the fold in which the row is
+            tested. `HoldOut` and `LeavePOut`: 0 for training, 1 for test, 2 for validation, 3 for neither.
+            `BootstrapSplit`: how often the row was drawn; those of 0 are tested. Beside it some 10 bytes a row are
+            used, stratified 30.
+
+        Raises
+        ------
+        ValueError
+            As `split`.
+        """
+        plan = self.plan(X, y, groups)
+        check.check_splits_fit(plan.n_repeats, plan.n_samples)
+        return plan.codes(0, plan.n_repeats)
+
+
+def settle(splitter: Splitter, **values: Any) -> None:
+    """Set the fields of a frozen splitter that is being made."""
+    for name, value in values.items():
+        object.__setattr__(splitter, name, value)
+
+
+def key_of_seed(rng: Any) -> int:
+    """Give the key of a splitter's streams: made once, so that it draws the same splits each time."""
+    return int(seed_key("rng", rng))
+
+
+def smallest_type(highest: int) -> np.dtype[Any]:
+    """Give the smallest unsigned type that holds codes up to the highest."""
+    return np.min_scalar_type(highest)

@@ -1,0 +1,131 @@
+"""Leave-one-out and leave-p-out."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Hashable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastevals import _validation as check
+from fastevals._kernels.splits import fill_combinations
+from fastevals.split.splitters.base import Codes, Draw, SplitPlan, Splitter, key_of_seed, settle, smallest_type
+from fastevals.split.splitters.layout import Layout
+from fastevals.split.splitters.shuffled import Fixed, Shuffled
+from fastevals.split.splitters.sizes import TEST, TRAIN
+
+__all__ = ["LeaveOneOut", "LeavePOut"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut(Splitter):
+    """Each row is tested by itself, after training on all others; given groups, each group.
+
+    Examples
+    --------
+    >>> from fastevals import LeaveOneOut
+    >>> [(train.tolist(), test.tolist()) for train, test in LeaveOneOut().split(["a", "b", "c"])]
+    [([1, 2], [0]), ([0, 2], [1]), ([0, 1], [2])]
+    """
+
+    def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
+        layout = Layout.of(n_samples, groups)
+        layout.check_sizes(2, "LeaveOneOut")
+        n = layout.n_units
+        dtype = smallest_type(n - 1)
+        return SplitPlan(layout, Fixed(np.arange(n, dtype=dtype)), dtype, 1, n, first=0, training="others")
+
+
+@dataclass(frozen=True, slots=True)
+class LeavePOut(Splitter):
+    """All choices of p rows are tested, after training on the others; or so many random ones.
+
+    Parameters
+    ----------
+    p : int
+        Rows left out, fewer than there are; given groups, groups.
+    n_repeats : int, optional
+        Random choices, all equally likely and independent: one may come twice. By default all C(n, p), in
+        lexicographic order.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        The seed, read when the splitter is made: it gives the same splits in each call, with None too.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals import LeavePOut
+    >>> LeavePOut(2).assignments(range(3))
+    array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=uint8)
+    >>> LeavePOut(2).get_n_splits(range(1000))
+    499500
+    """
+
+    p: int
+    _: KW_ONLY
+    n_repeats: int | None = None
+    rng: Any = field(default=None, compare=False)
+    _key: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        settle(self, p=check.check_integer("p", self.p, low=1), _key=key_of_seed(self.rng))
+        if self.n_repeats is not None:
+            settle(self, n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
+        """Give the number of splits; arguments as for `split`, not needed for random ones."""
+        return self.plan(X, y, groups).n_splits if self.n_repeats is None else self.n_repeats
+
+    def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
+        layout = Layout.of(n_samples, groups)
+        n = layout.n_units
+        check.check_left_out(self.p, n, layout.unit)
+        dtype = smallest_type(TEST)
+        if self.n_repeats is None:
+            draw: Draw = Combinations(n, self.p)
+            return SplitPlan(layout, draw, dtype, math.comb(n, self.p))
+        parts = [(TEST, self.p), (TRAIN, n - self.p)]
+        parts.sort(key=lambda part: part[1])
+        codes, counts = zip(*parts, strict=True)
+        return SplitPlan(
+            layout, Shuffled.of(layout, codes, np.array([counts]), dtype, self._key), dtype, self.n_repeats
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """All choices of p out of n, in lexicographic order."""
+
+    n: int
+    p: int
+
+    @property
+    def compiles(self) -> Hashable:
+        """The kernel."""
+        return fill_combinations
+
+    def fill(self, first: int, out: Codes) -> None:
+        """Write the choices from number `first` on."""
+        fill_combinations(np.array(self.choice(first)), out)
+
+    def choice(self, number: int) -> list[int]:
+        """Give the choice of a number.
+
+        Of all choices of m out of those from `low` on, C(n - low, m) - C(n - i, m) start with one before i.
+        """
+        chosen: list[int] = []
+        low = 0
+        for m in range(self.p, 0, -1):
+            behind = math.comb(self.n - low, m) - number
+            i = bisect_left(range(low, self.n), 1, key=lambda i: int(math.comb(self.n - i - 1, m) < behind)) + low
+            number = math.comb(self.n - i, m) - behind
+            chosen.append(i)
+            low = i + 1
+        return chosen
