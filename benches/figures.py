@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benches.bias_variance import PART
+from benches.estimates import HOLD_OUT_LOOPS, HOLD_OUTS
 from benches.resampling import LOOPS, REPLICATES
 from benches.significance import FLIP_LOOPS, FLIPS, PAIRS, SINGLE_PAIRS
 
@@ -45,6 +47,11 @@ TITLES = {
     "sign_flips": "permutation test of paired differences, 10,000 permutations",
     "friedman": "Friedman's test of 50 algorithms, a result a row",
     "wilcoxon_pairs": "Wilcoxon's tests of all pairs of models, a difference a row",
+    "stratified_folds": "assignments of 10 times 10-fold cross-validation, stratified",
+    "hold_outs": "mean squared error of 10,000 hold-outs of 392 rows, drawing included",
+    "bias_variance": "bias and variance of 200 models",
+    "bias_variance_classes": "the same of 0-1 loss, 10 classes",
+    "bias_variance_memory": "extra memory of bias and variance of 200 models",
     "confusion_matrix": "confusion matrix, 10 classes",
     "import": "import, whole process",
     "first_auc": "fresh process: import and one AUC of 1,000 rows",
@@ -169,6 +176,12 @@ FIGURES: dict[str, Figure] = {
         Figure("sign_flips", "numpy, unpacked bits", M // 10, at_least=5, times=FLIPS / FLIP_LOOPS),
         Figure("friedman", "scipy", M // 2, at_least=5),
         Figure("wilcoxon_pairs", "scipy", M),
+        Figure("stratified_folds", "scikit-learn", M, at_least=10),
+        Figure("hold_outs", "np.random+np.argsort", at_most=5.0),
+        Figure("hold_outs", "scikit-learn", times=HOLD_OUTS / HOLD_OUT_LOOPS),
+        Figure("bias_variance", "np.sum", M // 2, at_most=1.5),
+        Figure("bias_variance_classes", "np.bincount", M // 2, at_least=15, times=PART),
+        Figure("bias_variance_memory", rows=M // 2, at_most=40, unit="B/row"),
         Figure("confusion_matrix", "numpy", 10 * M, at_most=0.5),
         Figure("confusion_matrix", "scikit-learn", M),
         Figure("memory", rows=10 * M, at_most=10, unit="B/row"),

@@ -54,6 +54,11 @@ BOOTSTRAP_MEMORY = MEMORY.format(
     call="fastevals.bootstrap(made, ['roc_auc', 'average_precision'], n_resamples=20)",
     share="fastevals.get_num_threads()",
 )
+DECOMPOSITION_MEMORY = MEMORY.format(
+    there="from benches.bias_variance import predictions; return data.t, predictions(data)",
+    call="from fastevals.measure.bias_variance import bias_variance; bias_variance(*made)",
+    share="1",
+)
 
 
 def _python(*arguments: str, cache: str | None = None) -> str:
@@ -92,5 +97,6 @@ PROCESSES = installed(
         "cold_report": {"fastevals": _cold("-m", "fastevals", "report")},
         "memory": {"fastevals": _number(AUC_MEMORY)} if LINUX else {},
         "bootstrap_memory": {"fastevals": _number(BOOTSTRAP_MEMORY)} if LINUX else {},
+        "bias_variance_memory": {"fastevals": _number(DECOMPOSITION_MEMORY)} if LINUX else {},
     }
 )

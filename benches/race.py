@@ -9,16 +9,19 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
+from benches.bias_variance import BIAS_VARIANCE
 from benches.data import Data
+from benches.estimates import ESTIMATES
 from benches.figures import Figure
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
 from benches.significance import SIGNIFICANCE
+from benches.splits import SPLITS
 
 __all__ = ["Result", "can_run", "checked_sides", "judged", "timed", "warm_up"]
 
-CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | PROCESSES
+CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | PROCESSES
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from fastevals._validation import check_integer
 
-__all__ = ["blocks", "chunks", "get_num_threads", "num_threads", "run", "set_num_threads"]
+__all__ = ["blocks", "chunks", "get_num_threads", "num_threads", "progress_bar", "run", "set_num_threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -184,7 +184,7 @@ def run(
     todo = iter(range(len(items)))
     stop = threading.Event()
     done: deque[int] = deque()
-    with _progress_bar(len(items), progress) as show:
+    with progress_bar(len(items), progress) as show:
 
         def work(tick: Callable[[int], object] = lambda number: None) -> None:
             space = () if workspace is None else (workspace(),)
@@ -259,7 +259,7 @@ def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:
 
 
 @contextlib.contextmanager
-def _progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], object]]:
+def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], object]]:
     """Give a function to call with the number of items done."""
     if not wanted:
         yield lambda number: None

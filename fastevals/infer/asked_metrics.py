@@ -14,7 +14,7 @@ from fastevals.measure.counts import Cells
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import RegressionMetrics
 
-__all__ = ["MatrixMetric", "bounds_of", "error_metric", "kind_of", "matrix_metric"]
+__all__ = ["MatrixMetric", "bounds_of", "error_metric", "is_greater_better", "kind_of", "matrix_metric"]
 
 MatrixMetric = Callable[[ConfusionMatrix], Any]
 
@@ -25,6 +25,7 @@ MATRIX_METRICS = (
 )  # fmt: skip
 OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
 OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
+LESS_IS_BETTER = ("hamming_loss", "cost")  # of matrices, beside what the registry says
 UNBOUNDED = (-math.inf, math.inf)
 
 
@@ -44,6 +45,15 @@ def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
     if asked.name in ERRORS:
         return (-math.inf, 1.0) if asked.name == "r2" else (0.0, math.inf)
     return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
+
+
+def is_greater_better(asked: AskedMetric | Callable[..., Any]) -> bool | None:
+    """Tell a metric's direction, None of a function, whose direction isn't known."""
+    if not isinstance(asked, AskedMetric):
+        return None
+    if asked.name in METRICS:
+        return METRICS[asked.name].greater_is_better
+    return asked.name == "r2" if asked.name in ERRORS else asked.name not in LESS_IS_BETTER
 
 
 def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:

@@ -20,6 +20,7 @@ __all__ = [
     "TIED",
     "ByMetric",
     "Null",
+    "ResampledByMetric",
     "SignificanceResult",
     "level_of",
     "tail_of",
@@ -34,7 +35,43 @@ ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ByMetric(Frozen, Mapping[str, Any]):
-    """Results by metric, a mapping in the order asked for, and how they were made.
+    """Results by metric, a mapping in the order asked for.
+
+    Attributes
+    ----------
+    metrics : dict of str to result
+        What the mapping holds.
+    """
+
+    metrics: dict[str, Any]
+
+    def __getitem__(self, metric: Any) -> Any:
+        if str(metric) not in self.metrics:
+            raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
+        return self.metrics[str(metric)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __repr__(self) -> str:
+        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
+        return f"{type(self).__name__}({self._how()}{shown})"
+
+    def _how(self) -> str:
+        """Say in a few words how they were made."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give results and settings, arrays as lists."""
+        return {**Frozen.to_dict(self), "metrics": {name: each.to_dict() for name, each in self.metrics.items()}}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ResampledByMetric(ByMetric):
+    """Results by metric of bootstrap replicates.
 
     Attributes
     ----------
@@ -50,31 +87,13 @@ class ByMetric(Frozen, Mapping[str, Any]):
         Side of the intervals, and of tests.
     """
 
-    metrics: dict[str, Any]
     n_resamples: int
     confidence_level: float
     method: str
     alternative: str
 
-    def __getitem__(self, metric: Any) -> Any:
-        if str(metric) not in self.metrics:
-            raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
-        return self.metrics[str(metric)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
-
-    def __len__(self) -> int:
-        return len(self.metrics)
-
-    def __repr__(self) -> str:
-        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
-        how = f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
-        return f"{type(self).__name__}({how}{shown})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give results and settings, arrays as lists."""
-        return {**Frozen.to_dict(self), "metrics": {name: each.to_dict() for name, each in self.metrics.items()}}
+    def _how(self) -> str:
+        return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
 
 
 class Null(NamedTuple):

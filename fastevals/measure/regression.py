@@ -21,7 +21,7 @@ from fastevals.measure.median import EVERYTHING, NOTHING, Around, Bracket, brack
 from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.results import Frozen
 
-__all__ = ["RegressionMetrics", "RegressionSums", "as_double", "errors_of", "regression_metrics"]
+__all__ = ["RegressionMetrics", "RegressionSums", "as_double", "errors_of", "metrics_of_sums", "regression_metrics"]
 
 Floats = NDArray[np.float64]
 
@@ -38,17 +38,17 @@ class RegressionSums(NamedTuple):
 
     Attributes
     ----------
-    weight : float
+    weight : float or ndarray
         Number of rows or sum of weights.
-    scatter : float
+    scatter : float or ndarray
         Squared deviations of the targets from their mean.
     square, over, under, relative : ndarray of shape (n_models,)
         Squared errors; prediction less target where it is above, target less prediction where it is below; absolute
-        error over absolute target.
+        error over absolute target. Where rows are not the same for all, each has a `weight` and a `scatter`.
     """
 
-    weight: float
-    scatter: float
+    weight: Any
+    scatter: Any
     square: Floats
     over: Floats
     under: Floats
@@ -212,7 +212,7 @@ def errors_of(
     if first * (first / weight) > FAR * second:
         totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
     sums = RegressionSums.of(totals)
-    values = {**_metrics(sums, quantile), "r2": _r2(sums)}
+    values = metrics_of_sums(sums, quantile)
     if median:
         models = list(zip(predictions, brackets, around, strict=True))
         values["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
@@ -222,8 +222,8 @@ def errors_of(
 # From sums to metrics ---------------------------------------------------------------------------------------------
 
 
-def _metrics(sums: RegressionSums, quantile: float) -> dict[str, Any]:
-    """Give the metrics that are means."""
+def metrics_of_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
+    """Give all metrics but the median; R2 is NaN where it is undefined."""
     mean_square = sums.square / sums.weight
     # A share of zero leaves its side out, an infinite sum included.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
@@ -234,15 +234,15 @@ def _metrics(sums: RegressionSums, quantile: float) -> dict[str, Any]:
             "mean_absolute_error": (sums.over + sums.under) / sums.weight,
             "mean_absolute_percentage_error": sums.relative / sums.weight,
             "pinball_loss": sum(sides) / sums.weight,
+            "r2": _r2(sums),
         }
 
 
 def _r2(sums: RegressionSums) -> Floats:
     """Give the coefficient of determination, NaN where it has none."""
-    if not 0 < sums.scatter < math.inf:
-        return np.full(sums.square.size, math.nan)
+    there = (np.asarray(sums.scatter) > 0) & np.isfinite(sums.scatter)
     with np.errstate(over="ignore"):
-        return 1 - sums.square / sums.scatter
+        return np.asarray(np.where(there, 1 - sums.square / np.where(there, sums.scatter, 1.0), math.nan))
 
 
 def _warn_no_r2(targets: NDArray[Any]) -> None:

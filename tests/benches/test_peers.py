@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
+from benches.bias_variance import BIAS_VARIANCE
 from benches.data import Data
+from benches.estimates import ESTIMATES
 from benches.figures import FIGURES
 from benches.peers import COMPARISONS, YARDSTICKS, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
 from benches.significance import SIGNIFICANCE
+from benches.splits import SPLITS
 
-CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE
+CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE
 PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.intervals import TIE, confidence_interval
 from fastevals.infer.bootstrap.plan import Plan
-from fastevals.infer.results import ByMetric
+from fastevals.infer.results import ResampledByMetric
 from fastevals.measure.results import Frozen, Interval, number_or_array
 
 __all__ = ["BootstrapResult", "Estimate", "estimate_of"]
@@ -64,7 +64,7 @@ class Estimate(Frozen):
         )
 
 
-class BootstrapResult(ByMetric):
+class BootstrapResult(ResampledByMetric):
     """What `bootstrap` gives: a mapping from each metric to its `Estimate`.
 
     Examples

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals.infer.bootstrap.result import Estimate
-from fastevals.infer.results import ByMetric
+from fastevals.infer.results import ResampledByMetric
 from fastevals.measure.results import Frozen, Interval, as_list
 
 __all__ = ["Difference", "MetricComparison", "ModelComparison"]
@@ -75,7 +75,7 @@ class MetricComparison(Frozen):
         }
 
 
-class ModelComparison(ByMetric):
+class ModelComparison(ResampledByMetric):
     """What `compare_rankings` and `compare_predictions` give: a mapping from each metric to its `MetricComparison`.
 
     Examples

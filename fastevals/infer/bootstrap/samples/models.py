@@ -12,6 +12,7 @@ from fastevals.infer.bootstrap.samples.base import SLOW, Values
 from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
 from fastevals.measure.asked import RankingMetric
+from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
 
@@ -43,7 +44,7 @@ class ModelsSample(UnitSample):
         ]
         models: list[tuple[Sweeps, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
-            sweeps, rows, cells = rows_by_step(ranking, each, negative, metrics)
+            sweeps, rows, cells = rows_by_step(ranking.counts, each, negative, metrics)
             if not models and groups is None:
                 units = units.numbered(rows)
             models.append((sweeps, CellCounter(rows, cells, sweeps.steps.sizes.size, units, weights)))
@@ -89,10 +90,10 @@ class ModelsSample(UnitSample):
 
 
 def rows_by_step(
-    ranking: Ranking, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
+    counts: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
 ) -> tuple[Sweeps, NDArray[np.intp], NDArray[Any]]:
-    """Give the sweeps of a ranking's metrics, its rows in the order of their cells, and the cell of each of these."""
-    sweeps = Sweeps(ranking.counts, metrics, rows=True)
+    """Give the sweeps of metrics of counts, the rows in the order of their cells, and the cell of each of these."""
+    sweeps = Sweeps(counts, metrics, rows=True)
     rows, ranks = _by_class_and_score(negative, scores)
     return sweeps, rows, sweeps.steps.of_row[1 + ranks] + negative[rows] * sweeps.steps.tied.size
 

@@ -85,9 +85,14 @@ class Rows:
         Rows, fewer than 2**32.
     rate : float, optional
         As for `Urn`.
+
+    Attributes
+    ----------
+    limits : ndarray of uint32 of shape (12,) or (0,)
+        What `draw_rows` takes.
     """
 
-    __slots__ = ("_limits", "n")
+    __slots__ = ("limits", "n")
 
     def __init__(self, n: int, rate: float | None = None) -> None:
         from scipy.special import pdtr
@@ -95,11 +100,11 @@ class Rows:
         self.n = n
         rate = _usual_rate(n) if rate is None else rate
         limits = np.ldexp(pdtr(np.arange(ROW_LIMITS), rate), 32) - 1
-        self._limits = np.minimum(limits, 2**32 - 1).astype(np.uint32)[: ROW_LIMITS if rate else 0]
+        self.limits = np.minimum(limits, 2**32 - 1).astype(np.uint32)[: ROW_LIMITS if rate else 0]
 
     def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
         """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
-        draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
+        draw_rows(self.limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
 
     def __repr__(self) -> str:
         return f"Rows({self.n})"

@@ -88,7 +88,7 @@ class Pool:
     def __init__(self, labels: BinaryLabels, scores: NDArray[Any], metric: RankingMetric) -> None:
         true = np.concatenate((labels.values, labels.values))
         ranking = Ranking(true, scores, pos_label=labels.positive)
-        self._sweeps, self.rows, cells = rows_by_step(ranking, scores, true != labels.positive, [metric])
+        self._sweeps, self.rows, cells = rows_by_step(ranking.counts, scores, true != labels.positive, [metric])
         units = Units.of(true.size, None, None).numbered(self.rows)
         self._counter = CellCounter(self.rows, cells, self._sweeps.steps.sizes.size, units, None)
         self.task_size = max(1, min(WORK // true.size, MOST)) if self._sweeps.quick else SLOW

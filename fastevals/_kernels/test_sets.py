@@ -1,0 +1,53 @@
+"""Counts and sums of the rows of each test set, from the fold that each row is tested in.
+
+`folds[n_repeats, n_samples]` are unsigned: those from `n_folds` on, however large, are no test set's.
+"""
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["add_deviations", "add_terms", "count_cells"]
+
+
+@kernel
+def count_cells(folds, cells, counts):
+    """Count the rows of each cell into counts[n_repeats, n_folds, n_cells]."""
+    n_folds = counts.shape[1]
+    for repeat in range(folds.shape[0]):
+        of_repeat = counts[repeat]
+        for row in range(cells.size):
+            fold = folds[repeat, row]
+            if fold < n_folds:
+                of_repeat[fold, cells[row]] += 1
+
+
+@kernel
+def add_terms(folds, terms, totals):
+    """Add one for each row, and its terms[n_samples, n_terms], to totals[n_repeats, n_folds, at least 1 + n_terms]."""
+    n_folds, n_terms = totals.shape[1], terms.shape[1]
+    for repeat in range(folds.shape[0]):
+        of_repeat = totals[repeat]
+        for row in range(terms.shape[0]):
+            fold = folds[repeat, row]
+            if fold < n_folds:
+                of_repeat[fold, 0] += 1.0
+                for k in range(n_terms):
+                    of_repeat[fold, k + 1] += terms[row, k]
+
+
+@kernel
+def add_deviations(folds, values, sizes, totals):
+    """Write the mean of the values, and the sum of the squares of what they deviate from it, to the last two totals.
+
+    Welford's way, by which equal values deviate by exactly 0. `sizes` is scratch of n_folds.
+    """
+    n_folds, mean, scatter = totals.shape[1], totals.shape[2] - 2, totals.shape[2] - 1
+    for repeat in range(folds.shape[0]):
+        of_repeat = totals[repeat]
+        sizes[:] = 0.0
+        for row in range(values.size):
+            fold = folds[repeat, row]
+            if fold < n_folds:
+                sizes[fold] += 1.0
+                deviation = values[row] - of_repeat[fold, mean]
+                of_repeat[fold, mean] += deviation / sizes[fold]
+                of_repeat[fold, scatter] += deviation * (values[row] - of_repeat[fold, mean])

@@ -1,0 +1,218 @@
+"""The error of a learner, from splits of the data into training and test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.asked_metrics import bounds_of, is_greater_better
+from fastevals.infer.results import level_of
+from fastevals.measure.asked import as_asked
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.split.estimates.asked import Asked, tallies_of
+from fastevals.split.estimates.corrections import corrected
+from fastevals.split.estimates.fits import Counted, SplitFit, describe
+from fastevals.split.estimates.plans import plan_of, shape_of
+from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, estimate_of, resampled_interval
+from fastevals.split.estimates.tallies.base import Floats, Tally
+from fastevals.split.estimates.tallies.direct import FunctionTally
+from fastevals.split.estimates.tallies.labels import MOST_KEPT, LabelTally
+from fastevals.split.fitting import run_fits
+from fastevals.split.learners import learner_of
+from fastevals.split.splitters import BootstrapSplit
+
+__all__ = ["estimate_error"]
+
+METHODS = ("out-of-bag", ".632", ".632+")
+
+
+def estimate_error(
+    learner: Any,
+    X: Any,
+    y: Any,
+    splitter: Any,
+    metrics: Any,
+    *,
+    groups: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    training: bool = False,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> ErrorEstimates:
+    """Estimate how well a learner predicts: fit it to the training rows of each split, measure it on the test rows.
+
+    Predictions are counted as they come, and metrics taken of the counts: of each split, whose mean is the value
+    (macro), and of all test sets together (micro).
+
+    Parameters
+    ----------
+    learner : function or estimator
+        Called as ``learner(X_train, y_train, X_test, **params)`` for predictions of the test rows; or an object with
+        `fit` and `predict` (and, for scores, `predict_proba` or `decision_function`), of which a copy is fitted.
+    X, y : data of n_samples rows
+        Arrays, frames, sparse matrices or lists, as the learner takes them.
+    splitter : splitter
+        One of this package; anything with scikit-learn's ``split(X, y, groups)``; or pairs (train, test) of row
+        numbers.
+    metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
+        What to measure. A function is called with the truth and the predictions of the test rows and gives a number. An
+        estimator predicts labels and scores, as the metrics need; a function gives one array, so its metrics must be
+        all of labels, all of scores or all of numbers.
+    groups : array-like of shape (n_samples,), optional
+        Rows that belong together, for the splitter.
+    params : mapping, optional
+        Parameters of the learner.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans.
+    labels : sequence, optional
+        All classes and their order, for metrics of predicted labels; by default those of `y`.
+    training : bool
+        Measure the fit on its training rows too. (They are predicted in the same call as the test rows.)
+    method : {None, "out-of-bag", ".632", ".632+"}
+        With a `BootstrapSplit`: the value is the mean over the replicates, each on the rows that it did not draw (None
+        is the same); or corrected for their being fewer, with one more fit, to all rows.
+    confidence_level : float in (0, 1)
+        Of the intervals.
+    n_jobs : int, optional
+        Workers of joblib, -1 for one a CPU; by default all fits are made here.
+    progress : bool
+        Show a bar (needs tqdm).
+
+    Returns
+    -------
+    ErrorEstimates
+        A mapping from each metric to its `ErrorEstimate`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described, a split has no test rows or rows in both parts, the learner predicts NaN or
+        a label that `y` has not. An error of the learner is raised with a note that says in which fit.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a metric is undefined in some splits (an AUC where a fold has one class): they are counted in `n_undefined`
+        and left out of the mean.
+
+    Notes
+    -----
+    The interval is Student's t of Nadeau and Bengio [1]_: with J splits of variance s^2 the variance of their mean is
+    taken to be s^2 (1 / J + n_test / n_train), as training sets overlap. For one fixed predictor under repeated
+    hold-out that tends to sigma^2 / n, its variance on n rows. It is conservative for the folds of a cross-validation,
+    whose test sets do not overlap. No estimator of the variance is unbiased for all data there [2]_. An
+    interval is clipped to what the metric can be; where all splits agree it has no width, which says little.
+
+    A corrected bootstrap's value is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_. Where greater is better
+    it is made of distances from the best value. As they propose (section 5), the interval's width is that of the
+    out-of-bag estimate times the ratio of the two errors. `standard_deviation` is of the replicates.
+
+    Metrics of scores keep the distinct scores of each test set until the end, for the micro average.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003), "Inference for the Generalization Error", Machine Learning 52, 239-281,
+       doi:10.1023/A:1024068626366.
+    .. [2] Bengio, Y. and Grandvalet, Y. (2004), "No Unbiased Estimator of the Variance of K-Fold Cross-Validation",
+       JMLR 5, 1089-1105.
+    .. [3] Efron, B. and Tibshirani, R. (1997), "Improvements on Cross-Validation: The .632+ Bootstrap Method", JASA 92,
+       548-560, doi:10.1080/01621459.1997.10474007.
+
+    Examples
+    --------
+    A learner that predicts the commoner class, of as many rows of each: leaving one out, it is always wrong.
+
+    >>> from fastevals import KFold, LeaveOneOut, estimate_error
+    >>> majority = lambda X_train, y_train, X_test: [int(2 * sum(y_train) > len(y_train))] * len(X_test)
+    >>> X, y = list(range(100)), [0, 1] * 50
+    >>> estimate_error(majority, X, y, LeaveOneOut(), "error_rate")["error_rate"].value
+    1.0
+    >>> estimate_error(majority, X, y, KFold(10, stratified=True, rng=1), "error_rate")["error_rate"].value
+    0.5
+    """
+    asked = as_asked(metrics)
+    level, alpha = level_of(confidence_level)
+    own = learner_of("learner", learner, params)
+    plan = plan_of("splitter", splitter, X, y, groups)
+    check.check_splits_method("method", method, METHODS, isinstance(splitter, BootstrapSplit))
+    tallies, positive = tallies_of(asked, "y", y, several=own.is_estimator, pos_label=pos_label, labels=labels)
+    if method == ".632+":
+        check.check_no_information([name for each in tallies if isinstance(each, FunctionTally) for name in each.names])
+    fit = SplitFit(own, X, y, plan, tallies, positive, check.as_flag("training", training))
+    items: list[Any] = [(repeat, fold) for repeat in range(plan.n_repeats) for fold in range(plan.n_folds)]
+    fits = [*items, None] if method in METHODS[1:] else items
+    show = check.as_flag("progress", progress)
+    counted = list(run_fits(fit, fits, describe=describe, n_jobs=n_jobs, progress=show))
+    whole = counted.pop() if len(counted) > len(items) else None
+    shape = shape_of(plan)
+    sizes = np.array([(each.n_train, each.n_test) for each in counted]).T.reshape(2, *shape)
+    test_to_train = float(sizes[1].mean() / sizes[0].mean())
+    found: dict[str, ErrorEstimate] = {}
+    for k, tally in enumerate(tallies):
+        values, micro = _measured(tally, [each.test[k] for each in counted])
+        in_training = _measured(tally, [each.training[k] for each in counted]) if training else None
+        for m, name in enumerate(tally.names):
+            found[name] = estimate_of(
+                name, values[m].reshape(shape), micro[m],
+                bounds=bounds_of(asked[name]), test_to_train=test_to_train, alpha=alpha,
+            )  # fmt: skip
+            if in_training is not None:
+                of_training = estimate_of(
+                    f"{name} of training rows", in_training[0][m].reshape(shape), in_training[1][m]
+                )
+                found[name] = replace(found[name], training=of_training)
+    if whole is not None:
+        found.update(_corrected(found, asked, tallies, whole, str(method), test_to_train, alpha))
+    matrices = _matrices(tallies, counted, shape)
+    in_order = {name: found[name] for name in asked}
+    return ErrorEstimates(in_order, sizes[0], sizes[1], matrices, splitter, method, level)
+
+
+def _measured(tally: Tally, counted: list[Any]) -> tuple[Floats, Floats]:
+    return tally.values(counted), tally.micro(counted)
+
+
+def _corrected(
+    found: Mapping[str, ErrorEstimate],
+    asked: Asked,
+    tallies: Sequence[Tally],
+    whole: Sequence[NDArray[Any]],
+    method: str,
+    test_to_train: float,
+    alpha: float,
+) -> dict[str, ErrorEstimate]:
+    """Give the estimates with the .632 or the .632+ value in place of the mean over the replicates."""
+    changed = {}
+    for tally, predicted in zip(tallies, whole, strict=True):
+        rows = np.arange(predicted.size)
+        own = tally.values([tally.of_rows(rows, predicted)])[:, 0]
+        none = tally.no_information(predicted)
+        for name, err, rate in zip(tally.names, own.tolist(), none.tolist(), strict=True):
+            estimate, bounds = found[name], bounds_of(asked[name])
+            best = bounds[1] if is_greater_better(asked[name]) else None
+            parts = corrected(err, estimate.value, rate, best)
+            value = parts.error_632_plus if method == ".632+" else parts.error_632
+            interval, defined = estimate.confidence_interval, estimate.per_split[~np.isnan(estimate.per_split)]
+            if not np.isnan(interval.low):
+                losses = [each if best is None else best - each for each in (value, estimate.value)]
+                ratio = losses[0] / losses[1] if losses[1] else 1.0
+                interval = resampled_interval(defined, test_to_train, alpha, bounds, ratio, value)
+            changed[name] = replace(estimate, value=value, confidence_interval=interval, bootstrap=parts)
+    return changed
+
+
+def _matrices(tallies: Sequence[Tally], counted: Sequence[Counted], shape: tuple[int, int]) -> ConfusionMatrix | None:
+    for k, tally in enumerate(tallies):
+        if isinstance(tally, LabelTally) and len(counted) * tally.classes.size**2 <= MOST_KEPT:
+            n = tally.classes.size
+            return ConfusionMatrix(np.stack([each.test[k] for each in counted]).reshape(*shape, n, n), tally.classes)
+    return None

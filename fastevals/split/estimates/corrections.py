@@ -1,0 +1,149 @@
+"""The .632 and .632+ corrections of a bootstrap's error."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.results import number_or_array
+
+__all__ = ["BootstrapErrors", "corrected", "error_632", "error_632_plus"]
+
+Floats = NDArray[np.float64]
+
+DRAWN = 0.632  # chance of a row to be drawn, 1 - 1 / e, as the sources round it
+
+
+class BootstrapErrors(NamedTuple):
+    """A metric's parts of a bootstrap estimate; where greater is better, of its distance from the best value.
+
+    Attributes
+    ----------
+    out_of_bag : float
+        Mean over the replicates, each on the rows that it did not draw: Err(1).
+    resubstitution : float
+        Of a fit to all rows, on the same rows.
+    no_information_rate : float
+        Of that fit if its predictions said nothing of the truth: over all pairs of one row's truth and another's
+        prediction (an AUC's is 0.5). NaN of functions and the median.
+    relative_overfitting_rate : float
+        How far from the resubstitution towards no information the out-of-bag value is, within [0, 1].
+    error_632 : float
+        ``0.368 * resubstitution + 0.632 * out_of_bag``.
+    error_632_plus : float
+        With more of the out-of-bag value the more the fit is overfitted.
+    """
+
+    out_of_bag: float
+    resubstitution: float
+    no_information_rate: float
+    relative_overfitting_rate: float
+    error_632: float
+    error_632_plus: float
+
+
+def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
+    """Give Efron's .632 estimate: 0.368 times the error on the training rows, 0.632 times that out of the bag.
+
+    Parameters
+    ----------
+    resubstitution : float or array-like
+        Error of a fit to all rows, on the same rows.
+    out_of_bag : float or array-like
+        Mean error of bootstrap replicates, each on the rows that it did not draw. Arrays are broadcast.
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If the arguments are no real numbers, NaN, or of shapes that do not fit.
+
+    References
+    ----------
+    Efron, B. (1983), "Estimating the Error Rate of a Prediction Rule", JASA 78, 316-331, doi:10.2307/2288636.
+
+    Examples
+    --------
+    >>> from fastevals import error_632
+    >>> round(error_632(0.1, 0.25), 4)
+    0.1948
+    """
+    values = check.as_errors(resubstitution=resubstitution, out_of_bag=out_of_bag)
+    return number_or_array(_error_632(*values))
+
+
+def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_information_rate: ArrayLike) -> Any:
+    """Give Efron and Tibshirani's .632+ estimate, which allows for a fit that knows its training rows by heart.
+
+    With R the relative overfitting rate, ``(out_of_bag - resubstitution) / (no_information_rate - resubstitution)``
+    clipped to [0, 1], and Err' the out-of-bag error, but at most the no-information rate, it is
+    ``error_632 + (Err' - resubstitution) * 0.368 * 0.632 * R / (1 - 0.368 * R)``.
+
+    Parameters
+    ----------
+    resubstitution, out_of_bag : float or array-like
+        As for `error_632`. Less is better: give 1 - accuracy, not accuracy.
+    no_information_rate : float or array-like
+        Error if predictions said nothing of the truth: over all pairs of one row's truth and another's prediction.
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If the arguments are no real numbers, NaN, or of shapes that do not fit.
+
+    References
+    ----------
+    Efron, B. and Tibshirani, R. (1997), "Improvements on Cross-Validation: The .632+ Bootstrap Method", JASA 92,
+    548-560, doi:10.1080/01621459.1997.10474007, eq. 29 to 32.
+
+    Examples
+    --------
+    >>> from fastevals import error_632_plus
+    >>> error_632_plus(0.0, 0.5, 0.5), round(error_632_plus(0.1, 0.25, 0.5), 4)
+    (0.5, 0.21)
+    """
+    values = check.as_errors(
+        resubstitution=resubstitution, out_of_bag=out_of_bag, no_information_rate=no_information_rate
+    )
+    return number_or_array(_error_632_plus(*values))
+
+
+def corrected(resubstitution: float, out_of_bag: float, no_information: float, best: float | None) -> BootstrapErrors:
+    """Give all parts of an estimate; of a metric of which `best` is the largest value, in its own unit."""
+    own = np.array([resubstitution, out_of_bag, no_information])
+    err, out, none = own if best is None else best - own
+    parts = np.array([_error_632(err, out), _error_632_plus(err, out, none)])
+    estimates = parts if best is None else best - parts
+    overfitting = float(_overfitting_rate(err, out, none))
+    return BootstrapErrors(out_of_bag, resubstitution, no_information, overfitting, *map(float, estimates))
+
+
+def _error_632(err: Any, out: Any) -> Any:
+    return (1 - DRAWN) * err + DRAWN * out
+
+
+def _overfitting_rate(err: Any, out: Any, none: Any) -> Floats:
+    """Give R, 0 where nothing is overfitted; NaN stays NaN."""
+    gap, most = np.asarray(out - err), np.asarray(none - err)
+    missing = np.isnan(gap) | np.isnan(most)
+    there = (gap > 0) & (most > 0)
+    with np.errstate(invalid="ignore"):
+        rate = np.minimum(gap / np.where(there, most, 1.0), 1.0)
+    return np.where(missing, np.nan, np.where(there, rate, 0.0))
+
+
+def _error_632_plus(err: Any, out: Any, none: Any) -> Floats:
+    rate = _overfitting_rate(err, out, none)
+    # Without overfitting there is nothing to add, whichever error is the larger.
+    more = (np.minimum(out, none) - err) * ((1 - DRAWN) * DRAWN * rate / (1 - (1 - DRAWN) * rate))
+    return np.asarray(_error_632(err, out) + more)

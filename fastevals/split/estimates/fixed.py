@@ -1,0 +1,187 @@
+"""Predictions that are there beforehand, measured on the test sets of many splits in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import run
+from fastevals._kernels.test_sets import count_cells
+from fastevals.infer.asked_metrics import bounds_of
+from fastevals.infer.results import level_of
+from fastevals.measure.asked import as_asked
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.split.estimates.asked import tallies_of
+from fastevals.split.estimates.plans import AssignedFolds, CodedSplits, plan_of, shape_of
+from fastevals.split.estimates.result import ErrorEstimates, estimate_of
+from fastevals.split.estimates.tallies.base import Floats, Tally
+from fastevals.split.estimates.tallies.labels import MOST_KEPT, LabelTally
+from fastevals.split.estimates.tallies.scores import RankTally
+
+__all__ = ["evaluate_splits"]
+
+WORK = 1 << 18  # codes of rows of one task
+
+
+def evaluate_splits(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    splits: Any,
+    metrics: Any,
+    *,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    progress: bool = False,
+) -> ErrorEstimates:
+    """Measure predictions on the test sets of many splits: those of a fixed predictor, or out-of-fold ones.
+
+    Nothing is fitted. Rows are counted, or their errors added up, for all test sets in one pass over the splits, of
+    which a chunk is drawn at a time; scores are sorted once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels or targets.
+    y_pred : array-like of shape (n_samples,) or (n_repeats, n_samples)
+        Predicted labels, scores of the positive class, or predicted numbers, as the metrics need; of each row, or of
+        each repetition (axis 0) and row.
+    splits : splitter or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
+        A splitter of this package or of scikit-learn's kind; or the number of the fold, from 0 on, in which each row is
+        tested.
+    metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
+        As for `estimate_error`: all of labels, all of scores or all of numbers, and functions.
+    groups, pos_label, labels, confidence_level
+        As for `estimate_error`.
+    progress : bool
+        Show a bar (needs tqdm).
+
+    Returns
+    -------
+    ErrorEstimates
+        A mapping from each metric to its `ErrorEstimate`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a metric is undefined in some splits; they are left out of its mean.
+
+    Notes
+    -----
+    Intervals are those of `estimate_error`. Results are the same bits at any number of threads.
+
+    Examples
+    --------
+    >>> from fastevals import HoldOut, evaluate_splits
+    >>> y_true, y_pred = [1.0, 2.0, 3.0, 4.0, 5.0], [1.5, 2.0, 2.0, 4.0, 7.0]
+    >>> found = evaluate_splits(y_true, y_pred, HoldOut(0.4, n_repeats=1000, rng=1), "mean_squared_error")
+    >>> found["mean_squared_error"].per_split.shape, abs(found["mean_squared_error"].value - 1.05) < 0.1
+    ((1000, 1), True)
+    >>> evaluate_splits(y_true, y_pred, [0, 0, 1, 1, 1], "mean_absolute_error")["mean_absolute_error"].per_split
+    array([[0.25, 1.  ]])
+    """
+    asked = as_asked(metrics)
+    level, alpha = level_of(confidence_level)
+    tallies, _ = tallies_of(asked, "y_true", y_true, several=False, pos_label=pos_label, labels=labels)
+    plan = _plan(splits, y_true, groups)
+    predicted = check.as_fixed_predictions("y_pred", y_pred, plan.n_samples, plan.n_repeats)
+    counted = _count(plan, tallies, predicted, check.as_flag("progress", progress))
+    shape = shape_of(plan)
+    n_test = counted.n_test.reshape(shape)
+    n_train = plan.n_samples - n_test
+    # A test set of all rows has no rest; its interval is that of a mean.
+    test_to_train = float(n_test.mean() / max(n_train.mean(), 1e-300)) if n_train.any() else 0.0
+    found = {
+        name: estimate_of(
+            name, values[m].reshape(shape), micro[m],
+            bounds=bounds_of(asked[name]), test_to_train=test_to_train, alpha=alpha,
+        )
+        for tally, values, micro in zip(tallies, counted.values, counted.micro, strict=True)
+        for m, name in enumerate(tally.names)
+    }  # fmt: skip
+    in_order = {name: found[name] for name in asked}
+    return ErrorEstimates(in_order, n_train, n_test, _matrices(tallies, counted, shape), splits, None, level)
+
+
+def _plan(splits: Any, y_true: Any, groups: Any) -> CodedSplits:
+    """Give the splits of a splitter or of an array of fold numbers."""
+    if hasattr(splits, "plan") or hasattr(splits, "split"):
+        return plan_of("splits", splits, y_true, y_true, groups)
+    check.check_not_given("groups", groups, "a splitter")
+    return AssignedFolds(*check.as_fold_numbers("splits", splits, check.n_rows("y_true", y_true)))
+
+
+class _Counted(NamedTuple):
+    """Of all test sets: their sizes, and for each tally the values, the micro averages and what these are made of."""
+
+    n_test: NDArray[np.int64]
+    values: list[Floats]
+    micro: list[Floats]
+    parts: list[list[Any]]
+
+
+def _count(plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any], progress: bool) -> _Counted:
+    """Count the rows of each test set, a chunk of repetitions at a time."""
+    n, n_folds = plan.n_samples, plan.n_folds
+    fixed = predicted.ndim == 1
+    prepared = [each.prepared(each.checked("y_pred", predicted), n_folds) for each in tallies] if fixed else []
+    ranked = any(isinstance(each, RankTally) for each in tallies)
+    for each in tallies:
+        if isinstance(each, LabelTally):
+            each.keep = plan.n_repeats * n_folds * each.classes.size**2 <= MOST_KEPT
+    size, nowhere = max(1, WORK // n), np.zeros(n, dtype=np.int32)
+
+    def task(start: int) -> tuple[NDArray[np.int64], list[Floats], list[list[Any]], NDArray[Any]]:
+        stop = min(start + size, plan.n_repeats)
+        folds = plan.codes(start, stop).astype(np.uint32) - np.uint32(plan.first)
+        sizes = np.zeros((stop - start, n_folds, 1), dtype=np.int64)
+        count_cells(folds, nowhere, sizes)
+        check.check_nonempty_folds(sizes[:, :, 0], start)
+        tested = folds < n_folds if ranked or not fixed else np.empty((0, n), dtype=np.bool_)
+        if fixed:
+            found = [[each.of_folds(own, folds, n_folds)] for each, own in zip(tallies, prepared, strict=True)]
+        else:
+            found = [[] for _ in tallies]
+            for row in range(stop - start):
+                own = _tested_only(predicted[start + row], tested[row])
+                for each, so_far in zip(tallies, found, strict=True):
+                    clean = each.checked(f"y_pred[{start + row}]", own)
+                    so_far.append(each.of_folds(each.prepared(clean, n_folds), folds[row : row + 1], n_folds))
+        values = [np.concatenate([each for each, _ in so_far], axis=1) for so_far in found]
+        times = tested.sum(axis=0) if fixed else tested
+        return sizes[:, :, 0], values, [[part for _, part in so_far] for so_far in found], times
+
+    compiles = "evaluate_splits", fixed, *(type(each).__name__ for each in tallies)
+    done = run(task, range(0, plan.n_repeats, size), progress=progress, compiles=compiles)
+    sizes, values, parts, times = zip(*done, strict=True)
+    all_parts = [[part for of_task in of_tally for part in of_task] for of_tally in zip(*parts, strict=True)]
+    tested = np.sum(times, axis=0) if fixed else np.concatenate(times)
+    return _Counted(
+        np.concatenate(sizes),
+        [np.concatenate(each, axis=1) for each in zip(*values, strict=True)],
+        [each.micro_of(own, predicted, tested) for each, own in zip(tallies, all_parts, strict=True)],
+        all_parts,
+    )
+
+
+def _tested_only(predicted: NDArray[Any], tested: NDArray[np.bool_]) -> NDArray[Any]:
+    """Give one repetition's predictions, others in place of those that are in no test set: they may be missing."""
+    return predicted if tested.all() else np.where(tested, predicted, predicted[np.argmax(tested)])
+
+
+def _matrices(tallies: Sequence[Tally], counted: _Counted, shape: tuple[int, int]) -> ConfusionMatrix | None:
+    for each, parts in zip(tallies, counted.parts, strict=True):
+        if isinstance(each, LabelTally) and each.keep:
+            k = each.classes.size
+            return ConfusionMatrix(np.concatenate(parts).reshape(*shape, k, k), each.classes)
+    return None

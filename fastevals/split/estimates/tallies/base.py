@@ -1,0 +1,131 @@
+"""A tally: metrics of one kind, and what they are made of.
+
+Either each split has predictions of its own, which are counted as they come (`of_rows`); or predictions are there
+beforehand, and the test sets of many splits are counted in one pass (`of_folds`). Both give the same counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Floats", "Folds", "SumTally", "Tally", "in_test_sets"]
+
+Floats = NDArray[np.float64]
+Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): that a row is tested in, or a number past all of them
+Rows = NDArray[np.intp]
+
+
+class Tally:
+    """Metrics of one kind, of predictions of the same rows.
+
+    Attributes
+    ----------
+    names : list of str
+        What results call the metrics.
+    kind : str
+        What is predicted: "labels", "scores", "targets", or "values" of any kind.
+    """
+
+    names: list[str]
+    kind: str
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Give predictions of some rows, or of all, as `of_rows` takes them."""
+        raise NotImplementedError
+
+    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> Any:
+        """Give what is known of a test set."""
+        raise NotImplementedError
+
+    def values(self, counted: Sequence[Any]) -> Floats:
+        """Give each metric of each test set, of shape (n_metrics, n_splits); NaN where undefined."""
+        raise NotImplementedError
+
+    def micro(self, counted: Sequence[Any]) -> Floats:
+        """Give each metric of all test sets together; NaN where no counts tell it."""
+        raise NotImplementedError
+
+    def prepared(self, predicted: NDArray[Any], n_folds: int) -> Any:
+        """Do once, for predictions of all rows, what `of_folds` needs for so many folds."""
+        raise NotImplementedError
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
+        """Give each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `micro_of` needs."""
+        raise NotImplementedError
+
+    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
+        """Give each metric of all test sets together.
+
+        `parts` are what each call of `of_folds` gave; `tested` is how often each prediction is in a test set, of the
+        shape of the predictions.
+        """
+        raise NotImplementedError
+
+    def no_information(self, predicted: NDArray[Any]) -> Floats:
+        """Give each metric of all pairs of one row's truth and another's prediction, of predictions of all rows."""
+        raise NotImplementedError
+
+
+class SumTally(Tally):
+    """Metrics of sums over the rows: sums of test sets add up to those of all together."""
+
+    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Give the sums of each test set, of shape (n_repeats, n_folds, n_sums)."""
+        raise NotImplementedError
+
+    def of_totals(self, totals: NDArray[Any]) -> Floats:
+        """Give each metric of sums of shape (n, n_sums)."""
+        raise NotImplementedError
+
+    def merged(self, totals: NDArray[Any]) -> NDArray[Any]:
+        """Give the sums of all test sets together."""
+        return np.asarray(totals.sum(axis=0))
+
+    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
+        """Give the sums of a test set."""
+        folds = np.zeros((1, rows.size), dtype=np.uint32)
+        return np.asarray(self.totals(self.rows_of(predicted, rows), folds, 1)[0, 0])
+
+    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Give what is added up of each row."""
+        raise NotImplementedError
+
+    def values(self, counted: Sequence[Any]) -> Floats:
+        """Give each metric of each test set."""
+        return self.of_totals(np.stack(counted))
+
+    def micro(self, counted: Sequence[Any]) -> Floats:
+        """Give each metric of the sums of all."""
+        return self.together(np.stack(counted))
+
+    def prepared(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
+        """Give what is added up of each row."""
+        return self.rows_of(predicted, None)
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
+        """Give each metric of all test sets, and the sums of all together."""
+        totals = self.totals(prepared, folds, n_folds)
+        flat = totals.reshape(-1, totals.shape[-1])
+        return self.of_totals(flat).reshape(-1, *totals.shape[:2]), self.merged(flat)
+
+    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
+        """Give each metric of the sums of all."""
+        return self.micro(parts)
+
+    def together(self, totals: NDArray[Any]) -> Floats:
+        """Give each metric of the sums of all."""
+        return np.asarray(self.of_totals(self.merged(totals)[None])[:, 0])
+
+
+def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
+    """Give the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
+    if n_folds == 1:
+        rows = np.flatnonzero(folds == 0)
+        return rows, np.array([0, rows.size])
+    order = np.argsort(np.minimum(folds, np.uint32(n_folds)), kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(np.minimum(folds, n_folds), minlength=n_folds)[:n_folds])))
+    return order[: starts[-1]], starts

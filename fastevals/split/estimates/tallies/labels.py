@@ -1,0 +1,115 @@
+"""Predicted classes: a confusion matrix of each test set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._kernels.test_sets import count_cells
+from fastevals.infer.asked_metrics import matrix_metric
+from fastevals.infer.bootstrap.samples.matrix import measure_stack
+from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally
+
+__all__ = ["MOST_KEPT", "LabelTally"]
+
+Rows = NDArray[np.intp]
+
+STACKED = 1 << 20  # entries of matrices at a time
+MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
+
+
+class LabelTally(SumTally):
+    """Metrics of confusion matrices.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        All labels of `y`, also where a test set lacks some.
+    keep : bool
+        Whether `of_folds` gives the counts of each test set, not only those of all together.
+    """
+
+    kind = "labels"
+
+    def __init__(
+        self, asked: Mapping[str, Any], y: Any, name: str, *, labels: Any = None, pos_label: Any = None
+    ) -> None:
+        self.names, self.keep = list(asked), False
+        self._asked = asked
+        for each in asked.values():
+            matrix_metric(each)  # an option that is none is an error before the first fit
+        self._y = check.as_true_labels(name, y)
+        self.classes = check.as_class_order(name, self._y, labels, pos_label)
+        self._order = np.argsort(self.classes, kind="stable")
+        self._true = self._codes(name, self._y)
+
+    def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
+        return check.as_class_codes(name, labels, self.classes, self._order)
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Give the numbers of the predicted classes."""
+        y = self._y if rows is None else self._y[rows]
+        labels = check.as_predicted_labels(y, {name: predicted}, true_name="y")[name]
+        return self._codes(name, labels if labels.dtype.kind == "U" else check.as_class_numbers(name, labels))
+
+    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Give the cell of each row."""
+        true = self._true if rows is None else self._true[rows]
+        return np.asarray(true * np.int32(self.classes.size) + predicted)
+
+    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Count the cells of each test set."""
+        counts = np.zeros((len(folds), n_folds, self.classes.size**2), dtype=np.int64)
+        count_cells(folds, prepared, counts)
+        return counts
+
+    def of_totals(self, totals: NDArray[Any]) -> Floats:
+        """Give each metric of matrices."""
+        k = self.classes.size
+        metrics = [matrix_metric(each) for each in self._asked.values()]
+        step = max(1, STACKED // (k * k))
+        found: list[Floats] = []
+        for start in range(0, len(totals), step):
+            values = measure_stack(totals[start : start + step].reshape(-1, k, k), self.classes, metrics)
+            for name, each in zip(self.names, values, strict=True):
+                check.check_one_number(name, each.shape[1:])
+            found.append(np.stack(values))
+        return np.concatenate(found, axis=1)
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
+        """Give each metric of all test sets, and the counts of each or of all together."""
+        n_cells = self.classes.size**2
+        step = min(max(1, STACKED // n_cells), n_folds)
+        lines = max(1, STACKED // (n_cells * step))
+        values, counts = [], []
+        for top in range(0, len(folds), lines):
+            some = folds[top : top + lines]
+            parts = [
+                self._of_few(prepared, some - np.uint32(start), min(step, n_folds - start))
+                for start in range(0, n_folds, step)
+            ]
+            values.append(np.concatenate([each for each, _ in parts], axis=2))
+            counts.append(np.concatenate([each for _, each in parts], axis=1).reshape(-1, n_cells))
+        return np.concatenate(values, axis=1), np.concatenate(counts)
+
+    def _of_few(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> tuple[Floats, NDArray[Any]]:
+        """Do it for so few test sets that memory holds their matrices."""
+        counts = self.totals(prepared, folds, n_folds)
+        flat = counts.reshape(-1, counts.shape[-1])
+        return self.of_totals(flat).reshape(-1, *counts.shape[:2]), counts if self.keep else self.merged(flat)[
+            None, None
+        ]
+
+    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
+        """Give each metric of the counts of all."""
+        return self.together(np.concatenate(parts))
+
+    def no_information(self, predicted: NDArray[Any]) -> Floats:
+        """Give each metric of the matrix that the margins make."""
+        k = self.classes.size
+        margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
+        return self.of_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]

@@ -1,0 +1,516 @@
+"""Errors of learners that are fitted to each split."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold as SklearnKFold
+from sklearn.model_selection import cross_validate
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from fastevals import UndefinedMetricWarning, metric
+from fastevals.split.estimates import error_632, error_632_plus, estimate_error, evaluate_splits
+from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut
+from tests import reference_estimates as twin
+
+CASES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text(encoding="utf-8"))
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 3))
+Y = (X[:, 0] + RNG.normal(size=90) > 0).astype(int)
+TARGETS = X @ [1.0, 2.0, 3.0] + RNG.normal(size=90)
+
+
+def least_squares(X_train: Any, y_train: Any, X_test: Any, ridge: float = 0.0) -> Any:
+    weights = np.linalg.solve(X_train.T @ X_train + ridge * np.eye(X_train.shape[1]), X_train.T @ y_train)
+    return X_test @ weights
+
+
+def majority(X_train: Any, y_train: Any, X_test: Any) -> Any:
+    values, counts = np.unique(np.asarray(y_train), return_counts=True)
+    return np.repeat(values[np.argmax(counts)], len(X_test))
+
+
+# Against scikit-learn and twins -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("splitter", [KFold(5, n_repeats=2, stratified=True, rng=1), SklearnKFold(4)], ids=repr)
+def test_classifiers_as_cross_validate(splitter: Any) -> None:
+    names = {
+        "accuracy": "accuracy",
+        metric("f1", average="macro"): "f1_macro",
+        "roc_auc": "roc_auc",
+        "brier_score": "neg_brier_score",
+    }
+    model = LogisticRegression()
+    found = estimate_error(model, X, Y, splitter, list(names), training=True)
+    peers = cross_validate(model, X, Y, cv=splitter, scoring=list(names.values()), return_train_score=True)
+    for ours, theirs in names.items():
+        assert_allclose(found[ours].per_split.ravel(), np.abs(peers[f"test_{theirs}"]), rtol=1e-13)
+        assert_allclose(found[ours].training.per_split.ravel(), np.abs(peers[f"train_{theirs}"]), rtol=1e-13)
+        assert found[ours].value == pytest.approx(found[ours].per_split.mean(), rel=1e-14)
+        assert found[ours].training.value == pytest.approx(np.abs(peers[f"train_{theirs}"]).mean(), rel=1e-13)
+    assert not hasattr(model, "coef_")
+
+
+def test_regressions_as_cross_validate() -> None:
+    splitter = KFold(5, rng=2)
+    names = {
+        "mean_squared_error": "neg_mean_squared_error",
+        "median_absolute_error": "neg_median_absolute_error",
+        "r2": "r2",
+    }
+    found = estimate_error(LinearRegression(), X, TARGETS, splitter, list(names))
+    peers = cross_validate(LinearRegression(), X, TARGETS, cv=splitter, scoring=list(names.values()))
+    for ours, theirs in names.items():
+        assert_allclose(found[ours].per_split[0], np.abs(peers[f"test_{theirs}"]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [HoldOut(0.3, n_repeats=4, rng=1), LeaveOneOut(), LeavePOut(2, n_repeats=6, rng=1), KFold(3, rng=1)],
+    ids=repr,
+)
+def test_of_all_test_sets(splitter: Any) -> None:
+    pairs = list(splitter.split(X))
+    found = estimate_error(least_squares, X, TARGETS, splitter, ["mean_squared_error", "mean_absolute_error"])
+    predicted = [(TARGETS[test], least_squares(X[train], TARGETS[train], X[test])) for train, test in pairs]
+    for name, slow in {
+        "mean_squared_error": twin.mean_squared_error,
+        "mean_absolute_error": twin.mean_absolute_error,
+    }.items():
+        assert_allclose(found[name].per_split.ravel(), [slow(*each) for each in predicted], rtol=1e-12)
+        micro = slow(*(np.concatenate(part) for part in zip(*predicted, strict=True)))
+        assert found[name].micro == pytest.approx(micro, rel=1e-12)
+    assert_array_equal(found.n_train.ravel(), [train.size for train, _ in pairs])
+    assert_array_equal(found.n_test.ravel(), [test.size for _, test in pairs])
+
+
+def test_micro_averages_of_scores_and_labels() -> None:
+    splitter = KFold(4, n_repeats=2, rng=3)
+    found = estimate_error(KNeighborsClassifier(7), X, Y, splitter, ["roc_auc", "accuracy", "log_loss"], training=True)
+    scores, true = [], []
+    for train, test in splitter.split(X):
+        scores.append(KNeighborsClassifier(7).fit(X[train], Y[train]).predict_proba(X[test])[:, 1])
+        true.append(Y[test])
+    s, y = np.concatenate(scores), np.concatenate(true)
+    assert found["roc_auc"].micro == pytest.approx(twin.roc_auc(y, s), rel=1e-13)
+    assert found["accuracy"].micro == pytest.approx(np.mean((s > 0.5) == y), rel=1e-13)
+    assert found.matrices is not None
+    assert found.matrices.pool().accuracy() == found["accuracy"].micro
+
+
+def test_the_books_exercise() -> None:
+    # Zhou, exercise 2.1 of the edition in English, 2.2 of the first: 100 rows, half of each class.
+    y = np.arange(100) % 2
+    stratified = estimate_error(majority, y, y, KFold(10, stratified=True, rng=1), "error_rate")["error_rate"]
+    assert stratified.value == stratified.micro == 0.5
+    assert (stratified.per_split == 0.5).all()
+    assert estimate_error(majority, y, y, LeaveOneOut(), "error_rate")["error_rate"].value == 1.0
+
+
+def test_a_splitter_of_ours_or_pairs_of_rows() -> None:
+    splitter = KFold(3, rng=1)
+    pairs = list(splitter.split(X))
+    found = estimate_error(least_squares, X, TARGETS, splitter, "r2")["r2"]
+    for other in (pairs, iter(pairs), tuple((train.tolist(), test.astype(np.uint8)) for train, test in pairs)):
+        again = estimate_error(least_squares, X, TARGETS, other, "r2")["r2"]
+        assert again.per_split.shape == (1, 3)
+        assert_array_equal(found.per_split, again.per_split)
+        assert found.confidence_interval == again.confidence_interval
+
+
+def test_repeated_folds_keep_their_shape() -> None:
+    found = estimate_error(least_squares, X, TARGETS, KFold(2, n_repeats=5, rng=1), "r2")
+    assert found["r2"].per_split.shape == found.n_test.shape == (5, 2)
+    values = found["r2"].per_split.ravel()
+    expected = twin.nadeau_bengio(values, 1.0, 0.95)
+    assert_allclose(found["r2"].confidence_interval, (expected[0], min(expected[1], 1.0)), rtol=1e-12)
+
+
+# What learners get and give -----------------------------------------------------------------------------------------
+
+
+def test_parameters_and_groups() -> None:
+    groups = np.arange(90) // 6
+    splitter = KFold(3, rng=1)
+    found = estimate_error(least_squares, X, TARGETS, splitter, "r2", groups=groups, params={"ridge": 5.0})
+    expected = [
+        twin.r2(TARGETS[test], least_squares(X[train], TARGETS[train], X[test], 5.0))
+        for train, test in splitter.split(X, groups=groups)
+    ]
+    assert_allclose(found["r2"].per_split[0], expected, rtol=1e-12)
+
+
+def test_training_rows_are_predicted_by_the_same_fit() -> None:
+    calls = []
+
+    def memory(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        calls.append(len(X_test))
+        known = dict(zip(X_train[:, 0].tolist(), y_train.tolist(), strict=True))
+        return [known.get(each, 0.0) for each in X_test[:, 0].tolist()]
+
+    found = estimate_error(memory, X, TARGETS, KFold(3, rng=1), "mean_squared_error", training=True)[
+        "mean_squared_error"
+    ]
+    assert calls == [90] * 3
+    assert found.training is not None
+    assert found.training.per_split.tolist() == [[0.0, 0.0, 0.0]]
+    assert found.training.value == 0
+    assert found.value > 1
+    assert "training" in found.to_dict()
+    assert estimate_error(memory, X, TARGETS, KFold(3, rng=1), "r2")["r2"].training is None
+
+
+@pytest.mark.parametrize("convert", [lambda y: y.tolist(), pd.Series, lambda y: np.array(["no", "yes"])[y]])
+def test_labels_of_any_kind(convert: Any) -> None:
+    y = convert(Y)
+    frame = pd.DataFrame(X, index=np.arange(90)[::-1])
+    positive = "yes" if isinstance(y[0], str) else None
+    splitter = KFold(3, rng=1)
+    found = estimate_error(
+        LogisticRegression(), frame, y, splitter, ["accuracy", "roc_auc", "recall"], pos_label=positive
+    )
+    expected = estimate_error(LogisticRegression(), X, Y, splitter, ["accuracy", "roc_auc", "recall"])
+    for name in found:
+        assert_allclose(found[name].per_split, expected[name].per_split, rtol=1e-12)
+
+
+def test_scores_of_a_decision_function_are_no_probabilities() -> None:
+    splitter = KFold(3, stratified=True, rng=1)
+    found = estimate_error(LinearSVC(), X, Y, splitter, "roc_auc")["roc_auc"]
+    assert found.value > 0.6
+    turned = estimate_error(LinearSVC(), X, Y, splitter, "roc_auc", pos_label=0)["roc_auc"]
+    assert_allclose(turned.per_split, found.per_split, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"learner's predictions must hold probabilities, in \[0, 1\]"):
+        estimate_error(LinearSVC(), X, Y, splitter, "brier_score")
+
+
+def test_a_class_that_a_training_part_lacks() -> None:
+    y = np.array([0] * 8 + [1, 2])
+    found = estimate_error(majority, y, y, LeaveOneOut(), metric("f1", average="micro"))
+    assert found.matrices is not None
+    assert found.matrices.labels.tolist() == [0, 1, 2]
+    assert found["f1(average='micro')"].micro == 0.8
+
+
+def test_functions_as_metrics() -> None:
+    def largest(y_true: Any, y_pred: Any) -> float:
+        return float(np.abs(y_true - y_pred).max())
+
+    splitter = KFold(3, rng=1)
+    found = estimate_error(LinearRegression(), X, TARGETS, splitter, {"largest": largest, "mse": "mean_squared_error"})
+    expected = [
+        np.abs(LinearRegression().fit(X[train], TARGETS[train]).predict(X[test]) - TARGETS[test]).max()
+        for train, test in splitter.split(X)
+    ]
+    assert_allclose(found["largest"].per_split[0], expected, rtol=1e-13)
+    assert math.isnan(found["largest"].micro)
+    assert not math.isnan(found["mse"].micro)
+
+
+@pytest.mark.slow
+def test_the_same_with_workers() -> None:
+    splitter = BootstrapSplit(4, rng=1)
+    asked = {"a": "accuracy", "auc": "roc_auc", "f": lambda y, p: float(np.mean(y == p))}
+    alone = estimate_error(LogisticRegression(), X, Y, splitter, asked, method=".632")
+    spread = estimate_error(LogisticRegression(), X, Y, splitter, asked, method=".632", n_jobs=2, progress=True)
+    for name in asked:
+        assert_array_equal(alone[name].per_split, spread[name].per_split)
+        assert alone[name].value == spread[name].value
+
+
+# The bootstrap ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", CASES["error_632"]["rows"], ids=str)
+def test_published_corrections(row: list[float]) -> None:
+    resubstitution, out_of_bag, rate, error, plus = row
+    assert error_632(resubstitution, out_of_bag) == pytest.approx(error, rel=1e-12)
+    assert error_632_plus(resubstitution, out_of_bag, rate) == pytest.approx(plus, rel=1e-9)
+
+
+def test_corrections_of_arrays() -> None:
+    rows = np.array(CASES["error_632"]["rows"]).T
+    assert_allclose(error_632(*rows[:2]), rows[3], rtol=1e-12)
+    assert_allclose(error_632_plus(*rows[:3]), rows[4], rtol=1e-9)
+    assert error_632_plus([[0.1], [0.2]], 0.3, [0.5, 0.6, 0.7]).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((math.nan, 0.5, 0.5), "resubstitution must not be NaN"),
+        (("a", 0.5, 0.5), "resubstitution must hold numbers"),
+        (
+            ([0.1, 0.2], [0.1, 0.2, 0.3], 0.5),
+            r"shapes must fit each other, got resubstitution \(2,\), out_of_bag \(3,\)",
+        ),
+    ],
+)
+def test_bad_corrections(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        error_632_plus(*arguments)
+
+
+def gamma_of(y: Any, predicted: Any, slow: Callable[[Any, Any], float]) -> float:
+    return slow(*twin.all_pairs(y, predicted))
+
+
+@pytest.mark.parametrize("method", [".632", ".632+"])
+def test_the_parts_of_a_bootstrap_of_labels_and_scores(method: str) -> None:
+    splitter = BootstrapSplit(10, rng=1)
+    model = KNeighborsClassifier(3)
+    asked = ["error_rate", "accuracy", "roc_auc", "brier_score"]
+    found = estimate_error(model, X, Y, splitter, asked, method=method)
+    plain = estimate_error(model, X, Y, splitter, asked)
+    fitted = clone(model).fit(X, Y)
+    s = fitted.predict_proba(X)[:, 1]
+    expected = {
+        "error_rate": (lambda y, p: 1 - twin.accuracy(y, p), fitted.predict(X)),
+        "accuracy": (twin.accuracy, fitted.predict(X)),
+        "roc_auc": (twin.roc_auc, s),
+        "brier_score": (twin.brier_score, s),
+    }
+    for name, (slow, predicted) in expected.items():
+        parts = found[name].bootstrap
+        assert parts is not None
+        assert plain[name].bootstrap is None
+        assert parts.out_of_bag == plain[name].value
+        assert parts.resubstitution == pytest.approx(slow(Y, predicted), rel=1e-12)
+        rate = 0.5 if name == "roc_auc" else gamma_of(Y, predicted, slow)
+        assert parts.no_information_rate == pytest.approx(rate, rel=1e-12)
+        mirror = (lambda value: 1 - value) if name in ("accuracy", "roc_auc") else (lambda value: value)
+        given = [mirror(value) for value in (parts.resubstitution, parts.out_of_bag, parts.no_information_rate)]
+        assert parts.error_632 == pytest.approx(mirror(error_632(*given[:2])), rel=1e-12)
+        assert parts.error_632_plus == pytest.approx(mirror(error_632_plus(*given)), rel=1e-12)
+        assert found[name].value == (parts.error_632 if method == ".632" else parts.error_632_plus)
+        assert 0 <= parts.relative_overfitting_rate <= 1
+        assert_array_equal(found[name].per_split, plain[name].per_split)
+        # The width is that of the out-of-bag value's interval, by the ratio of the errors.
+        widths = [np.diff(each[name].confidence_interval)[0] for each in (found, plain)]
+        ratio = mirror(found[name].value) / mirror(plain[name].value)
+        assert widths[0] == pytest.approx(widths[1] * ratio, rel=1e-9)
+    assert found["roc_auc"].bootstrap.no_information_rate == 0.5  # type: ignore[union-attr]
+    assert found["error_rate"].value == pytest.approx(1 - found["accuracy"].value, rel=1e-12)
+
+
+def test_the_parts_of_a_bootstrap_of_targets() -> None:
+    asked = [
+        "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "r2",
+        metric("pinball_loss", quantile=0.2),
+    ]  # fmt: skip
+    found = estimate_error(least_squares, X, TARGETS, BootstrapSplit(5, rng=1), asked, method=".632+")
+    predicted = least_squares(X, TARGETS, X)
+    slow: dict[str, Callable[[Any, Any], float]] = {
+        "mean_squared_error": twin.mean_squared_error,
+        "mean_absolute_error": twin.mean_absolute_error,
+        "mean_absolute_percentage_error": twin.mean_absolute_percentage_error,
+        "r2": twin.r2,
+        "pinball_loss(quantile=0.2)": lambda y, p: twin.pinball_loss(y, p, 0.2),
+    }
+    for name, function in slow.items():
+        parts = found[name].bootstrap
+        assert parts is not None
+        assert parts.no_information_rate == pytest.approx(gamma_of(TARGETS, predicted, function), rel=1e-11), name
+        assert parts.resubstitution == pytest.approx(function(TARGETS, predicted), rel=1e-11)
+
+
+def test_a_learner_that_knows_its_rows_by_heart_gets_all_of_the_correction() -> None:
+    # One nearest neighbour of labels that are pure noise: resubstitution 0, out of the bag about no information.
+    y = np.random.default_rng(1).integers(0, 2, 90)
+    found = estimate_error(KNeighborsClassifier(1), X, y, BootstrapSplit(30, rng=1), "error_rate", method=".632+")
+    parts = found["error_rate"].bootstrap
+    assert parts is not None
+    assert parts.resubstitution == 0
+    assert parts.error_632 == pytest.approx(0.632 * parts.out_of_bag)
+    assert abs(found["error_rate"].value - 0.5) < 0.1
+    assert parts.error_632 < 0.4
+
+
+def test_the_out_of_bag_mean_by_name() -> None:
+    splitter = BootstrapSplit(5, rng=1)
+    found = estimate_error(majority, Y, Y, splitter, "accuracy", method="out-of-bag")
+    assert found["accuracy"].bootstrap is None
+    assert found["accuracy"].value == estimate_error(majority, Y, Y, splitter, "accuracy")["accuracy"].value
+    assert_array_equal(found.n_train + found.n_test, 90)  # different rows
+
+
+def test_functions_have_a_632_estimate_but_no_information() -> None:
+    found = estimate_error(
+        majority, Y, Y, BootstrapSplit(5, rng=1), {"wrong": lambda y, p: float(np.mean(y != p))}, method=".632"
+    )["wrong"]
+    assert found.bootstrap is not None
+    assert math.isnan(found.bootstrap.no_information_rate)
+    assert found.value == pytest.approx(0.368 * np.mean(majority(Y, Y, Y) != Y) + 0.632 * found.bootstrap.out_of_bag)
+
+
+# Undefined and odd --------------------------------------------------------------------------------------------------
+
+
+def test_undefined_splits_are_left_out_with_one_warning() -> None:
+    y = np.array([0] * 10 + [1, 1])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = estimate_error(DummyClassifier(strategy="prior"), y[:, None], y, KFold(6, rng=1), "roc_auc")["roc_auc"]
+    assert [each.category for each in seen] == [UndefinedMetricWarning]
+    assert found.n_undefined in (4, 5)
+    assert f"roc_auc is undefined in {found.n_undefined} of 6 splits" in str(seen[0].message)
+    assert found.value == 0.5
+
+
+def test_one_class_alone_has_no_auc() -> None:
+    y = np.zeros(6, dtype=int)
+    with pytest.warns(UndefinedMetricWarning, match="roc_auc is undefined in 3 of 3 splits"):
+        found = estimate_error(majority, y, y, KFold(3, rng=1), "roc_auc")["roc_auc"]
+    assert math.isnan(found.value)
+    assert math.isnan(found.confidence_interval.low)
+    assert estimate_error(majority, y, y, KFold(3, rng=1), "accuracy")["accuracy"].value == 1
+
+
+def nan_in_places(X_train: Any, y_train: Any, X_test: Any) -> Any:
+    return np.where(np.arange(len(X_test)) == 2, np.nan, 0.5)
+
+
+FOLDS = KFold(3, rng=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((3, X, Y, FOLDS, "accuracy"), {}, "learner must be a function .* or have fit and predict"),
+        (
+            (LogisticRegression, X, Y, FOLDS, "accuracy"),
+            {},
+            "learner must be an estimator .* the class LogisticRegression",
+        ),
+        ((majority, X[:5], Y, FOLDS, "accuracy"), {}, "y has 90 rows, but X has 5"),
+        ((majority, X, Y, FOLDS, "accuracy"), {"groups": [1, 2]}, "groups has 2 rows, but X has 90"),
+        ((majority, X, Y, 5, "accuracy"), {}, "splitter must be a splitter such as KFold"),
+        ((majority, X, Y, KFold, "accuracy"), {}, "splitter must be a splitter, got the class KFold"),
+        ((majority, X, Y, [], "accuracy"), {}, "splitter is empty"),
+        ((majority, X, Y, [([0, 1], [])], "accuracy"), {}, r"splitter\[0\] \(test\) must be 1-D with at least one row"),
+        (
+            (majority, X, Y, [([0, 1], [2]), ([0], [90])], "accuracy"),
+            {},
+            r"splitter\[1\] \(test\) .* from 0 to 89, got 90",
+        ),
+        ((majority, X, Y, [([-1, 1], [2])], "accuracy"), {}, r"splitter\[0\] \(train\) must hold row numbers from 0"),
+        ((majority, X, Y, [([0, 1], [1, 2])], "accuracy"), {}, r"splitter\[0\] has 1 rows in both parts, row 1 among"),
+        ((majority, X, Y, [([0, 1], [2, 2])], "accuracy"), {}, r"splitter\[0\] \(test\) has row 2 more than once"),
+        (
+            (majority, X, Y, [([0.0, 1.0], [2])], "accuracy"),
+            {},
+            r"splitter\[0\] \(train\) must hold row numbers, got dtype",
+        ),
+        ((majority, X, Y, [3], "accuracy"), {}, r"splitter\[0\] must be a pair \(train, test\)"),
+        (
+            (majority, X, Y, FOLDS, ["accuracy", "roc_auc"]),
+            {},
+            "metrics must all be of what is predicted, but accuracy",
+        ),
+        (
+            (LogisticRegression(), X, Y, FOLDS, ["accuracy", "r2"]),
+            {},
+            "metrics must be of classes or of numbers, not of",
+        ),
+        ((nan_in_places, X, Y, FOLDS, "roc_auc"), {}, "learner's predictions must be finite, but has 1 NaN.*row 2"),
+        ((nan_in_places, X, TARGETS, FOLDS, "r2"), {}, "learner's predictions must be finite, but has 1 NaN"),
+        ((lambda a, b, c: [7] * len(c), X, Y, FOLDS, "accuracy"), {}, "learner's predictions has the label 7 at row 0"),
+        (
+            (lambda a, b, c: [1], X, Y, FOLDS, "accuracy"),
+            {},
+            "learner must give one prediction for each of the 30 rows",
+        ),
+        ((majority, X, None, FOLDS, "accuracy"), {}, "y must"),
+        (
+            (LinearRegression(), X, Y, FOLDS, "roc_auc"),
+            {},
+            "learner must have predict_proba or decision_function, .* LinearRegression",
+        ),
+        ((majority, X, TARGETS, FOLDS, "accuracy"), {}, "y must hold class labels, whole numbers"),
+        ((majority, X, Y, FOLDS, "accuracy"), {"method": ".632"}, "method goes with a BootstrapSplit"),
+        (
+            (majority, X, Y, BootstrapSplit(3), "accuracy"),
+            {"method": "632"},
+            "method must be one of None, 'out-of-bag'",
+        ),
+        ((majority, X, Y, BootstrapSplit(3), {"f": twin.accuracy}), {"method": ".632+"}, "isn't known of 'f'"),
+        ((majority, X, Y, FOLDS, "accuracy"), {"training": "yes"}, "training must be True or False"),
+        ((majority, X, Y, FOLDS, "accuracy"), {"n_jobs": 0}, "n_jobs must not be 0"),
+        ((majority, X, Y, FOLDS, "accuracy"), {"confidence_level": 95}, "confidence_level must be in"),
+    ],
+)
+def test_bad_input(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimate_error(*arguments, **options)
+
+
+def test_an_error_of_the_learner_says_where() -> None:
+    def fails(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        raise ArithmeticError("singular")
+
+    with pytest.raises(ArithmeticError, match="singular") as caught:
+        estimate_error(fails, X, Y, KFold(3, n_repeats=2, rng=1), "accuracy")
+    assert caught.value.__notes__ == ["in the fit of repetition 0, fold 0"]
+
+
+# Results ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_result() -> None:
+    splitter = BootstrapSplit(4, rng=1)
+    found = estimate_error(majority, Y, Y, splitter, ["accuracy", "error_rate"], method=".632+", training=True)
+    assert repr(found).startswith("ErrorEstimates(4 x 1 splits, 0.95, method='.632+'\n  accuracy: ErrorEstimate(0.")
+    assert found.splitter is splitter
+    as_dict = found.to_dict()
+    json.dumps(as_dict)
+    assert as_dict["splitter"] == repr(splitter)
+    assert as_dict["metrics"]["accuracy"]["bootstrap"]["out_of_bag"] == found["accuracy"].bootstrap.out_of_bag
+    assert len(as_dict["metrics"]["accuracy"]["training"]["per_split"]) == 4
+    again = pickle.loads(pickle.dumps(found))
+    assert json.dumps(again.to_dict()) == json.dumps(as_dict)  # NaN is not equal to itself
+
+
+# Both ways to count -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [HoldOut(0.3, n_repeats=3, rng=1), KFold(4, n_repeats=2, rng=1), LeaveOneOut(), BootstrapSplit(4, rng=1)],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_fixed_predictions_that_a_learner_looks_up(splitter: Any) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 24)
+    scores = rng.choice([0.0, 0.2, 0.5, 0.7, 1.0], 24)
+    of_scores = ["roc_auc", "log_loss", "average_precision", metric("f1", threshold=0.5), metric("recall", best="f1")]
+    cases: list[tuple[Any, list[Any]]] = [
+        (scores, of_scores),
+        ((scores > 0.4).astype(int), ["accuracy", "f1", metric("recall", average="macro")]),
+        (scores, ["mean_squared_error", "r2", "median_absolute_error", metric("pinball_loss", quantile=0.1)]),
+    ]
+    for predicted, metrics in cases:
+        fixed = evaluate_splits(y, predicted, splitter, metrics)
+        fitted = estimate_error(lambda a, b, rows, p=predicted: p[rows], np.arange(24), y, splitter, metrics)
+        assert_array_equal(fixed.n_train, fitted.n_train)
+        for name in fixed:
+            ours, theirs = fixed[name], fitted[name]
+            assert_allclose(ours.per_split, theirs.per_split, rtol=1e-12, atol=1e-14, err_msg=name)
+            assert_allclose(ours.micro, theirs.micro, rtol=1e-12, atol=1e-14, err_msg=name)
+            assert_allclose(ours.confidence_interval, theirs.confidence_interval, rtol=1e-10, atol=1e-12, err_msg=name)
