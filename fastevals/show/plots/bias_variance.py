@@ -1,0 +1,154 @@
+"""The picture of bias and variance: over complexity or training size, or of one decomposition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.bias_variance import Decomposition
+from fastevals.show.plots import style
+from fastevals.show.plots.parameters import ParameterAxis, parameter_axis
+from fastevals.split.training_sets.result import BiasVarianceCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_bias_variance"]
+
+Floats = NDArray[np.float64]
+
+SIZE = (6.4, 5.8)  # inches
+
+BIAS, VARIANCE, NOISE, REST = style.COLORS[0], style.COLORS[1], style.COLORS[2], style.COLORS[3]
+LOOKS = {
+    "bias_squared": BIAS, "bias": BIAS, "systematic_effect": BIAS,
+    "variance": VARIANCE, "net_variance": VARIANCE, "variance_effect": VARIANCE,
+    "noise": NOISE, "noise_effect": NOISE,
+    "cross_term": REST,
+}  # fmt: skip
+LOSS = style.COLORS[6]
+WORDS = {"bias_squared": "bias²", "cross_term": "cross term"}
+LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
+HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
+MARKED = 40  # values: of more the lines have no marks
+TINT = 0.07  # opacity of a side
+
+
+def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | None = None) -> Axes:
+    """Draw expected loss and its parts over a parameter or training size; or those of one decomposition as bars.
+
+    Parameters
+    ----------
+    result : BiasVarianceCurve or Decomposition
+        Of `bias_variance_curve`; or of `bias_variance`.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on: a line for each part and one for the expected loss, and where that is least. Over a
+        parameter, either side of the least is tinted and named: "underfitting" where, at its end, bias has grown more
+        than the variance of the predictions, else "overfitting". What is far above the least expected loss is cut.
+        Values that are not numbers are drawn at equal distances, numbers that span decades on a logarithmic scale.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import bias_variance
+    >>> from matplotlib.figure import Figure
+    >>> found = bias_variance(np.array([1.0, 2.0]), np.array([[1.0, 2.5], [2.0, 2.5]]))
+    >>> ax = plot_bias_variance(found, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['expected loss', 'bias²', 'variance']
+    """
+    if isinstance(result, Decomposition):
+        return _bars(result, style.axes_for(ax, style.WIDE, 1))
+    check.check_kind("result", result, BiasVarianceCurve)
+    ax = style.axes_for(ax, SIZE, 1)
+    loss, parts = result.expected_loss, result.parts()
+    at = parameter_axis(ax, result.values)
+    look: dict[str, Any] = {"linestyle": "-" if at.ordered else "none", "markersize": 4}
+    look["marker"] = "o" if loss.size <= MARKED else ""
+    for name, values in parts.items():
+        ax.plot(at.x[at.order], values[at.order], color=LOOKS[name], linewidth=1.8, label=_word(name), **look)
+    ax.plot(at.x[at.order], loss[at.order], color=LOSS, linewidth=2.2, label="expected loss", **look)
+    least = int(np.argmin(loss))
+    style.reference(ax, [at.x[least]] * 2, [0, 1], f"least: {_at(result, least)}")
+    ax.lines[-1].set_transform(ax.get_xaxis_transform())
+    if result.parameter is not None and at.ordered:
+        _sides(ax, at, _bias_and_variance(result), least)
+    bottom, top = _heights(loss, parts)
+    ax.set_ylim(bottom, top)
+    if loss.max() > top:
+        ax.plot([], [], linestyle="none", label=f"(cut: up to {loss.max():.4g})")
+    style.finish(ax, _axis(result), f"Expected {LOSSES[result.results[0].loss]}", style.UNDER)
+    return ax
+
+
+def _word(name: str) -> str:
+    return WORDS.get(name, name.replace("_", " "))
+
+
+def _axis(result: BiasVarianceCurve) -> str:
+    return "Size of the training sets" if result.parameter is None else style.named_label(result.parameter)
+
+
+def _at(result: BiasVarianceCurve, k: int) -> str:
+    value = result.values[k]
+    shown = value if isinstance(value, str) else check.show(value)
+    return f"{result.expected_loss[k]:.4g} at {style.named_label(shown)}"
+
+
+def _heights(loss: Floats, parts: dict[str, Floats]) -> tuple[float, float]:
+    """Give the ends of the y axis: from 0, or what is below it, to the largest, or far above the least."""
+    every = np.concatenate([loss, *parts.values()])
+    top = float(min(every.max(), HIGHEST * loss.min())) or 1.0
+    return min(float(every.min()), 0.0) - 0.02 * top, 1.05 * top
+
+
+def _bias_and_variance(result: BiasVarianceCurve) -> tuple[Floats, Floats]:
+    """Give the part that speaks of bias, and how much predictions vary: of 0-1 loss, also where that costs nothing."""
+    (bias,) = (each for name, each in result.parts().items() if LOOKS[name] == BIAS)
+    results: tuple[Any, ...] = result.results
+    return bias, np.array([each.variance for each in results])
+
+
+def _sides(ax: Axes, at: ParameterAxis, bias_and_variance: tuple[Floats, Floats], least: int) -> None:
+    """Tint and name what is left and right of the least expected loss."""
+    shown = ax.get_xlim()
+    side: Any
+    for side, end, limit in (("left", at.order[0], shown[0]), ("right", at.order[-1], shown[1])):
+        bias, variance = (float(each[end] - each[least]) for each in bias_and_variance)
+        if end == least or max(bias, variance) <= 0:
+            continue
+        words, color = ("underfitting", BIAS) if bias > variance else ("overfitting", VARIANCE)
+        ax.axvspan(at.x[least], limit, color=color, alpha=TINT, linewidth=0, zorder=0.5)
+        ax.set_title(f"← {words}" if side == "left" else f"{words} →", loc=side, fontsize="medium", color=color)
+    ax.set_xlim(shown)
+
+
+def _bars(result: Decomposition, ax: Axes) -> Axes:
+    """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
+    check.check_defined("result", getattr(result.expected_loss, "ndim", 0) > 0)
+    values = {"expected_loss": result.expected_loss, **result.parts()}
+    looks = [LOSS, *(LOOKS[name] for name in result.parts())]
+    y = np.arange(len(values))
+    bars = ax.barh(y, list(values.values()), color=looks, height=0.6)
+    ax.bar_label(bars, [f"{each:.4g}" for each in values.values()], padding=4)
+    ax.set_yticks(y, [_word(name) for name in values])
+    ax.invert_yaxis()
+    ax.margins(x=0.16)
+    ax.axvline(0, color=style.GREY, linewidth=1.1)
+    style.finish(ax, f"Of the expected {LOSSES[result.loss]}", "")
+    return ax

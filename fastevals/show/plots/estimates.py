@@ -1,0 +1,170 @@
+"""The picture of estimates of an error: how the values of splits spread, a line for each scheme."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals.measure.results import Interval
+from fastevals.show.plots import style
+from fastevals.split.estimates import ErrorEstimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_estimates"]
+
+Floats = NDArray[np.float64]
+
+OF = ("splits", "repetitions")
+ROW, MARGIN = 0.85, 1.7  # inches: of a scheme, and of axis and legend
+HIGH = 0.62  # of a row: the histogram
+BELOW = -0.16  # in a row: the mean, under the histogram's foot
+FEW = 30  # values: fewer are drawn as strokes
+MOST_BINS = 60
+SHARE = 0.005  # of a scheme's values on each side: what is further off is beyond the picture
+INK = style.COLORS[6]
+
+
+def plot_estimates(
+    estimates: Mapping[str, ErrorEstimate | ArrayLike], *, of: str = "splits", ax: Axes | None = None
+) -> Axes:
+    """Draw how estimates of an error spread under several schemes, one below the other.
+
+    Parameters
+    ----------
+    estimates : mapping of str to ErrorEstimate, or to array-like of shape (n_repeats, n_folds) or (n_repeats,)
+        By scheme: what `estimate_error` gives, or the values of splits. NaN values are left out.
+    of : {"splits", "repetitions"}
+        What is drawn: the value of each split, or each repetition's mean over its folds.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+
+    Returns
+    -------
+    Axes
+        What was drawn on: for each scheme the histogram of its values, all as high (strokes of fewer than 30), and
+        below it one standard deviation to each side of their mean. A ring is the estimate: the mean, unless it was
+        corrected (.632), and a bar its confidence interval.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, or a scheme has no values.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> values = np.random.default_rng(0).normal(24, 3, size=(100, 5))
+    >>> ax = plot_estimates({"5 folds": values, "hold-out": values[:, 0]}, ax=Figure().subplots())
+    >>> [label.get_text().split(chr(10))[0] for label in ax.get_yticklabels()]
+    ['5 folds', 'hold-out']
+    """
+    check.check_choice("of", of, OF)
+    schemes = _schemes(check.as_split_values("estimates", estimates, ErrorEstimate), of)
+    ax = style.axes_for(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
+    for row, scheme in enumerate(schemes):
+        color = style.COLORS[row % (len(style.COLORS) - 1)]
+        _spread(ax, -row, scheme.values, color)
+        ax.plot(
+            [scheme.mean - scheme.deviation, scheme.mean + scheme.deviation], [BELOW - row] * 2, color=INK,
+            linewidth=1.1, marker="|", markersize=7, label="_deviation", zorder=2.5,
+        )  # fmt: skip
+        if scheme.interval is not None:
+            ax.plot(scheme.interval, [BELOW - row] * 2, color=INK, linewidth=4, solid_capstyle="butt", zorder=2.6)
+        ax.plot(
+            [scheme.value], [BELOW - row], marker="o", markersize=6, markerfacecolor="white", markeredgecolor=INK,
+            markeredgewidth=1.5, linestyle="none", zorder=3, label="_estimate",
+        )  # fmt: skip
+    ax.set_yticks([-float(row) for row in range(len(schemes))], [_label(each) for each in schemes])
+    ax.tick_params(axis="y", length=0)
+    ax.set(ylim=(-len(schemes) + 0.55, 0.8), xlim=_shown(schemes))
+    _explain(ax, schemes)
+    style.finish(ax, "Value of a split" if of == "splits" else "Mean of a repetition's folds", "", style.UNDER)
+    ax.grid(False, axis="y")
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+class _Scheme(NamedTuple):
+    """What is drawn in a row."""
+
+    name: str
+    values: Floats  # that are defined
+    n_undefined: int
+    mean: float
+    deviation: float
+    value: float  # the estimate: the mean, unless a bootstrap's was corrected
+    interval: Interval | None
+
+
+def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
+    schemes = []
+    for name, (table, estimate) in found.items():
+        values = table.ravel() if of == "splits" else table.mean(axis=1)
+        defined = values[~np.isnan(values)]
+        check.check_some_split("estimates", name, defined.size, values.size)
+        mean, deviation = float(defined.mean()), float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+        value, interval = mean, None
+        if estimate is not None and (of == "splits" or estimate.bootstrap is not None):
+            value = estimate.value
+        if estimate is not None and np.isfinite(estimate.confidence_interval).all():
+            interval = estimate.confidence_interval
+        schemes.append(_Scheme(name, defined, values.size - defined.size, mean, deviation, value, interval))
+    return schemes
+
+
+def _spread(ax: Axes, foot: float, values: Floats, color: Any) -> None:
+    """Draw values on a row: a histogram, or strokes."""
+    ax.plot([values.min(), values.max()], [foot, foot], color=color, linewidth=0.9, label="_foot")
+    if values.size < FEW or values.min() == values.max():
+        ax.vlines(values, foot, foot + 0.6 * HIGH, color=color, linewidth=1.3)
+        return
+    low, high = _middle(values)
+    inside = values[(values >= low) & (values <= high)]
+    edges = np.histogram_bin_edges(inside, bins="auto", range=(low, high))
+    if edges.size > MOST_BINS + 1:
+        edges = np.linspace(low, high, MOST_BINS + 1)
+    counts = np.histogram(inside, edges)[0]
+    heights = foot + HIGH * counts / counts.max()
+    ax.stairs(heights, edges, baseline=foot, fill=True, color=color, alpha=0.35, linewidth=0)
+    ax.stairs(heights, edges, baseline=foot, color=color, linewidth=1.1)
+
+
+def _middle(values: Floats) -> tuple[float, float]:
+    """Give what is drawn of many values: all but the furthest."""
+    low, high = np.quantile(values, [SHARE, 1 - SHARE])
+    return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
+
+
+def _shown(schemes: list[_Scheme]) -> tuple[float, float]:
+    ends = []
+    for each in schemes:
+        ends += [*_middle(each.values), each.value, each.mean - each.deviation, each.mean + each.deviation]
+        ends += [] if each.interval is None else list(each.interval)
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    margin = 0.03 * (high - low) or 0.5
+    return low - margin, high + margin
+
+
+def _label(scheme: _Scheme) -> str:
+    """Name a scheme, with its numbers on further lines."""
+    spread = "" if np.isnan(scheme.deviation) else f", sd {scheme.deviation:.3g}"
+    undefined = f", {scheme.n_undefined} undefined" if scheme.n_undefined else ""
+    corrected = "" if scheme.value == scheme.mean else f"estimate {scheme.value:.4g}\n"
+    numbers = f"{corrected}mean {scheme.mean:.4g}{spread}, n {scheme.values.size}{undefined}"
+    return f"{style.named_label(scheme.name)}\n{numbers}"
+
+
+def _explain(ax: Axes, schemes: list[_Scheme]) -> None:
+    ax.plot([], [], color=INK, linewidth=1.1, marker="|", markersize=7, label="mean ± standard deviation of the values")
+    if any(each.interval is not None for each in schemes):
+        ax.plot([], [], color=INK, linewidth=4, label="confidence interval of the estimate")

@@ -1,0 +1,204 @@
+"""The error of a learner over a parameter, or over the number of rows that it learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastevals import _validation as check
+from fastevals._random import seed_key
+from fastevals.split.curves.result import ErrorCurve
+from fastevals.split.curves.subsets import SmallerTraining
+from fastevals.split.trials.candidates import candidates_of
+from fastevals.split.trials.lines import ErrorLine
+from fastevals.split.trials.passes import Measurement, Trial, raise_if_all_failed
+
+__all__ = ["learning_curve", "validation_curve"]
+
+SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
+
+
+def validation_curve(
+    learner: Any,
+    X: Any,
+    y: Any,
+    splitter: Any,
+    metric: Any,
+    *,
+    parameter: str,
+    values: Any,
+    params: Mapping[str, Any] | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> ErrorCurve:
+    """Measure a learner on training and on test rows at each value of a parameter, on the same splits.
+
+    Where the training error falls on and the test error turns up, the learner overfits.
+
+    Parameters
+    ----------
+    learner, X, y, splitter, groups, pos_label, labels
+        As for `estimate_error`.
+    metric : str, `metric(...)` or function
+        What to measure, as for `estimate_error`; one.
+    parameter : str
+        The parameter of the learner that varies.
+    values : sequence
+        Its values.
+    params : mapping, optional
+        The other parameters.
+    maximize : bool, optional
+        Whether a greater value is better; known of a metric with a name. Of a function it must be given for `best`.
+    confidence_level : float in (0, 1)
+        Of the intervals of the test values' means, which are those of `estimate_error`.
+    n_jobs : int, optional
+        Workers of joblib, -1 for one a CPU, for all fits of all values; by default all are made here.
+    progress : bool
+        Show a bar of all fits (needs tqdm).
+
+    Returns
+    -------
+    ErrorCurve
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described. If fits fail at all values, the error of the first, with a note; if at
+        some, they are in `failures` and the others are there.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric is undefined in some splits; they are left out of the means.
+
+    Notes
+    -----
+    To choose a value by the curve and to report its error is too optimistic: see `select_model`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import KFold, validation_curve
+    >>> nearest = lambda x, y, x_new, k: [y[np.argsort(abs(x - each))[:k]].mean() for each in x_new]
+    >>> x = 1.01 ** np.arange(40)
+    >>> y = np.arange(40) % 2
+    >>> curve = validation_curve(nearest, x, y, KFold(4, rng=0), "mean_squared_error", parameter="k", values=[1, 30])
+    >>> curve.training.value.round(2).tolist(), curve.test.value.round(2).tolist(), curve.best()
+    ([0.0, 0.25], [0.98, 0.26], 30)
+    """
+    check.check_parameter_name("parameter", parameter)
+    grid = {parameter: check.as_values("values", values)}
+    candidates = candidates_of({"learner": (learner, grid)}, None, params)
+    measured = Measurement.of(
+        X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
+        confidence_level=confidence_level, training=True,
+    )  # fmt: skip
+    plan = measured.plan("splitter", splitter)
+    trials = [Trial(each, plan) for each in candidates]
+    return _curve(measured, trials, parameter, grid[parameter], n_jobs=n_jobs, progress=progress)
+
+
+def learning_curve(
+    learner: Any,
+    X: Any,
+    y: Any,
+    splitter: Any,
+    metric: Any,
+    *,
+    train_sizes: Any = SIZES,
+    params: Mapping[str, Any] | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    rng: Any = None,
+) -> ErrorCurve:
+    """Measure a learner on training and on test rows after it learned from fewer rows and from more.
+
+    Where the two errors have met, more rows will not help; where they are apart, they may.
+
+    Parameters
+    ----------
+    learner, X, y, splitter, groups, pos_label, labels
+        As for `estimate_error`.
+    metric, params, maximize, confidence_level, n_jobs, progress
+        As for `validation_curve`.
+    train_sizes : sequence of float or of int
+        Shares of the smallest training part of the splits, in (0, 1], or numbers of rows. All of it stands for all
+        training rows of each split, which may have a row more.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        Seed of the order in which each split's training rows are taken: smaller sets are parts of larger ones. Where
+        the splitter is stratified, each has of each class its share. Groups may be cut.
+
+    Returns
+    -------
+    ErrorCurve
+        Its values are numbers of rows, ascending, and its `parameter` is None.
+
+    Raises
+    ------
+    ValueError
+        As `validation_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric is undefined in some splits; they are left out of the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import KFold, learning_curve
+    >>> mean = lambda x, y, x_new: np.full(len(x_new), y.mean())
+    >>> y = np.random.default_rng(0).normal(size=100)
+    >>> curve = learning_curve(mean, y, y, KFold(10, rng=0), "mean_squared_error", train_sizes=[2, 90], rng=0)
+    >>> curve.values, bool(curve.gap[0] > curve.gap[1])
+    ((2, 90), True)
+    """
+    (candidate,) = candidates_of({"learner": (learner, None)}, None, params)
+    measured = Measurement.of(
+        X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
+        confidence_level=confidence_level, training=True,
+    )  # fmt: skip
+    whole = measured.plan("splitter", splitter)
+    smallest = min(whole.pair(*each)[0].size for each in whole.items)
+    sizes = check.as_train_sizes("train_sizes", train_sizes, smallest)
+    classes = None
+    if getattr(splitter, "stratified", type(splitter).__name__.startswith("Stratified")):
+        classes = np.unique(check.as_strata("y", y, measured.n_samples), return_inverse=True)[1]
+    key = seed_key("rng", rng)
+    cut = [SmallerTraining(whole.plan, None if size == smallest else size, key, classes) for size in sizes]
+    trials = [Trial(candidate, each) for each in cut]
+    return _curve(measured, trials, None, sizes, n_jobs=n_jobs, progress=progress)
+
+
+def _curve(
+    measured: Measurement, trials: Sequence[Trial], parameter: str | None, values: Sequence[Any], **how: Any
+) -> ErrorCurve:
+    found = measured.fits(trials, **how)
+    outcomes = [measured.outcome(trial, each) for trial, each in zip(trials, found, strict=True)]
+    raise_if_all_failed(outcomes)
+    shape = trials[0].plan.shape
+    test = [each.estimate for each in outcomes]
+    training = [None if each is None else each.training for each in test]
+    return ErrorCurve(
+        metric=measured.metric,
+        parameter=parameter,
+        values=tuple(values),
+        test=ErrorLine.of(test, shape),
+        training=ErrorLine.of(training, shape),
+        maximize=measured.maximize,
+        confidence_level=measured.level,
+        failures={k: each.said for k, each in enumerate(outcomes) if each.said is not None},
+    )

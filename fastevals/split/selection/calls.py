@@ -1,0 +1,232 @@
+"""Selection of a model by its error on validation rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastevals import _validation as check
+from fastevals._random import seed_key
+from fastevals.split.fitting import Failure, run_fits
+from fastevals.split.rows import take_rows
+from fastevals.split.selection.nested import Chosen, NestedEstimate
+from fastevals.split.selection.result import CandidateResult, ModelSelection
+from fastevals.split.splitters import HoldOut, KFold, Pair
+from fastevals.split.trials.candidates import Candidate, best_of, candidates_of
+from fastevals.split.trials.passes import Measurement, Outcome, Trial, raise_if_all_failed
+from fastevals.split.trials.plans import PartPlan
+
+__all__ = ["select_model"]
+
+
+def select_model(
+    candidates: Any,
+    X: Any,
+    y: Any,
+    metric: Any,
+    *,
+    grid: Any = None,
+    splitter: Any = 5,
+    test: Any = 0.2,
+    nested: Any = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    rng: Any = None,
+) -> ModelSelection:
+    """Choose the candidate with the best mean over validation splits, and say how well it does on rows kept apart.
+
+    A test part is set aside first. The other rows, the training part, are split into rows to fit on and validation
+    rows, the same for all candidates. The best is fitted on the training part and measured on the test part, once.
+    Then it is fitted on all rows.
+
+    Parameters
+    ----------
+    candidates : function, estimator or mapping
+        A learner as for `estimate_error`, or a mapping of names to learners or pairs (learner, grid).
+    X, y : data of n_samples rows
+        As for `estimate_error`.
+    metric : str, `metric(...)` or function
+        What to choose by, as for `estimate_error`; one.
+    grid : mapping or list of mappings, optional
+        Of one learner: the values of each parameter, of which all combinations are candidates, or several such grids.
+    splitter : int or splitter
+        Validation splits of the training part: folds, or a splitter of this package or of scikit-learn's kind.
+    test : float, int, splitter or None
+        The test part: its share or number of rows, a splitter that gives one split, or None for none.
+    nested : int or splitter, optional
+        Outer splits of a nested cross-validation. It runs on the rows that the selection sees: the training part where
+        there is a test part, otherwise all. The whole selection is made anew in the training rows of each outer split,
+        and what it chooses is measured on the outer test rows.
+    groups : array-like of shape (n_samples,), optional
+        Rows that belong together: no split of any kind parts them.
+    pos_label, labels
+        As for `estimate_error`.
+    maximize : bool, optional
+        Whether a greater value is better; known of a metric with a name, of a function it must be given.
+    confidence_level : float in (0, 1)
+        Of the intervals.
+    n_jobs : int, optional
+        Workers of joblib, -1 for one a CPU, for the fits of all candidates on all splits; by default all are made here.
+    progress : bool
+        Show a bar of these fits (needs tqdm).
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        Seed of the parts and folds that are given as numbers. These are stratified where the metric is of classes; a
+        test part with `groups` is not.
+
+    Returns
+    -------
+    ModelSelection
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described, or the metric is undefined for all candidates. If all candidates fail, the
+        error of the first, with a note of where; so too if the chosen one fails on the training part, or on all rows.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric is undefined in some splits: they are left out of a candidate's mean.
+
+    Notes
+    -----
+    A candidate of which a fit raises has no estimate and is not chosen; what was raised is in its `failure`. Of equal
+    means the first candidate's is taken: put simpler ones first.
+
+    The best validation value is the least of many estimates, each with an error of its own, and so too optimistic [1]_.
+    The test value is of rows that had no part in the choice. On few rows it says little; then a nested
+    cross-validation [2]_ with ``test=None`` uses all rows for both. It estimates how well the selection works on as
+    many rows as the outer training parts have, not one model.
+
+    References
+    ----------
+    .. [1] Cawley, G. and Talbot, N. (2010), "On Over-fitting in Model Selection and Subsequent Selection Bias in
+       Performance Evaluation", JMLR 11, 2079-2107.
+    .. [2] Varma, S. and Simon, R. (2006), "Bias in error estimation when using cross-validation for model selection",
+       BMC Bioinformatics 7, 91, doi:10.1186/1471-2105-7-91.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import select_model
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 100)
+    >>> y = x**2 + np.random.default_rng(1).normal(scale=0.1, size=100)
+    >>> select_model(polynomial, x, y, "mean_squared_error", grid={"degree": [0, 2]}, rng=0).best.params
+    {'degree': 2}
+    """
+    tried = candidates_of(candidates, grid)
+    measured = Measurement.of(
+        X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
+        confidence_level=confidence_level,
+    )  # fmt: skip
+    better = check.check_direction("maximize", measured.metric, measured.maximize)
+    splits = _Splits(measured, int(seed_key("rng", rng)))
+    held_out = None if test is None else splits.test_part(test)
+    rows = np.arange(measured.n_samples) if held_out is None else held_out.train
+    outer = None if nested is None else measured.plan("nested", splits.folds("nested", nested, 2), rows)
+    outer_pairs = splits.pairs("nested", outer)
+    searches = [rows, *(pair.train for pair in outer_pairs)]
+    inner = splits.folds("splitter", splitter, 1)
+    plans = [measured.plan("splitter", inner, each) for each in searches]
+    trials = [[Trial(candidate, plan) for candidate in tried] for plan in plans]
+    fits = iter(measured.fits([each for search in trials for each in search], n_jobs=n_jobs, progress=progress))
+    found = [[measured.outcome(trial, next(fits)) for trial in search] for search in trials]
+
+    raise_if_all_failed(found[0])
+    best = check.check_some_defined(measured.metric, _best(found[0], better), len(tried), "candidates")
+    estimate = None
+    if outer is not None:
+        places = [_best(outcomes, better) for outcomes in found[1:]]
+        chosen = [None if k is None else tried[k] for k in places]
+        estimate = _nested(measured, chosen, outer_pairs, outer.shape, n_jobs)
+    test_value = None if held_out is None else _on_test_part(measured, tried[best], held_out)
+    learner, whole = tried[best].learner, np.arange(measured.n_samples)
+    refits = [tried[best]] if learner.is_estimator else []
+    models = list(run_fits(lambda each: each.learner.fit(X, y), refits, describe=lambda each: f"{each}, all rows"))
+    results = tuple(
+        CandidateResult(each.name, each.params, outcome.estimate, outcome.said)
+        for each, outcome in zip(tried, found[0], strict=True)
+    )
+    return ModelSelection(
+        metric=measured.metric,
+        maximize=better,
+        confidence_level=measured.level,
+        best=results[best],
+        candidates=results,
+        test_value=test_value,
+        test_rows=None if held_out is None else held_out.test,
+        nested=estimate,
+        model=models[0] if models else None,
+        _learner=learner,
+        _data=None if learner.is_estimator else (take_rows(X, whole), take_rows(y, whole)),
+    )
+
+
+class _Splits(NamedTuple):
+    """Makes splitters of numbers, each with a seed of its own."""
+
+    measured: Measurement
+    key: int
+
+    def folds(self, name: str, value: Any, stream: int) -> Any:
+        """Give a splitter, of a number of folds or as it is."""
+        n_folds = check.check_folds_or_splitter(name, value, self.measured.n_samples)
+        if n_folds is None:
+            return value
+        return KFold(n_folds, stratified=self.measured.of_classes, rng=[self.key, stream])
+
+    def test_part(self, value: Any) -> Pair:
+        """Give the rows of the training part and those of the test part."""
+        if not check.is_splitter(value):
+            size = check.as_share_or_count("test", value)
+            stratified = self.measured.of_classes and self.measured.groups is None
+            value = HoldOut(size, stratified=stratified, rng=[self.key, 0])
+        pairs = self.pairs("test", self.measured.plan("test", value))
+        check.check_one_split("test", len(pairs))
+        return pairs[0]
+
+    def pairs(self, name: str, plan: PartPlan | None) -> list[Pair]:
+        """Give the splits of a plan whose training parts are to be split further."""
+        pairs = [] if plan is None else [Pair(*plan.pair(*at)) for at in plan.items]
+        for pair in pairs:
+            check.check_distinct_rows(name, pair.train)
+        return pairs
+
+
+def _best(outcomes: Sequence[Outcome], maximize: bool) -> int | None:
+    return best_of(np.array([each.value for each in outcomes]), maximize)
+
+
+def _nested(
+    measured: Measurement,
+    chosen: Sequence[Candidate | None],
+    pairs: Sequence[Pair],
+    shape: tuple[int, int],
+    n_jobs: int | None,
+) -> NestedEstimate:
+    """Measure what was chosen in each outer split on its test rows."""
+    trials = [
+        Trial(each, PartPlan.of_pair(*pair)) for each, pair in zip(chosen, pairs, strict=True) if each is not None
+    ]
+    fits = iter(measured.fits(trials, n_jobs=n_jobs, progress=False))
+    none = Failure(ValueError("all candidates failed"))
+    estimate = measured.estimate([none if each is None else next(fits)[0] for each in chosen], shape)
+    return NestedEstimate(estimate, tuple(None if each is None else Chosen(each.name, each.params) for each in chosen))
+
+
+def _on_test_part(measured: Measurement, chosen: Candidate, pair: Pair) -> float:
+    """Measure the chosen candidate on the test part."""
+    trial = Trial(chosen, PartPlan.of_pair(*pair))
+    outcome = measured.outcome(trial, measured.fits([trial], n_jobs=None, progress=False)[0])
+    raise_if_all_failed([outcome])
+    return outcome.value

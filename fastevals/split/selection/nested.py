@@ -1,0 +1,68 @@
+"""What a nested cross-validation gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from fastevals.measure.results import Frozen
+from fastevals.split.estimates.result import ErrorEstimate
+from fastevals.split.trials.candidates import labelled
+
+__all__ = ["Chosen", "NestedEstimate"]
+
+MOST = 3  # candidates named
+
+
+class Chosen(NamedTuple):
+    """A learner's name and the parameters it was chosen with."""
+
+    name: str
+    params: dict[str, Any]
+
+    def __str__(self) -> str:
+        return labelled(self.name, self.params)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NestedEstimate(Frozen):
+    """How well selecting a model works: in each outer split one is selected, and measured on rows it has not seen.
+
+    Attributes
+    ----------
+    estimate : ErrorEstimate
+        Over the outer splits; NaN in one where all candidates, or the fit of the chosen one, failed.
+    chosen : tuple of (name, params), or None
+        What was chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None where all failed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import select_model
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 40)
+    >>> found = select_model(polynomial, x, x**2, "mean_absolute_error", grid={"degree": [1, 2]}, nested=5, rng=0)
+    >>> found.nested.counts()
+    {'polynomial(degree=2)': 5}
+    """
+
+    estimate: ErrorEstimate
+    chosen: tuple[Chosen | None, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Give how often each candidate was chosen, the most often first: one that changes is a matter of chance."""
+        names = [str(each) for each in self.chosen if each is not None]
+        return dict(sorted(((name, names.count(name)) for name in dict.fromkeys(names)), key=lambda item: -item[1]))
+
+    def often(self) -> str:
+        """Say which candidates were chosen most often."""
+        said = [f"{count} x {name}" for name, count in self.counts().items()]
+        return ", ".join(said[:MOST]) + (f", ... ({len(said)} in all)" if len(said) > MOST else "")
+
+    def __repr__(self) -> str:
+        return f"NestedEstimate({self.estimate!r}, chosen {self.often()})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the estimate and what was chosen, arrays as lists."""
+        return {"estimate": self.estimate.to_dict(), "chosen": [each and each._asdict() for each in self.chosen]}

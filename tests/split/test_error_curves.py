@@ -1,0 +1,275 @@
+"""Training and test error over a parameter and over training sizes: against twins, scikit-learn and the Auto data."""
+
+import json
+import math
+import pickle
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold as TheirKFold
+from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import learning_curve as their_learning_curve
+from sklearn.model_selection import validation_curve as their_validation_curve
+from sklearn.tree import DecisionTreeClassifier
+
+from fastevals import UndefinedMetricWarning
+from fastevals.split.curves import learning_curve, validation_curve
+from fastevals.split.splitters import HoldOut, KFold
+from tests import reference_selection as twin
+from tests.split.test_selection import MSE, Twice, data, polynomial, squared
+from tests.strategies import BOUNDED
+from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
+
+
+def auto():
+    rows = np.genfromtxt(Path(__file__).parents[1] / "data" / "auto.csv", delimiter=",", skip_header=1, usecols=(0, 3))
+    mpg, power = rows.T
+    return (power - power.mean()) / power.std(), mpg
+
+
+def mean(X, y, X_new):
+    return np.full(len(X_new), y.mean())
+
+
+def any_value(X, y, X_new, **parameters):
+    return np.zeros(len(X_new))
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(0, 5), min_size=1, unique=True), st.integers(2, 5))
+@BOUNDED
+def test_twin(seed, degrees, k):
+    x, y = data(30, seed)
+    splitter = KFold(k, rng=seed)
+    found = validation_curve(polynomial, x, y, splitter, MSE, parameter="degree", values=degrees)
+    training, test = twin.curve(polynomial, x, y, list(splitter.split(x)), squared, "degree", degrees)
+    assert_allclose(found.training.per_split[:, 0], training)
+    assert_allclose(found.test.per_split[:, 0], test)
+    assert_allclose(found.gap, test.mean(axis=1) - training.mean(axis=1), atol=1e-12)
+    assert_allclose(found.test.standard_deviation, test.std(axis=1, ddof=1))
+    assert found.best() == degrees[np.argmin(test.mean(axis=1))]
+    assert np.isnan(found.training.low).all()
+    assert (found.test.low <= found.test.value).all()
+    assert (found.test.value <= found.test.high).all()
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_scikit_learn(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    depths, tree = [1, 2, 5, 20], DecisionTreeClassifier(random_state=0)
+    cv = StratifiedKFold(4)
+    training, test = their_validation_curve(
+        tree, X, y, param_name="max_depth", param_range=depths, cv=cv, scoring=metric
+    )
+    found = validation_curve(tree, X, y, cv, metric, parameter="max_depth", values=depths)
+    assert_allclose(found.training.per_split[:, 0], training)
+    assert_allclose(found.test.per_split[:, 0], test)
+    assert found.maximize
+    assert found.best() == depths[np.argmax(test.mean(axis=1))]
+    assert found.fits[-1] == "overfits"  # a whole tree learns its training rows by heart
+    assert found.training.value[-1] == 1
+
+    model = LogisticRegression()
+    _, training, test = their_learning_curve(model, X, y, train_sizes=[90], cv=cv, scoring=metric)
+    found = learning_curve(model, X, y, cv, metric, train_sizes=[10, 90], rng=0)
+    assert_allclose(found.test.per_split[1, 0], test[0])
+    assert_allclose(found.training.per_split[1, 0], training[0])
+
+
+def test_auto_shows_the_chapters_picture():
+    x, y = auto()
+    degrees = range(1, 13)
+    found = validation_curve(polynomial, x, y, KFold(10, rng=1), MSE, parameter="degree", values=degrees)
+    assert (np.diff(found.training.value) < 0).all()  # falls on and on
+    best = found.values.index(found.best())
+    assert 1 < found.best() < 12
+    assert found.test.value[-1] > found.test.value[best]  # and the test error turns up
+    assert (found.gap > 0).all()
+    assert found.gap[-1] > 2 * found.gap[0]
+    assert set(found.fits[:best]) == {"underfits"}
+    assert set(found.fits[best + 1 :]) == {"overfits"}
+
+    # Few rows: a steeper turn.
+    few = validation_curve(polynomial, x[::8], y[::8], KFold(10, rng=1), MSE, parameter="degree", values=range(1, 9))
+    assert few.best() <= 3
+    assert few.test.value[-1] > 10 * few.test.value.min()
+
+    sizes = learning_curve(polynomial, x, y, KFold(10, rng=1), MSE, params={"degree": 5}, rng=0)
+    assert sizes.gap[-1] < sizes.gap[0] / 2
+    assert sizes.values[-1] == 352
+    whole = validation_curve(polynomial, x, y, KFold(10, rng=1), MSE, parameter="degree", values=[5])
+    assert_array_equal(sizes.test.per_split[-1], whole.test.per_split[0])  # the last size is all
+
+
+@pytest.mark.parametrize("splitter", [KFold(3, n_repeats=2, rng=0), HoldOut(0.3, n_repeats=4, rng=0)])
+def test_training_sets_are_nested_and_test_sets_the_same(splitter):
+    seen = []
+
+    def learner(X, y, X_new):
+        seen.append((X.tolist(), X_new.tolist()))
+        return np.zeros(len(X_new))
+
+    rows = np.arange(50.0)
+    found = learning_curve(learner, rows, rows, splitter, MSE, train_sizes=[0.2, 1.0, 0.5], rng=0)
+    pairs = list(splitter.split(rows))
+    n, smallest = len(pairs), min(len(train) for train, _ in pairs)
+    assert found.values == (int(0.2 * smallest + 1e-9), int(0.5 * smallest + 1e-9), smallest)
+    for k, (train, test) in enumerate(pairs):
+        sizes = [seen[k + place * n] for place in range(3)]
+        for (small, _), (large, _) in pairwise(sizes):
+            assert set(small) < set(large)
+            assert small == sorted(small)
+        assert [len(each) for each, _ in sizes[:2]] == list(found.values[:2])
+        assert sizes[2][0] == train.tolist()
+        assert all(new == test.tolist() + each for each, new in sizes)
+    first = seen[:n]
+    for rng in (0, 1):
+        seen.clear()
+        learning_curve(learner, rows, rows, splitter, MSE, train_sizes=found.values[:1], rng=rng)
+        assert (seen == first) == (rng == 0)
+
+
+@pytest.mark.parametrize("splitter", [KFold(4, stratified=True, rng=0), StratifiedKFold(4)])
+def test_subsets_are_stratified_where_the_splitter_is(splitter):
+    counts = []
+
+    def learner(X, y, X_new):
+        counts.append([np.count_nonzero(y == each) for each in "abc"])
+        return np.full(len(X_new), "a")
+
+    y = np.array(list("a" * 60 + "b" * 30 + "c" * 10))
+    found = learning_curve(learner, y, y, splitter, "error_rate", train_sizes=[10, 31, 74], rng=0)
+    for k, size in enumerate(found.values):
+        for each in counts[4 * k : 4 * k + 4]:
+            assert sum(each) == size
+            assert_allclose(each, size * np.array([0.6, 0.3, 0.1]), atol=1.5)
+
+
+def test_training_sets_may_have_rows_more_than_once():
+    x, y = data(40)
+    found = learning_curve(mean, x, y, Twice(), MSE, train_sizes=[0.5, 1.0], rng=0)
+    assert found.values == (20, 40)
+    assert_allclose(found.test.value[1], squared(y[20:], y[:20].mean()))
+
+
+def test_failures_are_reported():
+    x, y = data()
+    found = validation_curve(polynomial, x, y, KFold(3, rng=0), MSE, parameter="degree", values=[1, -1, 2])
+    assert found.failures == {1: "ArithmeticError: no polynomial of degree -1 (repetition 0, fold 0)"}
+    assert np.isnan([found.test.value[1], found.training.value[1], found.gap[1]]).all()
+    assert found.fits[1] == ""
+    assert found.best() == 2
+    lines = found.table().splitlines()
+    assert lines[3].split() == ["-1", "-", "-", "-", "-", "-", "failed"]
+    assert lines[-1] == "degree=-1: ArithmeticError: no polynomial of degree -1 (repetition 0, fold 0)"
+    with pytest.raises(ArithmeticError, match="no polynomial") as caught:
+        validation_curve(polynomial, x, y, KFold(3, rng=0), MSE, parameter="degree", values=[-1])
+    assert caught.value.__notes__ == ["in the fit of learner(degree=-1), repetition 0, fold 0"]
+
+
+def test_functions_have_a_direction_only_if_given():
+    x, y = data()
+    options = {"parameter": "degree", "values": [0, 2]}
+    found = validation_curve(polynomial, x, y, KFold(3, rng=0), squared, **options)
+    assert found.fits == ("", "")
+    assert repr(found) == "ErrorCurve(squared over 2 values of degree)"
+    with pytest.raises(ValueError, match="maximize must be given"):
+        found.best()
+    assert validation_curve(polynomial, x, y, KFold(3, rng=0), squared, **options, maximize=False).best() == 2
+
+
+def test_undefined_metrics():
+    x = np.arange(9.0)
+    with pytest.warns(UndefinedMetricWarning):
+        found = validation_curve(any_value, x, np.ones(9), KFold(3, rng=0), "r2", parameter="a", values=[1, 2])
+    assert found.fits == ("", "")
+    with pytest.raises(ValueError, match=r"r2 is undefined \(NaN\) for all 2 values"):
+        found.best()
+
+
+def test_table_and_results():
+    x, y = data()
+    found = validation_curve(polynomial, x, y, KFold(5, rng=0), MSE, parameter="degree", values=[1, 2, 9])
+    lines = found.table().splitlines()
+    assert lines[0] == "mean_squared_error on training and test rows over degree, means of 5 splits"
+    assert lines[1].split() == ["degree", "training", "sd", "test", "sd", "gap"]
+    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "9"]
+    assert [line.split()[-1] for line in lines[2:]] == ["underfits", "best", "overfits"]
+    assert lines[2].split()[1] == f"{found.training.value[0]:.4f}"
+    assert repr(found) == "ErrorCurve(mean_squared_error over 3 values of degree, best=2)"
+    written = found.to_dict()
+    assert written["gap"] == found.gap.tolist()
+    assert written["test"]["value"] == found.test.value.tolist()
+    assert not any(map(math.isnan, written["test"]["low"]))
+    json.dumps(written)
+    assert pickle.loads(pickle.dumps(found)).table() == found.table()
+    sizes = learning_curve(mean, x, y, KFold(5, rng=0), MSE, train_sizes=[2, 48])
+    assert sizes.table().splitlines()[1].split()[:2] == ["training", "rows"]
+
+
+@pytest.mark.parametrize("odd", [ODD_ARRAYS, ODD_SCALARS], ids=["arrays", "scalars"])
+def test_odd_input_works_or_raises_one_clear_line(odd):
+    x, y = data(20)
+    calls = {
+        "y": lambda value: validation_curve(mean, x, value, KFold(3), MSE, parameter="degree", values=[1]),
+        "values": lambda value: validation_curve(any_value, x, y, KFold(3), MSE, parameter="value", values=value),
+        "parameter": lambda value: validation_curve(any_value, x, y, KFold(3), MSE, parameter=value, values=[1]),
+        "train_sizes": lambda value: learning_curve(mean, x, y, KFold(3), MSE, train_sizes=value),
+        "rng": lambda value: learning_curve(mean, x, y, KFold(3), MSE, train_sizes=[10], rng=value),
+    }
+    found = {(name, kind): complaint(call, value) for name, call in calls.items() for kind, value in odd.items()}
+    assert {place: text for place, text in found.items() if text} == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parameter": 3}, "parameter must be the name of a parameter, got 3"),
+        ({"values": []}, "values is empty"),
+        ({"values": "abc"}, "values must be a list of values, got 'abc'"),
+        ({"splitter": 3}, "splitter must be a splitter"),
+        ({"learner": {"a": polynomial}}, "learner must be a function"),
+        ({"metric": "mse"}, "metric must be one of"),
+    ],
+)
+def test_bad_input_of_validation_curve(options, message):
+    x, y = data()
+    given = {
+        "learner": polynomial,
+        "splitter": KFold(3),
+        "metric": MSE,
+        "parameter": "degree",
+        "values": [1],
+        **options,
+    }
+    learner, splitter, metric = (given.pop(name) for name in ("learner", "splitter", "metric"))
+    with pytest.raises(ValueError, match=message):
+        validation_curve(learner, x, y, splitter, metric, **given)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([], "train_sizes is empty"),
+        (0.5, "train_sizes must be a list of values, got 0.5"),
+        ([0.0], r"train_sizes must be in \(0, 1\], got 0.0"),
+        ([1.2], r"train_sizes must be in \(0, 1\], got 1.2"),
+        ([41], "train_sizes must be an integer from 1 to 40, got 41"),
+        ([0], "train_sizes must be an integer from 1 to 40, got 0"),
+        ([0.5, 40], r"train_sizes must all be shares \(floats\) or all counts \(integers\), got \[0.5, 40\]"),
+        ([0.5, 0.51], "train_sizes must differ; of 40 training rows they are 20, 20"),
+        (["a"], "train_sizes must be an integer, got 'a'"),
+        ([float("nan")], "train_sizes must be in"),
+    ],
+)
+def test_bad_training_sizes(sizes, message):
+    x, y = data()
+    with pytest.raises(ValueError, match=message):
+        learning_curve(mean, x, y, TheirKFold(3), MSE, train_sizes=sizes)
