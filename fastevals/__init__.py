@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
     from fastevals.infer.significance.t_tests import corrected_resampled_t_test, error_rate_t_test, paired_t_test
     from fastevals.measure.asked import AskedMetric, metric
+    from fastevals.measure.bias_variance import (
+        BiasVariance,
+        BiasVarianceSummary,
+        DomingosDecomposition,
+        JamesDecomposition,
+        bias_variance,
+    )
     from fastevals.measure.confusion import ConfusionMatrix
     from fastevals.measure.cost_sensitive import cost_threshold, minimum_cost_predictions
     from fastevals.measure.counts import ThresholdCounts
@@ -60,14 +67,32 @@ if TYPE_CHECKING:
     from fastevals.measure.ranking import Ranking
     from fastevals.measure.regression import RegressionMetrics, regression_metrics
     from fastevals.measure.results import Interval, OperatingPoint
+    from fastevals.split.curves import ErrorCurve, learning_curve, validation_curve
+    from fastevals.split.estimates import (
+        BootstrapErrors,
+        ErrorEstimate,
+        ErrorEstimates,
+        error_632,
+        error_632_plus,
+        estimate_error,
+        evaluate_splits,
+    )
+    from fastevals.split.selection import ModelSelection, select_model
+    from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut
+    from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve, bias_variance_over_training_sets
 
 __version__ = "0.1.0"
 
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {
     "AskedMetric": "measure.asked",
+    "BiasVariance": "measure.bias_variance",
+    "BiasVarianceCurve": "split.training_sets",
+    "BiasVarianceSummary": "measure.bias_variance",
     "BinomialResult": "infer.significance.binomial",
+    "BootstrapErrors": "split.estimates",
     "BootstrapResult": "infer.bootstrap",
+    "BootstrapSplit": "split.splitters",
     "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
     "CochranResult": "infer.significance.cochran",
@@ -81,15 +106,25 @@ _HOMES = {
     "DelongResult": "infer.delong",
     "DetCurve": "measure.curves",
     "Difference": "infer.comparison",
+    "DomingosDecomposition": "measure.bias_variance",
+    "ErrorCurve": "split.curves",
+    "ErrorEstimate": "split.estimates",
+    "ErrorEstimates": "split.estimates",
     "Estimate": "infer.bootstrap",
     "FriedmanResult": "infer.significance.friedman",
     "GainCurve": "measure.curves",
+    "HoldOut": "split.splitters",
     "Interval": "measure.results",
+    "JamesDecomposition": "measure.bias_variance",
+    "KFold": "split.splitters",
+    "LeaveOneOut": "split.splitters",
+    "LeavePOut": "split.splitters",
     "LiftCurve": "measure.curves",
     "McNemarPairs": "infer.significance.mcnemar_pairs",
     "McNemarResult": "infer.significance.mcnemar",
     "MetricComparison": "infer.comparison",
     "ModelComparison": "infer.comparison",
+    "ModelSelection": "split.selection",
     "OperatingPoint": "measure.results",
     "PairwiseResult": "infer.significance.pairwise",
     "PermutationResult": "infer.significance.permutation",
@@ -104,6 +139,9 @@ _HOMES = {
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
     "adjust_pvalues": "infer.significance.corrections",
+    "bias_variance": "measure.bias_variance",
+    "bias_variance_curve": "split.training_sets",
+    "bias_variance_over_training_sets": "split.training_sets",
     "binomial_error_test": "infer.significance.binomial",
     "bonferroni_dunn_test": "infer.significance.rank_comparisons",
     "bootstrap": "infer.bootstrap",
@@ -116,11 +154,16 @@ _HOMES = {
     "delong": "infer.delong",
     "delong_test": "infer.delong",
     "delong_test_unpaired": "infer.delong",
+    "error_632": "split.estimates",
+    "error_632_plus": "split.estimates",
     "error_rate_t_test": "infer.significance.t_tests",
+    "estimate_error": "split.estimates",
+    "evaluate_splits": "split.estimates",
     "five_by_two_cv_f_test": "infer.significance.five_by_two",
     "five_by_two_cv_t_test": "infer.significance.five_by_two",
     "friedman_test": "infer.significance.friedman",
     "get_num_threads": "_execution",
+    "learning_curve": "split.curves",
     "mcnemar_test": "infer.significance.mcnemar",
     "mcnemar_test_of_table": "infer.significance.mcnemar",
     "metric": "measure.asked",
@@ -135,15 +178,22 @@ _HOMES = {
     "proportion_interval": "infer.proportions",
     "rank_comparison_test": "infer.significance.rank_comparisons",
     "regression_metrics": "measure.regression",
+    "select_model": "split.selection",
     "set_num_threads": "_execution",
     "sign_test": "infer.significance.signed_ranks",
+    "validation_curve": "split.curves",
     "wilcoxon_test": "infer.significance.signed_ranks",
 }
 
 __all__ = [
     "AskedMetric",
+    "BiasVariance",
+    "BiasVarianceCurve",
+    "BiasVarianceSummary",
     "BinomialResult",
+    "BootstrapErrors",
     "BootstrapResult",
+    "BootstrapSplit",
     "BrierDecomposition",
     "CalibrationCurve",
     "CochranResult",
@@ -157,15 +207,25 @@ __all__ = [
     "DelongResult",
     "DetCurve",
     "Difference",
+    "DomingosDecomposition",
+    "ErrorCurve",
+    "ErrorEstimate",
+    "ErrorEstimates",
     "Estimate",
     "FriedmanResult",
     "GainCurve",
+    "HoldOut",
     "Interval",
+    "JamesDecomposition",
+    "KFold",
+    "LeaveOneOut",
+    "LeavePOut",
     "LiftCurve",
     "McNemarPairs",
     "McNemarResult",
     "MetricComparison",
     "ModelComparison",
+    "ModelSelection",
     "OperatingPoint",
     "PairwiseResult",
     "PermutationResult",
@@ -180,6 +240,9 @@ __all__ = [
     "ThresholdCounts",
     "UndefinedMetricWarning",
     "adjust_pvalues",
+    "bias_variance",
+    "bias_variance_curve",
+    "bias_variance_over_training_sets",
     "binomial_error_test",
     "bonferroni_dunn_test",
     "bootstrap",
@@ -192,11 +255,16 @@ __all__ = [
     "delong",
     "delong_test",
     "delong_test_unpaired",
+    "error_632",
+    "error_632_plus",
     "error_rate_t_test",
+    "estimate_error",
+    "evaluate_splits",
     "five_by_two_cv_f_test",
     "five_by_two_cv_t_test",
     "friedman_test",
     "get_num_threads",
+    "learning_curve",
     "mcnemar_test",
     "mcnemar_test_of_table",
     "metric",
@@ -211,8 +279,10 @@ __all__ = [
     "proportion_interval",
     "rank_comparison_test",
     "regression_metrics",
+    "select_model",
     "set_num_threads",
     "sign_test",
+    "validation_curve",
     "wilcoxon_test",
 ]
 

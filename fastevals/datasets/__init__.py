@@ -9,9 +9,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["load_digits_eight", "load_psnr"]
+__all__ = ["load_auto", "load_digits_eight", "load_psnr"]
 
-_KINDS: dict[str, type] = {"label": np.int64, "fold": np.int64, "sigma": np.int64, "image": np.str_}  # else float64
+_WHOLE = ("label", "fold", "sigma", "cylinders", "horsepower", "weight", "year", "origin")
+_TEXT = ("image", "name")
+_KINDS: dict[str, type] = dict.fromkeys(_WHOLE, np.int64) | dict.fromkeys(_TEXT, np.str_)  # else float64
+
+
+def load_auto() -> dict[str, NDArray[Any]]:
+    """Load the Auto data: how far 392 cars of the years 1970 to 1982 go on a gallon, and what they are like.
+
+    The copy that comes with *An Introduction to Statistical Learning* (the R package ISLR), of the UCI data set Auto
+    MPG less the six cars without a horsepower. Rows are by year.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (392,)
+        ``mpg`` (float64): miles a gallon. ``cylinders`` (int64). ``displacement`` (float64): cubic inches.
+        ``horsepower``, ``weight`` (int64; pounds). ``acceleration`` (float64): seconds to 60 miles an hour. ``year``
+        (int64): less 1900. ``origin`` (int64): 1 American, 2 European, 3 Japanese. ``name`` (str): of the car, 301
+        distinct ones.
+
+    References
+    ----------
+    Quinlan (1993), *Auto MPG*, UCI Machine Learning Repository, doi:10.24432/C5859H.
+
+    James, Witten, Hastie and Tibshirani (2013), *An Introduction to Statistical Learning*,
+    doi:10.1007/978-1-4614-7138-7.
+
+    Examples
+    --------
+    >>> from fastevals.datasets import load_auto
+    >>> cars = load_auto()
+    >>> cars["mpg"].size, str(cars["name"][0]), int(cars["horsepower"][0])
+    (392, 'chevrolet chevelle malibu', 130)
+    """
+    return _columns("auto.csv")
 
 
 def load_digits_eight() -> dict[str, NDArray[Any]]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from fastevals import __version__
 from fastevals.show.arguments import Parser, UsageError
+from fastevals.show.bias_variance import command as bias_variance
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
 from fastevals.show.running import write
 
 __all__ = ["main"]
 
-COMMANDS = {"report": report, "compare": compare}
+COMMANDS = {"report": report, "compare": compare, "bias-variance": bias_variance}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

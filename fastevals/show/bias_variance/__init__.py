@@ -1,0 +1,1 @@
+"""`fastevals bias-variance`: bias and variance of many models' predictions."""

@@ -1,0 +1,100 @@
+"""Bias and variance of polynomials on the embedded cars, over their degree."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import __version__
+from fastevals.datasets import load_auto
+from fastevals.show.words import digits, json_values, printable, wrapped
+from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
+
+__all__ = ["DecomposedCurve", "decompose_polynomials"]
+
+DEGREES = range(1, 9)
+N_SETS = 200
+SEED = 0
+HOW = (
+    "miles a gallon by horsepower, polynomials of a degree: fitted to 200 bootstrap training sets of every other car, "
+    "196 of 392, and tested on those between"
+)
+TRUTH = (
+    "! : the truth is what was observed: what differs between cars of one horsepower is noise to these models, and "
+    "counts as bias, whatever the degree"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposedCurve:
+    """What is found over a parameter."""
+
+    result: BiasVarianceCurve
+
+    def to_json(self, data: str) -> str:
+        """Give the curve as strict JSON, the last line with a line end."""
+        curve, first = self.result, self.result.results[0]
+        values = {
+            "fastevals": __version__,
+            "data": data,
+            "decomposed": "polynomials",
+            "loss": first.loss,
+            "decomposition": first.decomposition,
+            "n_models": first.n_models,
+            "n_samples": first.n_samples,
+            "parameter": curve.parameter,
+            "values": curve.values,
+            "expected_loss": curve.expected_loss,
+            "parts": curve.parts(),
+            "best": curve.best(),
+        }
+        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+
+    def to_text(self, data: str) -> str:
+        """Give the curve as text to read, the last line with a line end."""
+        lines = [
+            f"fastevals bias-variance: {printable(data)}",
+            *wrapped(HOW),
+            "",
+            self.result.table(),
+            "",
+            *(line for said in self._sides() for line in wrapped(said)),
+            *wrapped(TRUTH),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _sides(self) -> list[str]:
+        """Say what has changed at either end from the degree of the least loss."""
+        curve, parts = self.result, self.result.parts()
+        best = int(np.argmin(curve.expected_loss))
+        said = []
+        for end in sorted({0, len(curve.values) - 1} - {best}):
+            bias, variance = (float(parts[name][end] - parts[name][best]) for name in ("bias_squared", "variance"))
+            which = "underfitting" if bias > variance else "overfitting"
+            against = f"degree {curve.values[end]} against {curve.values[best]}"
+            said.append(f"{against}: bias squared {_signed(bias)}, variance {_signed(variance)}: {which}")
+        return said
+
+
+def _signed(change: float) -> str:
+    return f"{'+' if change >= 0 else '-'}{digits(abs(change))}"
+
+
+def polynomial(x: Any, y: Any, x_new: Any, degree: int) -> NDArray[np.float64]:
+    """Fit a polynomial by least squares and give its values elsewhere."""
+    fitted = np.polynomial.Polynomial.fit(x, y, degree)
+    return np.asarray(fitted(x_new))
+
+
+def decompose_polynomials() -> DecomposedCurve:
+    """Decompose the loss of polynomials at each degree."""
+    cars = load_auto()
+    x, y = cars["horsepower"].astype(np.float64), cars["mpg"]
+    curve = bias_variance_curve(
+        polynomial, x[::2], y[::2], x[1::2], y[1::2], parameter="degree", values=DEGREES, n_sets=N_SETS, rng=SEED
+    )
+    return DecomposedCurve(curve)

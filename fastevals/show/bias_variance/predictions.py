@@ -1,0 +1,195 @@
+"""Bias and variance of models' predictions, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import __version__
+from fastevals import _validation as check
+from fastevals.measure.bias_variance import Decomposition, bias_variance
+from fastevals.show.bias_variance.reading import Given
+from fastevals.show.bias_variance.saying import LOSSES, what_dominates
+from fastevals.show.words import aligned, digits, json_values, label, printable, short_names, wrapped
+
+__all__ = ["DecomposedPredictions", "decompose_predictions"]
+
+MOST_ROWS = 5  # samples of the largest loss that are shown
+MOST_NAMES = 8
+LONGEST_NAME = 30
+AUTHORS = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi and Wolpert", "james": "James"}
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposedPredictions:
+    """What is found of models' predictions.
+
+    Attributes
+    ----------
+    result : Decomposition
+        With the numbers of each sample.
+    truth : ndarray of shape (n_samples,)
+        What is true.
+    names : list of str or None
+        Of the models.
+    shown : dict of str to str
+        What the options --truth, --observed and --weight were.
+    """
+
+    result: Decomposition
+    truth: NDArray[Any]
+    names: list[str] | None
+    shown: dict[str, str]
+
+    def to_json(self, data: str) -> str:
+        """Give the decomposition as strict JSON, the last line with a line end."""
+        found = self.result
+        values = {
+            "fastevals": __version__,
+            "data": data,
+            "decomposed": "predictions",
+            "loss": found.loss,
+            "decomposition": found.decomposition,
+            "models": self.names,
+            "n_models": found.n_models,
+            "n_samples": found.n_samples,
+            "expected_loss": found.expected_loss,
+            "parts": found.parts(),
+            "beside": self._beside(),
+            "largest_losses": [self._sample(int(row)) for row in self._largest()],
+        }
+        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+
+    def to_text(self, data: str) -> str:
+        """Give the decomposition as text to read, the last line with a line end."""
+        found = self.result
+        whose = f", parts of {AUTHORS[found.decomposition]}" if found.decomposition else ""
+        given = ", ".join(printable(each) for each in self.shown.values())
+        lines = [
+            f"fastevals bias-variance: {printable(data)}",
+            *wrapped(f"{_count(found.n_models, 'model')}{self._named()}, {_count(found.n_samples, 'sample')}; {given}"),
+            *wrapped(f"expected {LOSSES[found.loss]}{whose}"),
+            "",
+            *aligned([self._rows()])[0],
+            "",
+            *wrapped(what_dominates(found)),
+            "",
+            f"samples of the largest expected loss, of {found.n_samples}, counted from 0",
+            *aligned([self._sample_rows()])[0],
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _named(self) -> str:
+        if self.names is None:
+            return ""
+        names = short_names(self.names[:MOST_NAMES], LONGEST_NAME)
+        return f" ({', '.join(names)}{', ...' if len(self.names) > MOST_NAMES else ''})"
+
+    def _beside(self) -> dict[str, float]:
+        """Give the numbers that are no terms of the sum, less the noise where nothing is known of it."""
+        names = [name for name in self.result.BESIDE if self.result.observed or name != "noise"]
+        return {name: getattr(self.result, name) for name in names}
+
+    def _rows(self) -> list[list[str]]:
+        loss = self.result.expected_loss
+        rows = [["", "value", "share"], ["expected loss", digits(loss), ""]]
+        for name, value in self.result.parts().items():
+            share = f"{100 * value / loss:.1f} %" if loss and np.isfinite(loss) else "-"
+            rows.append([f"  {name.replace('_', ' ')}", digits(value), share])
+        rows += [[f"({name.replace('_', ' ')})", digits(value), ""] for name, value in self._beside().items()]
+        return rows
+
+    def _largest(self) -> NDArray[np.intp]:
+        loss = self.result.per_sample.expected_loss
+        if loss.size > 2 * MOST_ROWS:  # a sort of all takes longer than all else
+            least = np.partition(loss, loss.size - MOST_ROWS)[loss.size - MOST_ROWS]
+            above, equal = np.flatnonzero(loss > least), np.flatnonzero(loss == least)
+            rows = np.concatenate([above, equal[: MOST_ROWS - above.size]])
+        else:
+            rows = np.arange(loss.size)
+        return rows[np.argsort(-loss[rows], kind="stable")][:MOST_ROWS]
+
+    def _sample(self, row: int) -> dict[str, Any]:
+        each = self.result.per_sample
+        parts = {name: values[row] for name, values in each.parts().items()}
+        return {
+            "sample": row,
+            "truth": self.truth[row].item(),
+            "main_prediction": self.result.main_prediction[row].item(),
+            "expected_loss": each.expected_loss[row],
+            **parts,
+        }
+
+    def _sample_rows(self) -> list[list[str]]:
+        samples = [self._sample(int(row)) for row in self._largest()]
+        rows = [[name.replace("_", " ") for name in samples[0]]]
+        for sample in samples:
+            row, truth, main, *numbers = sample.values()
+            rows.append([str(row), _value(truth), _value(main), *map(digits, numbers)])
+        return rows
+
+
+def decompose_predictions(given: Given, loss: str, decomposition: str) -> DecomposedPredictions:
+    """Decompose the loss of predictions that were read.
+
+    Parameters
+    ----------
+    given : Given
+        Predictions, and what goes with them.
+    loss : {"squared", "zero_one"}
+    decomposition : {"domingos", "kohavi-wolpert", "james"}
+        Of 0-1 loss.
+
+    Returns
+    -------
+    DecomposedPredictions
+        Which gives itself as text and JSON.
+
+    Raises
+    ------
+    ValueError
+        If predictions or what goes with them are not numbers, or classes, or don't fit.
+    """
+    read = check.as_true_labels if loss == "zero_one" else check.as_scores
+    found: dict[str, Any] = {"--observed": None, "--weight": None, **given.beside}
+    for option, values in found.items():
+        if option == "--weight" and values is not None:
+            found[option] = check.as_weights(given.shown[option], values)
+        elif values is not None and values.ndim == 1:
+            found[option] = read(given.shown[option], values)
+            check.check_finite(given.shown[option], found[option])
+    truth = found["--truth"]
+    result = bias_variance(
+        truth,
+        given.predictions,
+        y_observed=found["--observed"],
+        loss=loss,
+        decomposition=decomposition,
+        sample_weight=found["--weight"],
+        labels=_classes(given, truth, found["--observed"]) if loss == "zero_one" else None,
+        per_sample=True,
+    )
+    return DecomposedPredictions(result, truth, given.names, given.shown)
+
+
+def _classes(given: Given, truth: NDArray[Any], observed: NDArray[Any] | None) -> NDArray[Any]:
+    """Give all classes that occur: a model may predict one that no sample is of."""
+    rows = [] if observed is None else [(given.shown["--observed"], row) for row in np.atleast_2d(observed)]
+    found = [np.unique(truth)]
+    for name, row in [*given.models(), *rows]:
+        labels = check.as_true_labels(name, row)
+        check.check_comparable_labels(**{given.shown["--truth"]: truth, name: labels})
+        found.append(np.unique(labels))
+    return np.unique(np.concatenate(found))
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def _value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else label(value)

@@ -1,0 +1,150 @@
+"""Predictions of many models, and what goes with them, from arrays or from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.show.files import check_columns, check_one_role, read_columns
+
+__all__ = ["Given", "read_arrays", "read_table"]
+
+
+class Given(NamedTuple):
+    """What is decomposed.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_models, n_samples), or mapping of str to ndarray
+        Of each model.
+    beside : dict of str to ndarray
+        By option, those that are given: --truth, --observed, --weight.
+    shown : dict of str to str
+        What messages call these.
+    """
+
+    predictions: NDArray[Any] | dict[str, NDArray[Any]]
+    beside: dict[str, NDArray[Any]]
+    shown: dict[str, str]
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the models, if they have some."""
+        return list(self.predictions) if isinstance(self.predictions, dict) else None
+
+    def models(self) -> list[tuple[str, NDArray[Any]]]:
+        """Give each model's predictions, with what messages call it."""
+        if isinstance(self.predictions, dict):
+            return [(f"column {name!r}", column) for name, column in self.predictions.items()]
+        return [(f"model {k}", row) for k, row in enumerate(self.predictions)]
+
+
+def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> Given:
+    """Open a .npy array of predictions, which stays on disk, and read those beside it.
+
+    Parameters
+    ----------
+    file : str
+        Of the predictions.
+    beside : mapping of str to str or None
+        Files by option.
+    models_are : {"rows", "columns"}
+        Which axis the models are.
+
+    Raises
+    ------
+    ValueError
+        If a file is no array of the right shape.
+    OSError
+        If a file can't be read.
+    """
+    predictions = _array(repr(file), file)
+    if predictions.ndim != 2:
+        raise ValueError(f"{file!r} must be an array of shape (models x samples), got shape {predictions.shape}")
+    if models_are == "columns":
+        predictions = predictions.T
+    found, shown = {}, {}
+    for option, path in beside.items():
+        if path is None:
+            continue
+        shown[option] = f"{option} {path!r}"
+        if not path.lower().endswith(".npy"):
+            raise ValueError(f"{shown[option]} must be a .npy file, as {file!r} is")
+        found[option] = _array(shown[option], path)
+        _check_shape(shown[option], found[option].shape, predictions.shape, models_are, option == "--observed")
+    return Given(predictions, found, shown)
+
+
+def _check_shape(
+    shown: str, shape: tuple[int, ...], predicted: tuple[int, ...], models_are: str, each_model: bool
+) -> None:
+    n_models, n_samples = predicted
+    if shape == (n_samples,) or (each_model and shape == predicted):
+        return
+    other = "rows" if models_are == "columns" else "columns"
+    hint = f"; --models-are {other} takes the other axis for models" if shape == (n_models,) else ""
+    legal = f"({n_samples},)" + (f" or {predicted}" if each_model else "")
+    raise ValueError(
+        f"{shown} must have shape {legal} beside predictions of {n_models} models and {n_samples} samples, "
+        f"got {shape}{hint}"
+    )
+
+
+def _array(shown: str, path: str) -> NDArray[Any]:
+    """Open a .npy file as a memory map."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        what = "it is damaged, of another kind, or holds Python objects"
+        raise ValueError(f"{shown} can't be read as NumPy's .npy: {what}") from error
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise ValueError(f"{shown} holds several arrays (.npz): save one as .npy")
+    if not array.size:
+        raise ValueError(f"{shown} is empty, of shape {array.shape}")
+    return array
+
+
+def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, *, numbers: bool) -> Given:
+    """Read a table, whose columns are models' predictions and what goes with them.
+
+    Parameters
+    ----------
+    file : str
+        CSV, Parquet or Arrow.
+    beside : mapping of str to str or None
+        Columns by option.
+    pred : sequence of str, optional
+        Columns of predictions; by default all others, if `numbers` those that hold some.
+    numbers : bool
+        Whether predictions are numbers.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, given twice or has missing values, or there is none of predictions.
+    """
+    wanted: dict[str, str] = {}
+    for option, name in [*beside.items(), *(("--pred", name) for name in pred or ())]:
+        if name is not None:
+            check_one_role(wanted, option, name)
+    numeric = wanted if numbers else {beside["--weight"] or ""}
+    if pred is None:
+        columns = read_columns(file, None)
+        check_columns(repr(file), list(columns), wanted)
+        pred = [name for name in columns if name not in wanted and (not numbers or columns[name].dtype.kind in "fiub")]
+        for name in wanted:
+            if name in numeric and columns[name].dtype.kind == "O":
+                hint = "; classes go with --loss zero-one" if numbers else ""
+                raise ValueError(f"{wanted[name]} must hold numbers, but has {columns[name][0]!r} at row 0{hint}")
+    else:
+        columns = read_columns(file, wanted, numeric=list(numeric))
+    if not pred:
+        what = " of numbers" if numbers else ""
+        raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
+    given = {option: columns[name] for option, name in beside.items() if name is not None}
+    shown = {option: wanted[name] for option, name in beside.items() if name is not None}
+    return Given({name: columns[name] for name in pred}, given, shown)

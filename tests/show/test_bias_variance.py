@@ -1,0 +1,293 @@
+"""`fastevals bias-variance` from end to end: what it prints and writes, and what it says when it can't."""
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from fastevals.measure.bias_variance import bias_variance
+from fastevals.show import cli
+
+RNG = np.random.default_rng(4)
+TRUTH = RNG.normal(size=40)
+PREDICTIONS = (0.6 * TRUTH + RNG.normal(scale=0.5, size=(12, 40))).astype(np.float32)
+OBSERVED = TRUTH + RNG.normal(scale=0.2, size=40)
+WEIGHT = RNG.random(40)
+CLASSES = RNG.integers(0, 3, 40)
+VOTES = {f"m{k}": np.where(RNG.random(40) < 0.7, CLASSES, RNG.integers(0, 4, 40)) for k in range(10)}
+
+
+def told(capsys, *arguments):
+    """Run what must succeed and give what it printed."""
+    status = cli.main(["bias-variance", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert (status, err) == (0, "")
+    return out
+
+
+def told_json(capsys, *arguments):
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(told(capsys, *arguments, "--format", "json"), parse_constant=refuse)
+
+
+def error(capsys, *arguments):
+    """Run what must fail and give its one line."""
+    status = cli.main(["bias-variance", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert err.startswith("fastevals bias-variance: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Give a folder with arrays and tables, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    pairs = OBSERVED + RNG.normal(scale=0.1, size=(12, 40))
+    arrays = {"p": PREDICTIONS, "pt": np.asfortranarray(PREDICTIONS.T), "y": TRUTH, "o": OBSERVED, "oo": pairs}
+    for name, array in {**arrays, "w": WEIGHT, "cube": np.zeros((2, 2, 2)), "none": np.zeros((0, 3))}.items():
+        np.save(f"{name}.npy", array)
+    columns = {f"a{k}": row for k, row in enumerate(PREDICTIONS)}
+    parquet.write_table(pa.table({"y": TRUTH, "o": OBSERVED, "w": WEIGHT, **columns}), "numbers.parquet")
+    parquet.write_table(pa.table({"y": CLASSES, **VOTES}), "votes.parquet")
+    names = np.array(["ape", "bat", "cat", "dog"])
+    text = {name: names[codes] for name, codes in {"y": CLASSES, **VOTES}.items()}
+    (tmp_path / "alone.csv").write_text("y,name\n1,a\n2,b\n")
+    rows = [",".join(text), *(",".join(row) for row in zip(*text.values(), strict=True))]
+    (tmp_path / "names.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def check_numbers(found, expected):
+    assert found["expected_loss"] == expected.expected_loss
+    assert found["parts"] == expected.parts()
+    assert (found["n_models"], found["n_samples"]) == (expected.n_models, expected.n_samples)
+    assert (found["loss"], found["decomposition"]) == (expected.loss, expected.decomposition)
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_arrays(capsys, folder):
+    expected = bias_variance(TRUTH, PREDICTIONS)
+    check_numbers(told_json(capsys, "p.npy", "--truth", "y.npy"), expected)
+    turned = told_json(capsys, "pt.npy", "--truth", "y.npy", "--models-are", "columns")
+    assert turned["expected_loss"] == pytest.approx(expected.expected_loss, rel=1e-12)
+    beside = ("--truth", "y.npy", "--observed", "o.npy", "--weight", "w.npy")
+    expected = bias_variance(TRUTH, PREDICTIONS, y_observed=OBSERVED, sample_weight=WEIGHT)
+    check_numbers(told_json(capsys, "p.npy", *beside), expected)
+    each = bias_variance(TRUTH, PREDICTIONS, y_observed=np.load("oo.npy"))
+    check_numbers(told_json(capsys, "p.npy", "--truth", "y.npy", "--observed", "oo.npy"), each)
+
+
+def test_a_table_of_numbers(capsys, folder):
+    beside = ("--truth", "y", "--observed", "o", "--weight", "w")
+    found = told_json(capsys, "numbers.parquet", *beside)
+    expected = bias_variance(TRUTH, PREDICTIONS, y_observed=OBSERVED, sample_weight=WEIGHT)
+    assert found["parts"] == pytest.approx(expected.parts(), rel=1e-12)
+    assert found["models"] == [f"a{k}" for k in range(12)]
+    some = told_json(capsys, "numbers.parquet", "--truth", "y", "--pred", "a3", "--pred", "a1")
+    assert some["models"] == ["a3", "a1"]
+    assert some["expected_loss"] == pytest.approx(bias_variance(TRUTH, PREDICTIONS[[3, 1]]).expected_loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("decomposition", ["domingos", "kohavi-wolpert", "james"])
+@pytest.mark.parametrize("file", ["votes.parquet", "names.csv"])
+def test_classes(capsys, folder, file, decomposition):
+    found = told_json(capsys, file, "--truth", "y", "--loss", "zero-one", "--decomposition", decomposition)
+    votes = np.array(list(VOTES.values()))
+    options = {"loss": "zero_one", "decomposition": decomposition}
+    expected = bias_variance(CLASSES, votes, labels=range(4), **options)  # 3 is predicted, but never true
+    check_numbers(found, expected)
+    assert found["beside"] == {name: getattr(expected, name) for name in expected.BESIDE if name != "noise"}
+
+
+def test_samples_of_the_largest_loss(capsys, folder):
+    found = told_json(capsys, "p.npy", "--truth", "y.npy")["largest_losses"]
+    each = bias_variance(TRUTH, PREDICTIONS, per_sample=True).per_sample
+    order = np.argsort(-each.expected_loss, kind="stable")[:5]
+    assert [sample["sample"] for sample in found] == order.tolist()
+    assert [sample["variance"] for sample in found] == each.variance[order].tolist()
+    assert [sample["truth"] for sample in found] == TRUTH[order].tolist()
+    np.save("two.npy", np.array([[1.0, 4.0], [2.0, 6.0]]))
+    np.save("y2.npy", np.array([1.0, 4.0]))
+    two = told_json(capsys, "two.npy", "--truth", "y2.npy")["largest_losses"]
+    assert [sample["sample"] for sample in two] == [1, 0]
+    votes = told_json(capsys, "votes.parquet", "--truth", "y", "--loss", "zero-one")["largest_losses"]
+    lost = np.mean(np.array(list(VOTES.values())) != CLASSES, axis=0)
+    assert [sample["sample"] for sample in votes] == np.argsort(-lost, kind="stable")[:5].tolist()
+
+
+def test_embedded_polynomials(capsys):
+    found = told_json(capsys)
+    assert (found["parameter"], found["values"]) == ("degree", list(range(1, 9)))
+    loss, parts = np.array(found["expected_loss"]), {name: np.array(each) for name, each in found["parts"].items()}
+    np.testing.assert_allclose(parts["bias_squared"] + parts["variance"], loss, rtol=1e-12)
+    assert found["best"] in (2, 3)
+    best = found["best"] - 1
+    assert parts["bias_squared"][0] > 1.2 * parts["bias_squared"][best]  # the chapter's two sides
+    assert parts["variance"][-1] > 10 * parts["variance"][best]
+    assert (found["n_models"], found["n_samples"]) == (200, 196)
+    assert told_json(capsys) == found
+
+
+# Text -------------------------------------------------------------------------------------------------------------
+
+
+def test_text_of_the_embedded_polynomials(capsys):
+    text = told(capsys)
+    assert text.startswith("fastevals bias-variance: auto (embedded)\nmiles a gallon by horsepower")
+    assert ": underfitting\n" in text
+    assert ": overfitting\n" in text
+    assert "the truth is what was observed" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_text_of_predictions(capsys, folder):
+    text = told(capsys, "p.npy", "--truth", "y.npy")
+    expected = bias_variance(TRUTH, PREDICTIONS)
+    assert "12 models, 40 samples; --truth 'y.npy'\nexpected squared loss\n" in text
+    share = f"{100 * expected.variance / expected.expected_loss:.1f} %"
+    (line,) = (line for line in text.splitlines() if line.startswith("  variance"))
+    assert line.split() == ["variance", f"{expected.variance:.4f}", *share.split()]
+    assert "Most of the loss is variance" in text
+    assert "12 models (a0, a1, a2" in told(
+        capsys, "numbers.parquet", "--truth", "y", "--observed", "o", "--weight", "w"
+    )
+    votes = told(capsys, "names.csv", "--truth", "y", "--loss", "zero-one")
+    assert "expected 0-1 loss, parts of Domingos" in votes
+    assert "(biased variance)" in votes
+    assert max(map(len, votes.splitlines())) <= 120
+
+
+@pytest.mark.parametrize(
+    ("predictions", "said"),
+    [
+        ([[2.0, 3.0], [2.1, 3.1]], "Most of the loss is bias"),
+        ([[1.0, -1.0], [-1.0, 1.0]], "Most of the loss is variance"),
+        ([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]], "Most of the loss is bias"),
+        ([[2.0, 2.0], [0.0, 0.0]], "Neither bias nor variance is most of the loss."),
+        ([[0.0, 0.0], [0.0, 0.0]], "No model is ever wrong."),
+    ],
+)
+def test_what_is_said(capsys, folder, predictions, said):
+    np.save("q.npy", np.array(predictions))
+    np.save("zero.npy", np.zeros(2))
+    text = told(capsys, "q.npy", "--truth", "zero.npy")
+    assert said in text
+    assert ("Noise in the truth" in text) == (said == "Most of the loss is bias")
+
+
+def test_what_is_said_of_noise_and_of_variance_that_helps(capsys, folder):
+    np.save("q.npy", np.array([[0.1, 0.1], [-0.1, -0.1]]))
+    np.save("zero.npy", np.zeros(2))
+    np.save("noisy.npy", np.array([3.0, -3.0]))
+    assert "Most of the loss is noise" in told(capsys, "q.npy", "--truth", "zero.npy", "--observed", "noisy.npy")
+    np.save("c.npy", np.array([[1, 1], [1, 1], [1, 0]]))
+    np.save("t.npy", np.array([1, 0]))
+    text = told(capsys, "c.npy", "--truth", "zero.npy", "--loss", "zero-one")
+    assert "Variance lowers the loss here" in text
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+def test_out(capsys, folder):
+    text = told(capsys, "--out", "out")
+    assert text.endswith("written to out: bias-variance.json, bias-variance.txt, 1 picture\n")
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "bias-variance.json", "bias-variance.txt", "bias_variance.png"
+    ]  # fmt: skip
+    assert (folder / "out" / "bias-variance.txt").read_text() == told(capsys)
+    assert json.loads((folder / "out" / "bias-variance.json").read_text()) == told_json(capsys)
+    told(capsys, "p.npy", "--truth", "y.npy", "--observed", "o.npy", "--out", "out")
+    assert "p.npy" in (folder / "out" / "bias-variance.txt").read_text()
+
+
+def test_out_needs_matplotlib(capsys, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'fastevals[plots]'" in error(capsys, "--out", "out")
+
+
+def test_predictions_stay_on_disk(capsys, folder, monkeypatch):
+    seen = {}
+    load = np.load
+
+    def noted(path, **options):
+        seen[path] = options["mmap_mode"]
+        return load(path, **options)
+
+    monkeypatch.setattr(np, "load", noted)
+    told(capsys, "p.npy", "--truth", "y.npy")
+    assert seen == {"p.npy": "r", "y.npy": "r"}
+
+
+# Errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["p.npy"], "--truth is missing: it names the file or column of what 'p.npy' predicts"),
+        (["--truth", "y"], "--truth goes with a FILE of predictions"),
+        (["--models-are", "rows"], "--models-are goes with a FILE of predictions"),
+        (["p.npy", "--truth", "y.npy", "--pred", "a"], "--pred goes with a table"),
+        (["votes.parquet", "--truth", "y", "--models-are", "rows"], "--models-are goes with a .npy array"),
+        (["p.npy", "--truth", "y.npy", "--decomposition", "james"], "--decomposition goes with --loss zero-one"),
+        (["p.npy", "--truth", "y.npy", "--loss", "absolute"], "invalid choice: 'absolute'"),
+        (["p.npy", "--truth", "y"], "--truth 'y' must be a .npy file, as 'p.npy' is"),
+        (["no.npy", "--truth", "y.npy"], "no.npy: No such file or directory"),
+        (["cube.npy", "--truth", "y.npy"], "must be an array of shape (models x samples), got shape (2, 2, 2)"),
+        (["none.npy", "--truth", "y.npy"], "'none.npy' is empty, of shape (0, 3)"),
+        (["pt.npy", "--truth", "y.npy"], "got (40,); --models-are columns takes the other axis for models"),
+        (["p.npy", "--truth", "y.npy", "--models-are", "columns"], "--models-are rows takes the other axis"),
+        (["p.npy", "--truth", "cube.npy"], "must have shape (40,) beside predictions of 12 models and 40 samples"),
+        (["p.npy", "--truth", "y.npy", "--observed", "pt.npy"], "must have shape (40,) or (12, 40)"),
+        (["votes.parquet", "--truth", "q"], "--truth 'q': 'votes.parquet' has no such column"),
+        (["votes.parquet", "--truth", "y", "--pred", "y"], "--pred 'y' is given already, as --truth 'y'"),
+        (
+            ["alone.csv", "--truth", "y"],
+            "'alone.csv' has no column of numbers for a model's predictions beside --truth",
+        ),
+        (["names.csv", "--truth", "y"], "must hold numbers, but has 'cat' at row 0; classes go with --loss zero-one"),
+        (["names.csv", "--truth", "y", "--pred", "m1"], "--truth 'y' must hold numbers"),
+        (["numbers.parquet", "--truth", "y", "--loss", "zero-one"], "--truth 'y' must hold class labels"),
+        (["p.npy", "--truth", "y.npy", "q.npy"], "unexpected argument 'q.npy'"),
+    ],
+)
+def test_errors(capsys, folder, arguments, message):
+    assert message in error(capsys, *arguments)
+
+
+def test_damaged_arrays(capsys, folder):
+    (folder / "text.npy").write_text("hello")
+    (folder / "empty.npy").write_bytes(b"")
+    (folder / "short.npy").write_bytes((folder / "p.npy").read_bytes()[:500])
+    np.save("objects.npy", np.array([["a", 1]], dtype=object), allow_pickle=True)
+    for name in ("text", "empty", "short", "objects"):
+        said = f"'{name}.npy' can't be read as NumPy's .npy: it is damaged, of another kind, or holds Python objects"
+        assert said in error(capsys, f"{name}.npy", "--truth", "y.npy")
+    with open("several.npy", "wb") as file:
+        np.savez(file, a=TRUTH)
+    assert "'several.npy' holds several arrays" in error(capsys, "several.npy", "--truth", "y.npy")
+
+
+def test_values_that_are_not_finite_are_named(capsys, folder):
+    odd, truth = PREDICTIONS.copy(), TRUTH.copy()
+    odd[3, 7], truth[5] = np.nan, np.inf
+    np.save("odd.npy", odd)
+    np.save("bad.npy", truth)
+    assert "predictions[3] must be finite, but has 1 NaN value, the first at row 7" in error(
+        capsys, "odd.npy", "--truth", "y.npy"
+    )
+    assert "--truth 'bad.npy' must be finite" in error(capsys, "p.npy", "--truth", "bad.npy")
+    np.save("minus.npy", -WEIGHT)
+    assert "--weight 'minus.npy' must not be negative" in error(
+        capsys, "p.npy", "--truth", "y.npy", "--weight", "minus.npy"
+    )
