@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals._kernels.random import fill_bits, key_of
 
-__all__ = ["seed_key"]
+__all__ = ["random_order", "seed_key"]
 
 
 def seed_key(name: str, rng: Any) -> np.uint64:
@@ -42,3 +44,10 @@ def seed_key(name: str, rng: Any) -> np.uint64:
     if not isinstance(rng, np.random.SeedSequence):
         rng = np.random.SeedSequence(check.as_seed(name, rng))
     return np.uint64(rng.generate_state(1, np.uint64)[0])
+
+
+def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
+    """Give n places in an order that is all chance, of a numbered stream within another."""
+    words = np.empty(n, dtype=np.uint64)
+    fill_bits(np.uint64(key_of(key, np.uint64(number))), 0, words)
+    return np.argsort(words, kind="stable")

@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["balanced_folds", "by_first_row", "rows_so_far", "shuffled", "spread", "stratified_folds", "stream_key"]
+__all__ = [
+    "balanced_folds", "by_first_row", "random_bits", "rows_so_far", "shuffled", "spread", "stratified_folds",
+    "stream_key",
+]  # fmt: skip
 
 MASK = 2**64 - 1
 STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -28,12 +31,16 @@ def stream_key(key: int, *numbers: int) -> int:
     return key
 
 
+def random_bits(key: int, counter: int) -> int:
+    return _mix((key + (counter + 1) * STEP) & MASK)
+
+
 def shuffled(values: Sequence[Any], key: int) -> list[Any]:
     """Fisher and Yates from the end, where values that are all the same stay; integer i of stream `key` for place i."""
     values, n = list(values), len(values)
     last = next((i + 1 for i in range(n - 1, -1, -1) if values[i] != values[-1]), 0)
     for i in range(last - 1, -1, -1):
-        j = i + ((n - i) * _mix((key + (i + 1) * STEP) & MASK) >> 64)
+        j = i + ((n - i) * random_bits(key, i) >> 64)
         values[i], values[j] = values[j], values[i]
     return values
 
@@ -82,7 +89,7 @@ def _permuted(values: list[int], key: int) -> list[int]:
     """As `shuffled`, but the last too has its draw: there is no block of equal values."""
     values, n = list(values), len(values)
     for i in range(n - 1, -1, -1):
-        j = i + ((n - i) * _mix((key + (i + 1) * STEP) & MASK) >> 64)
+        j = i + ((n - i) * random_bits(key, i) >> 64)
         values[i], values[j] = values[j], values[i]
     return values
 

@@ -1,8 +1,17 @@
-"""Slow, obvious twin of the decomposition over drawn training sets: all predictions are kept."""
+"""Slow, obvious twins: training sets drawn in Python's integers; their decomposition, all predictions kept."""
 
 import numpy as np
 
 from fastevals.measure.bias_variance import bias_variance
+from tests.reference_splits import random_bits, stream_key
+
+
+def rows_of_set(key, number, n, size, replace):
+    """Give the rows of a numbered set: the high words of n times random bits, or those of the least bits."""
+    key = stream_key(key, number)
+    if replace:
+        return sorted(n * random_bits(key, i) >> 64 for i in range(size))
+    return sorted(sorted(range(n), key=lambda i: random_bits(key, i))[:size])
 
 
 def bias_variance_of_sets(learner, X, y, X_test, y_test, sets, **options):
@@ -12,7 +21,7 @@ def bias_variance_of_sets(learner, X, y, X_test, y_test, sets, **options):
 
 
 def closed_form(design, design_test, truth, truth_test, sigma):
-    """Give bias squared and variance of least squares over fresh noise, the mean over test rows, and each row's.
+    """Give bias squared and variance of least squares over fresh noise, of each test row.
 
     Predictions are H y with y = truth + noise: they have mean H truth and variance sigma^2 sum of H's squares.
     """

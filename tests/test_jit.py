@@ -100,7 +100,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize(
-    "kind", [kind if kind in ("half", "garbage") else pytest.param(kind, marks=pytest.mark.slow) for kind in DAMAGE]
+    "kind", [kind if kind == "half" else pytest.param(kind, marks=pytest.mark.slow) for kind in DAMAGE]
 )
 def test_a_damaged_file_is_compiled_anew(kind: str, cache: Path) -> None:
     (path,) = files(cache)
@@ -119,6 +119,7 @@ def test_a_deleted_folder_is_made_again(cache: Path) -> None:
     assert len(files(cache)) == 1
 
 
+@pytest.mark.slow
 def test_a_folder_deleted_while_the_process_runs(tmp_path: Path) -> None:
     code = f"""
         import json, shutil
@@ -134,6 +135,7 @@ def copied(folder: Path) -> Path:
     return Path(shutil.copytree(PACKAGE, folder / "fastevals", ignore=shutil.ignore_patterns("__pycache__")))
 
 
+@pytest.mark.slow
 def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
     copied(tmp_path)
     (tmp_path / "file").touch()
@@ -159,6 +161,7 @@ def test_without_the_variable_the_cache_is_beside_the_package(tmp_path: Path) ->
     assert [path.suffix for path in files(package / "_kernels" / "__pycache__") if path.suffix != ".pyc"] == [".nbc"]
 
 
+@pytest.mark.slow
 def test_an_edit_in_another_kernel_file_compiles_anew(tmp_path: Path) -> None:
     package, cache = copied(tmp_path), tmp_path / "cache"
     assert example(cache, PYTHONPATH=str(tmp_path))["misses"] == 1
@@ -177,6 +180,7 @@ def test_the_fingerprint_covers_every_kernel_file(monkeypatch: pytest.MonkeyPatc
     assert len(seen) == 1 + len(KERNELS)
 
 
+@pytest.mark.slow
 def test_processes_that_compile_at_once_all_get_it_right(tmp_path: Path) -> None:
     code = """
         import json
@@ -212,9 +216,10 @@ def test_kernels_wear_one_decorator(path: Path) -> None:
 
 def test_no_parallel_loops_and_of_fast_math_only_sums_in_any_order() -> None:
     for path in PACKAGE.rglob("*.py"):
-        keywords = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.keyword)]
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        keywords = [node for node in nodes if isinstance(node, ast.keyword)]
         words = {node.arg for node in keywords}
-        names = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         flags = [ast.unparse(node.value) for node in keywords if node.arg == "fastmath"]
         assert flags == (["{'reassoc'}"] if path.name == "jit.py" else []), path
         assert "parallel" not in words, path
@@ -238,6 +243,7 @@ def test_kernels_are_read_by_the_compiler_without_the_gil() -> None:
 # Without the compiler -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_everything_small_runs_with_the_jit_disabled() -> None:
     code = """
         import json

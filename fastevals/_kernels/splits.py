@@ -10,6 +10,7 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, key_of, uniform_below
 
 __all__ = [
+    "draw_units",
     "draw_with_replacement",
     "fill_combinations",
     "shuffle_codes",
@@ -117,7 +118,8 @@ def fill_combinations(combination, out):
     """Write 1 for the units of a combination, and in each further row for those of the next in lexicographic order."""
     p, n = combination.size, out.shape[1]
     for r in range(out.shape[0]):
-        out[r] = 0
+        for i in range(n):
+            out[r, i] = 0
         for i in range(p):
             out[r, combination[i]] = 1
         last = p - 1
@@ -143,11 +145,20 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
         if order.size == 0:
             times = row
         attempt = np.uint64(0)
-        times[:] = 1
-        while times.all():
+        left_out = 0
+        while left_out == 0:
             for s in range(starts.size):
                 here = times[starts[s] : starts[s] + sizes[s]]
                 draw_rows(limits[s, : n_limits[s]], key_of(key_of(stream, attempt), np.uint64(s)), words, here)
             attempt += np.uint64(1)
+            for i in range(times.size):
+                left_out += times[i] == 0
         for i in range(order.size):
             row[order[i]] = times[i]
+
+
+@kernel
+def draw_units(size, key, times):
+    """Add to each unit's times how often it is among so many drawn with replacement."""
+    for i in range(size):
+        times[uniform_below(times.size, bits(key, np.uint64(i)))] += 1

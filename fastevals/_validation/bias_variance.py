@@ -17,17 +17,24 @@ __all__ = [
     "ModelTables",
     "as_model_labels",
     "as_model_scores",
-    "check_of_kind",
+    "as_named_alike",
+    "check_drawable",
+    "check_known_classes",
+    "check_models_finite",
     "check_one_row",
     "check_only_zero_one",
     "check_pairs_given",
     "check_same_pairs",
     "check_same_truth",
     "check_some_models",
+    "check_sound",
+    "check_totals",
+    "is_drawable",
     "is_one_row",
-    "raise_model_not_finite",
-    "raise_unknown_class",
 ]
+
+
+LARGEST = 1e150  # of numbers that are drawn: squares are no longer finite
 
 
 class ModelTables(NamedTuple):
@@ -137,17 +144,26 @@ def check_pairs_given(given: bool, before: bool | None, same_for_all: bool) -> N
         raise ValueError(f"y_observed must come with all models or none: those before {had} it, this {have}")
 
 
-def check_of_kind(name: str, value: Any, kind: type) -> None:
-    """Raise unless a value is of a kind."""
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__}, got {show(value)} ({type(value).__name__})")
-
-
 def check_only_zero_one(decomposition: str, labels: Any) -> None:
     """Raise if an option of 0-1 loss was given for another."""
     for name, given in (("decomposition", decomposition != "domingos"), ("labels", labels is not None)):
         if given:
             raise ValueError(f"{name}= goes with loss='zero_one', got it with loss='squared'")
+
+
+def as_named_alike(name: str, values: Any, like: str, named: Any) -> Any:
+    """Give what belongs to models in their order, where both have names, which must be the same."""
+    ours, theirs = named_columns(name, values), named_columns(like, named)
+    if ours is None or theirs is None:
+        return values
+    for where, there, other, elsewhere in ((name, ours, like, theirs), (like, theirs, name, ours)):
+        alone = [key for key in there if key not in elsewhere]
+        if alone:
+            raise ValueError(
+                f"{name} must have the names of {like}, but {listed(alone)} in {where} "
+                f"{'are' if len(alone) > 1 else 'is'} not in {other}"
+            )
+    return {key: ours[key] for key in theirs}
 
 
 def check_same_pairs(predictions: ModelTables, observed: ModelTables) -> None:
@@ -165,6 +181,12 @@ def check_some_models(n_models: int) -> None:
         raise ValueError("there must be a model to decompose the loss of: call update first")
 
 
+def check_sound(name: str, sound: bool) -> None:
+    """Raise if a summary has added models to some of its samples only."""
+    if not sound:
+        raise ValueError(f"{name} was interrupted in an update: make it anew")
+
+
 def check_same_truth(what: str, ours: Any, theirs: Any) -> None:
     """Raise unless two summaries have the same of something."""
     if not np.array_equal(ours, theirs):
@@ -172,23 +194,38 @@ def check_same_truth(what: str, ours: Any, theirs: Any) -> None:
         raise ValueError(f"summaries must have the same {what} to be merged{shown}")
 
 
-def raise_model_not_finite(models: ModelTables) -> None:
-    """Say which model has a NaN or infinite value, and where, if one has."""
+def check_models_finite(models: ModelTables) -> None:
+    """Raise, and say which model has a NaN or infinite value, and where, if one has."""
     for i in range(models.n_models):
         check_finite(*models.model(i))
 
 
-def raise_unknown_class(models: ModelTables, labels: NDArray[Any], given: bool) -> None:
-    """Say which model has a label that is not among the known ones, and where, if one has."""
+def check_known_classes(models: ModelTables, labels: NDArray[Any]) -> None:
+    """Raise, and say which model has a label that is not among the known ones, and where, if one has."""
     known = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
     for i in range(models.n_models):
         label, row = models.model(i)
         unknown = ~np.isin(as_class_numbers(label, row), known)
         if unknown.any():
             at = int(np.argmax(unknown))
-            among = "labels" if given else "those of y_true"
-            hint = "" if given else "; labels= can name more"
             raise ValueError(
-                f"{label} has the label {show(row[at])} at row {at}, which is not among {among}: "
-                f"{listed(list(labels))}{hint}"
+                f"{label} has the label {show(row[at])} at row {at}, which is not among the classes: "
+                f"{listed(list(labels))}; labels= can name more"
             )
+
+
+def check_totals(name: str, value: Any) -> None:
+    """Raise if a decomposition is that of each sample."""
+    if np.ndim(value.expected_loss):
+        raise ValueError(f"{name} must be a decomposition of all samples, not its per_sample, whose numbers are arrays")
+
+
+def is_drawable(values: Any) -> bool:
+    """Tell whether all numbers are small enough for an axis."""
+    return bool((np.abs(values) < LARGEST).all())
+
+
+def check_drawable(name: str, values: Any) -> None:
+    """Raise unless numbers are small enough for an axis."""
+    if not is_drawable(values):
+        raise ValueError(f"{name} must be below {LARGEST:g} in size to be drawn, got {np.max(np.abs(values)):g}")

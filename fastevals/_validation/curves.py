@@ -1,4 +1,4 @@
-"""Curves, and the places asked for on them."""
+"""Curves, the places asked for on them, and what else is drawn."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fastevals._validation.options import listed, show
 __all__ = [
     "as_named",
     "as_shares",
+    "as_split_values",
     "check_all_equal",
     "check_axes",
     "check_default_costs",
@@ -21,6 +22,7 @@ __all__ = [
     "check_has_thresholds",
     "check_kind",
     "check_same_kind",
+    "check_some_split",
 ]
 
 
@@ -78,6 +80,34 @@ def as_named(name: str, value: Any, kind: type) -> list[tuple[str | None, Any]]:
         if not isinstance(one, kind):
             raise ValueError(f"{name}[{key!r}] must be a {kind.__name__}, got {_kind(one)}")
     return [(str(key), one) for key, one in value.items()]
+
+
+def as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDArray[np.float64], Any]]:
+    """Give the values of splits by name, of shape (n_repeats, n_folds), with the result they are of, if it is one."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
+    if not values:
+        raise ValueError(f"{name} is an empty mapping: there is nothing to draw")
+    found = {}
+    for key, each in values.items():
+        of = each if isinstance(each, kind) else None
+        table = as_array(f"{name}[{key!r}]", each if of is None else each.per_split)
+        if table.dtype.kind not in "fiub" or table.ndim not in (1, 2) or np.isinf(table).any():
+            raise ValueError(
+                f"{name}[{key!r}] must be {kind.__name__} or hold finite numbers, NaN where undefined, in shape "
+                f"(n_repeats, n_folds) or (n_repeats,); got {show(each)}"
+            )
+        if str(key) in found:
+            raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
+        table = table.astype(np.float64)
+        found[str(key)] = (table[:, np.newaxis] if table.ndim == 1 else table), of
+    return found
+
+
+def check_some_split(name: str, key: str, n_defined: int, n: int) -> None:
+    """Raise if no split has a value."""
+    if not n_defined:
+        raise ValueError(f"{name}[{key!r}] must have a value that is not NaN, but all of its {n} are")
 
 
 def check_axes(name: str, value: Any, kind: type) -> None:

@@ -37,8 +37,8 @@ __all__ = [
     "check_one_number",
     "check_split_number",
     "check_splits_method",
-    "check_splitter",
     "check_two_labels_only",
+    "is_splitter",
     "warn_left_out_splits",
 ]
 
@@ -138,27 +138,23 @@ def as_metric_value(name: str, value: Any) -> float:
     """Give what a user's metric of a test set gave: one real number."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub" or array.ndim:
-        raise ValueError(f"metrics: {name} must give one real number for each test set, got {show(value)}")
+        raise ValueError(f"metric {name} must give one real number for each test set, got {show(value)}")
     return float(array)
 
 
 def check_one_number(name: str, shape: tuple[int, ...]) -> None:
     """Raise if a metric gives more than one number for a test set."""
     if shape:
-        raise ValueError(f"metrics: {name} must give one number for each test set, got an array of shape {shape}")
+        raise ValueError(f"metric {name} must give one number for each test set, got an array of shape {shape}")
 
 
 # Splits -----------------------------------------------------------------------------------------------------------
 
 
-def check_splitter(name: str, value: Any) -> Iterable[Any]:
-    """Give what pairs of training and test rows are taken from, if it is no splitter."""
-    if isinstance(value, (str, bytes, dict, np.ndarray)) or not isinstance(value, Iterable):
-        raise ValueError(
-            f"{name} must be a splitter such as KFold(10), have split(X, y, groups) as scikit-learn's, or hold pairs "
-            f"(train, test) of row numbers; got {show(value)}"
-        )
-    return value
+def is_splitter(value: Any) -> bool:
+    """Tell a splitter, of ours or of scikit-learn's kind, or a class of them, from texts and arrays."""
+    other = isinstance(value, (str, bytes)) or hasattr(value, "__array__")  # torch's arrays have a split of their own
+    return callable(getattr(value, "split", None)) and not other
 
 
 def check_instance(name: str, value: Any) -> None:
@@ -173,8 +169,13 @@ def check_split_number(name: str, n: int) -> None:
         raise ValueError(f"{name} makes {n:.3g} splits, of which at most {MOST_SPLITS:.3g} can be measured: draw some")
 
 
-def as_split_pairs(name: str, pairs: Iterable[Any], n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def as_split_pairs(name: str, pairs: Any, n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Give pairs of training and test rows as numbers of rows, none in both parts."""
+    if isinstance(pairs, (str, bytes, dict, np.ndarray)) or not isinstance(pairs, Iterable):
+        raise ValueError(
+            f"{name} must be a splitter such as KFold(10), have split(X, y, groups) as scikit-learn's, or hold pairs "
+            f"(train, test) of row numbers; got {show(pairs)}"
+        )
     found = []
     for number, pair in enumerate(pairs):
         try:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import show
+from fastevals._validation.arrays import as_array
+from fastevals._validation.options import check_integer, show
 
-__all__ = ["as_fitted_predictions", "check_learner", "check_same_rows", "n_rows"]
+__all__ = [
+    "as_fitted_predictions",
+    "as_params",
+    "check_jobs",
+    "check_learner",
+    "check_same_rows",
+    "check_settable",
+    "n_rows",
+]
 
 
 def n_rows(name: str, data: Any) -> int:
@@ -19,7 +28,8 @@ def n_rows(name: str, data: Any) -> int:
         n = int(shape[0]) if shape else len(data)
     except TypeError:
         raise ValueError(f"{name} must have rows, got {show(data)}") from None
-    if isinstance(data, (str, bytes, dict, set, frozenset)) or shape == ():
+    # A sparse matrix may be a dict too.
+    if isinstance(data, (str, bytes, set, frozenset)) or shape == () or (shape is None and isinstance(data, dict)):
         raise ValueError(f"{name} must have rows, got {show(data)}")
     if not n:
         raise ValueError(f"{name} is empty: it must have at least one row")
@@ -52,9 +62,37 @@ def check_learner(name: str, learner: Any) -> bool:
     return False
 
 
+def check_settable(name: str, estimator: Any) -> None:
+    """Raise unless an estimator takes parameters."""
+    if not callable(getattr(estimator, "set_params", None)):
+        raise ValueError(f"{name} must have set_params to be given params, got {show(estimator)}")
+
+
+def as_params(name: str, params: Any) -> dict[str, Any]:
+    """Give parameters by name; None is none."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise ValueError(f"{name} must be a mapping of names to values, got {show(params)}")
+    for each in params:
+        if not isinstance(each, str):
+            raise ValueError(f"{name} must have strings for names, got {show(each)}")
+    return dict(params)
+
+
 def as_fitted_predictions(name: str, values: Any, n: int) -> NDArray[Any]:
     """Give what a learner predicts as an array, one prediction for each row."""
-    array = np.asarray(values)
+    array = as_array(f"{name}'s predictions", values)
     if array.shape != (n,):
         raise ValueError(f"{name} must give one prediction for each of the {n} rows, got shape {array.shape}")
     return array
+
+
+def check_jobs(name: str, value: Any) -> int:
+    """Give a number of workers, 1 of None."""
+    if value is None:
+        return 1
+    jobs = check_integer(name, value, low=-1024, high=1024)
+    if not jobs:
+        raise ValueError(f"{name} must not be 0")
+    return jobs

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import as_flag, check_integer, check_number, listed, show
+from fastevals._validation.estimates import is_splitter
+from fastevals._validation.options import _warn, as_flag, check_integer, check_number, listed, show
+from fastevals._validation.rows import check_learner
 
 __all__ = [
     "as_grids",
@@ -21,9 +24,11 @@ __all__ = [
     "check_one_split",
     "check_parameter",
     "check_parameter_name",
+    "check_sizes_differ",
     "check_some_defined",
-    "is_splitter",
-    "raise_all_failed",
+    "check_varies_only",
+    "naming",
+    "warn_outer_splits",
 ]
 
 
@@ -66,6 +71,7 @@ def as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
 def as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[Any, Any]]:
     """Give learners with their grids by name: of one learner, or of a mapping of names to learners, or pairs."""
     if not isinstance(candidates, Mapping):
+        check_learner(name, candidates)
         return {getattr(candidates, "__name__", type(candidates).__name__): (candidates, grid)}
     if not candidates:
         raise ValueError(f"{name} is an empty mapping: there is nothing to select")
@@ -78,12 +84,8 @@ def as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[
         if isinstance(value, tuple) and len(value) != 2:
             raise ValueError(f"{name}[{key!r}] must be a learner or a pair (learner, grid), got {show(value)}")
         found[key] = value if isinstance(value, tuple) else (value, None)
+        check_learner(f"{name}[{key!r}]", found[key][0])
     return found
-
-
-def is_splitter(value: Any) -> bool:
-    """Tell a splitter from numbers."""
-    return callable(getattr(value, "split", None)) and not isinstance(value, (str, bytes))
 
 
 def check_folds_or_splitter(name: str, value: Any, n: int) -> int | None:
@@ -119,23 +121,47 @@ def as_train_sizes(name: str, sizes: Any, smallest: int) -> list[int]:
             counts.append(max(int(share * smallest + 1e-9), 1))
         else:
             counts.append(check_integer(name, each, low=1, high=smallest))
-    if len({isinstance(each, float) for each in values}) > 1:
-        raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
-    if len(set(counts)) < len(counts):
-        raise ValueError(f"{name} must differ; of {smallest} training rows they are {listed(counts)}")
+    check_sizes_differ(name, values, counts, f"{smallest} training rows")
     return sorted(counts)
 
 
-def raise_all_failed(n: int, error: Exception, where: str) -> NoReturn:
-    """Raise the first error of those of n candidates, which all failed."""
-    error.add_note(f"in the fit of {where}" + (f"; all {n} candidates failed" if n > 1 else ""))
-    raise error
+def check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], of: str) -> None:
+    """Raise unless sizes were given as shares of all or as counts, not both, and differ."""
+    if len({isinstance(each, float) for each in values}) > 1:
+        raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
+    if len(set(sizes)) < len(sizes):
+        raise ValueError(f"{name} must differ; of {of} they are {listed(sizes)}")
 
 
 def check_parameter_name(name: str, value: Any) -> None:
     """Raise unless a parameter is named by a string."""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be the name of a parameter, got {show(value)}")
+
+
+def check_varies_only(name: str, params: Mapping[str, Any], other: str, parameter: str) -> None:
+    """Raise if a parameter that varies has a value among those that do not."""
+    if parameter in params:
+        raise ValueError(
+            f"{name} must not have {parameter!r}, as it is the {other} that varies; got {show(params[parameter])}"
+        )
+
+
+@contextmanager
+def naming(name: str, of: str) -> Iterator[None]:
+    """Put the user's argument before an error about what was made of it, and what it was applied to after."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith((f"{name} ", f"{name}[")):
+            raise
+        raise ValueError(f"{name}: {error} ({of})") from error
+
+
+def warn_outer_splits(metric: str, missing: int, n: int, failed: str) -> None:
+    """Warn of outer splits in which no candidate was measured."""
+    why = f"; {failed}" if failed else ""
+    _warn(f"{metric} has no value in {missing} of {n} outer splits, which are left out (n_undefined){why}")
 
 
 def check_some_defined(metric: str, place: int | None, n: int, what: str) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.arrays import check_finite
-from fastevals._validation.labels import as_groups, as_labels
+from fastevals._validation.labels import as_groups, as_labels, check_comparable_labels
 from fastevals._validation.options import check_integer, check_number, show
 from fastevals._validation.rows import check_same_rows
 
@@ -30,14 +30,17 @@ CELLS = 2**40  # of an array of all splits: more is no array to ask for
 ROUNDING = 1e-9
 
 
-def as_share_or_count(name: str, value: Any) -> int | float:
-    """Give the size of a part: an int of at least 1, or a float within (0, 1)."""
+def as_share_or_count(name: str, value: Any, *, whole: bool = False) -> int | float:
+    """Give the size of a part: an int of at least 1, or a float within (0, 1); with `whole` 1 is one too."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return check_integer(name, value, low=1)
     try:
-        return check_number(name, value, low=0, high=1, open_low=True, open_high=True)
+        return check_number(name, value, low=0, high=1, open_low=True, open_high=not whole)
     except ValueError:
-        raise ValueError(f"{name} must be a share of the rows in (0, 1), or their number, got {show(value)}") from None
+        within = "(0, 1]" if whole else "(0, 1)"
+        raise ValueError(
+            f"{name} must be a share of the rows in {within}, or their number, got {show(value)}"
+        ) from None
 
 
 def check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
@@ -67,7 +70,7 @@ def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
     array = as_labels(name, values)
     check_finite(name, array)
     if array.dtype.kind == "f":
-        odd = (np.trunc(array) != array) | (np.abs(array) >= 2**63)
+        odd = (np.trunc(array) != array) | (np.abs(array) >= np.float64(2**63))
         if odd.any():
             row = int(np.argmax(odd))
             raise ValueError(
@@ -76,6 +79,7 @@ def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
             )
         array = array.astype(np.int64)
     check_same_rows(rows=range(n), **{name: array})
+    check_comparable_labels(**{name: array})
     return array
 
 

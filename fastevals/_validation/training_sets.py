@@ -1,24 +1,20 @@
-"""Training sets that are drawn, and values of splits that are shown."""
+"""Training sets that are drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_array
 from fastevals._validation.options import show
+from fastevals._validation.selection import check_parameter_name
 
 __all__ = [
     "as_observed",
-    "as_split_values",
     "check_parameter_or_sizes",
-    "check_some_split",
     "check_training_set_size",
 ]
-
 
 LARGEST = 2**32  # rows of a training set
 
@@ -55,31 +51,5 @@ def check_parameter_or_sizes(parameter: Any, values: Any, train_sizes: Any, trai
         raise ValueError(f"either parameter and values or train_sizes must be given, got {given}")
     if train_sizes is not None and train_size is not None:
         raise ValueError(f"train_size goes with parameter and values, got it with train_sizes: {show(train_size)}")
-    if parameter is not None and not isinstance(parameter, str):
-        raise ValueError(f"parameter must be a name, got {show(parameter)}")
-
-
-def as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDArray[np.float64], Any]]:
-    """Give the values of splits by name, of shape (n_repeats, n_folds), with the result they are of, if it is one."""
-    if not isinstance(values, Mapping):
-        raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
-    if not values:
-        raise ValueError(f"{name} is an empty mapping: there is nothing to draw")
-    found = {}
-    for key, each in values.items():
-        of = each if isinstance(each, kind) else None
-        table = as_array(f"{name}[{key!r}]", each if of is None else each.per_split)
-        if table.dtype.kind not in "fiub" or table.ndim not in (1, 2) or np.isinf(table).any():
-            raise ValueError(
-                f"{name}[{key!r}] must be {kind.__name__} or hold finite numbers, NaN where undefined, in shape "
-                f"(n_repeats, n_folds) or (n_repeats,); got {show(each)}"
-            )
-        table = table.astype(np.float64)
-        found[str(key)] = (table[:, np.newaxis] if table.ndim == 1 else table), of
-    return found
-
-
-def check_some_split(name: str, key: str, n_defined: int, n: int) -> None:
-    """Raise if no split has a value."""
-    if not n_defined:
-        raise ValueError(f"{name}[{key!r}] must have a value that is not NaN, but all of its {n} are")
+    if parameter is not None:
+        check_parameter_name("parameter", parameter)

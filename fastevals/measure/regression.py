@@ -21,7 +21,15 @@ from fastevals.measure.median import EVERYTHING, NOTHING, Around, Bracket, brack
 from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.results import Frozen
 
-__all__ = ["RegressionMetrics", "RegressionSums", "as_double", "errors_of", "metrics_of_sums", "regression_metrics"]
+__all__ = [
+    "RegressionMetrics",
+    "RegressionSums",
+    "as_double",
+    "errors_of",
+    "metrics_of_sums",
+    "origin_of",
+    "regression_metrics",
+]
 
 Floats = NDArray[np.float64]
 
@@ -204,7 +212,7 @@ def errors_of(
     brackets = [NOTHING] * len(predictions)
     if median:
         brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
-    origin = _origin(targets)
+    origin = origin_of(targets)
     totals, around = _read(targets, predictions, weights, brackets, origin)
     if not np.isfinite(totals[:, 1:3]).all():
         if_not_finite()
@@ -296,7 +304,7 @@ def _read(
     return totals[:, :, 0], [[around for _, around in group] for group in by_model]
 
 
-def _origin(targets: NDArray[Any]) -> float:
+def origin_of(targets: NDArray[Any]) -> float:
     """Give a target near the middle, to measure deviations from: far from zero a mean is rounded more than they are."""
     sample = np.sort(targets[:: max(targets.size // ORIGIN_SAMPLE, 1)])
     return float(sample[sample.size // 2])

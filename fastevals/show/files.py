@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 __all__ = ["SUFFIXES", "check_columns", "check_one_role", "read_columns"]
 
+Names = Mapping[str, str]  # of columns, with what messages call each
+
 
 def read_columns(
-    path: str | Path, wanted: Mapping[str, str] | None, *, numeric: Collection[str] = ()
+    path: str | Path, wanted: Names | None, *, numeric: Collection[str] = (), beside_numbers: Names | None = None
 ) -> dict[str, NDArray[Any]]:
     """Read some columns of a file.
 
@@ -27,6 +29,8 @@ def read_columns(
         Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
         Those of `wanted` that must hold numbers.
+    beside_numbers : mapping of str to str, optional
+        Of all columns, those to give beside the ones that hold numbers, as `wanted`; others are left out.
 
     Returns
     -------
@@ -49,13 +53,16 @@ def read_columns(
         source = open_format.open(path)
         names = source.names
     if wanted is None:
-        wanted = {name: f"column {name!r}" for name in names}
+        wanted = {name: f"column {name!r}" for name in names} | dict(beside_numbers or {})
     check_columns(f"{str(path)!r}", names, wanted)
     with _damage_reported(path):
         table = source.read(list(wanted))
         table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
     if not table.num_rows:
         raise ValueError(f"{str(path)!r} has no rows")
+    if beside_numbers is not None:
+        kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside_numbers)
+        wanted = {name: shown for name, shown in wanted.items() if name in kept}
     return {name: _as_numpy(shown, table.column(name), name in numeric) for name, shown in wanted.items()}
 
 
@@ -257,14 +264,14 @@ def _as_numpy(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
     import pyarrow as pa
     from pyarrow import types
 
-    dtype = column.type
-    if types.is_dictionary(dtype):
-        dtype = dtype.value_type
-        column = column.cast(dtype)
-    _check_missing(shown, column.is_null().to_numpy())
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    dtype, missing = column.type, column.is_null().to_numpy()
+    if count := int(np.count_nonzero(missing)):
+        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at row {missing.argmax()}")
     if types.is_decimal(dtype):
         column = column.cast(pa.float64())
-    elif not (types.is_integer(dtype) or types.is_floating(dtype) or types.is_boolean(dtype)):
+    elif not _holds_numbers(dtype):
         if numeric:
             value = next((value for value in column.to_pylist() if not _is_number(value)), column[0].as_py())
             raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r})")
@@ -275,15 +282,16 @@ def _as_numpy(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
+def _holds_numbers(dtype: Any) -> bool:
+    from pyarrow import types
+
+    dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
+    return any(is_one(dtype) for is_one in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+
+
 def _is_number(text: Any) -> bool:
     try:
         float(text)
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _check_missing(shown: str, missing: NDArray[np.bool_]) -> None:
-    count = int(np.count_nonzero(missing))
-    if count:
-        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at row {missing.argmax()}")

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
 from fastevals.measure.registry import METRICS
 
 __all__ = [
+    "LOSSES",
     "WIDTH",
     "aligned",
+    "column",
     "digits",
     "first_pairs",
     "json_number",
@@ -27,9 +30,14 @@ __all__ = [
     "title",
     "without_middle",
     "wrapped",
+    "written",
 ]
 
+LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
 WIDTH = 100  # of the lines of words; tables may have 120
+SMALL = 0.1  # less has fewer than four significant digits in four decimals
+MOST_DECIMALS = 8  # of more digits, powers of ten are shorter
+LONG = 8  # characters of a float
 MOST_PAIRS = 45  # in a table; JSON has all
 
 
@@ -78,6 +86,24 @@ def digits(value: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}"
+
+
+def column(values: Sequence[float]) -> list[str]:
+    """Give numbers that are read together: to four decimals, of small ones to four digits of the largest."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if not 0 < largest < SMALL:
+        return [digits(value) for value in values]
+    decimals = 3 - math.floor(math.log10(largest))
+    form = f".{decimals}f" if decimals <= MOST_DECIMALS else ".3e"
+    return ["-" if math.isnan(value) else format(value, form) for value in values]
+
+
+def written(value: Any) -> str:
+    """Write a parameter's value for a table or a picture: a string as it is, a long float in six digits."""
+    if isinstance(value, str):
+        return value
+    text = check.show(value)
+    return f"{value:.6g}" if isinstance(value, float) and len(text) > LONG else text
 
 
 def probability(value: float) -> str:

@@ -47,9 +47,11 @@ class Learner:
     def fit(self, X: Any, y: Any) -> Any:
         """Give a fitted copy of an estimator."""
         estimator = _copy(self.of)
-        if self.params:
-            estimator = estimator.set_params(**self.params)
-        return estimator.fit(X, y)
+        if self.params:  # estimators among them are fitted too
+            check.check_settable(self.name, estimator)
+            estimator.set_params(**{name: _copy(value) for name, value in self.params.items()})
+        estimator.fit(X, y)
+        return estimator
 
     def predictions(
         self,
@@ -74,7 +76,8 @@ class Learner:
         new : ndarray of intp or None
             The rows to predict; None for all.
         kinds : collection of str
-            What to predict: "labels", "scores" (of the positive class) or "targets". A function gives the same for all.
+            What to predict: "labels", "scores" (of the positive class), "targets", or "values" of whatever kind it
+            predicts. A function gives the same for all.
         positive : label, optional
             The positive class, for scores.
 
@@ -90,37 +93,35 @@ class Learner:
             return dict.fromkeys(kinds, values)
         fitted = self.fit(X_train, y_train)
         return {
-            kind: check.as_fitted_predictions(self.name, _predicted(fitted, rows, kind, positive), n) for kind in kinds
+            kind: check.as_fitted_predictions(self.name, self._predicted(fitted, rows, kind, positive), n)
+            for kind in kinds
         }
 
+    def _predicted(self, fitted: Any, X: Any, kind: str, positive: Any) -> Any:
+        if kind != "scores":
+            return fitted.predict(X)
+        check.check_gives_scores(self.name, fitted)
+        classes = np.asarray(fitted.classes_)
+        if hasattr(fitted, "predict_proba"):
+            chances = np.asarray(fitted.predict_proba(X))
+            at = np.flatnonzero(classes == positive)
+            # A training part without positives: its chance is 0.
+            return chances[:, at[0]] if at.size else np.zeros(chances.shape[0])
+        values = np.asarray(fitted.decision_function(X))
+        return values if classes[-1] == positive else -values
 
-def learner_of(name: str, learner: Any, params: Mapping[str, Any] | None = None) -> Learner:
-    """Give the learner that a user means by a function or an estimator, or by a learner itself."""
-    if isinstance(learner, Learner):
-        return learner.with_params(params or {})
-    return Learner(name, learner, check.check_learner(name, learner), dict(params or {}))
+
+def learner_of(name: str, learner: Any, params: Any = None) -> Learner:
+    """Give the learner that a user means by a function or an estimator."""
+    return Learner(name, learner, check.check_learner(name, learner), check.as_params("params", params))
 
 
-def _copy(estimator: Any) -> Any:
-    """Give an unfitted copy."""
-    if not hasattr(estimator, "get_params"):
-        return copy.deepcopy(estimator)
+def _copy(value: Any) -> Any:
+    """Give an unfitted copy of an estimator, or a copy of anything else."""
+    if isinstance(value, type) or not hasattr(value, "get_params"):
+        return copy.deepcopy(value)
     try:
         from sklearn.base import clone
     except ImportError:
-        return copy.deepcopy(estimator)
-    return clone(estimator)
-
-
-def _predicted(fitted: Any, X: Any, kind: str, positive: Any) -> Any:
-    if kind != "scores":
-        return fitted.predict(X)
-    check.check_gives_scores("learner", fitted)
-    classes = np.asarray(fitted.classes_)
-    if hasattr(fitted, "predict_proba"):
-        chances = np.asarray(fitted.predict_proba(X))
-        at = np.flatnonzero(classes == positive)
-        # A training part without positives: its chance is 0.
-        return chances[:, at[0]] if at.size else np.zeros(chances.shape[0])
-    values = np.asarray(fitted.decision_function(X))
-    return values if classes[-1] == positive else -values
+        return copy.deepcopy(value)
+    return clone(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -79,19 +80,23 @@ def test_steps_at_the_grid_are_read_as_the_curve_reads_them(n):
         np.testing.assert_allclose(found[0], READ[curve](counts, grid), rtol=1e-13)
 
 
+@cache
+def rankings_of_rows_drawn(stratified):
+    """Draw rows of example(120, digits=1) with replacement 1,000 times, and rank them."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) < 36
+    s = np.round(rng.normal(size=120) + y, 1)
+    groups = [np.flatnonzero(y), np.flatnonzero(~y)] if stratified else [np.arange(120)]
+    drawn = (np.concatenate([rng.choice(group, group.size) for group in groups]) for _ in range(1000))
+    return [Ranking(y[rows], s[rows]).counts for rows in drawn]
+
+
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("stratified", [True, False])
 def test_percentiles_of_rows_drawn_anew(curve, stratified):
     ranking, x = example(120, digits=1), np.array([0.1, 0.35, 0.8])
     band = confidence_band(ranking, curve, kind="pointwise", at=x, n_resamples=4000, stratified=stratified, rng=3)
-    rng = np.random.default_rng(0)
-    y = np.arange(120) < 36
-    s = np.round(rng.normal(size=120) + y, 1)
-    groups = [np.flatnonzero(y), np.flatnonzero(~y)] if stratified else [np.arange(120)]
-    values = []
-    for _ in range(1500):
-        rows = np.concatenate([rng.choice(group, group.size) for group in groups])
-        values.append(READ[curve](Ranking(y[rows], s[rows]).counts, x))
+    values = [READ[curve](counts, x) for counts in rankings_of_rows_drawn(stratified)]
     low, high = np.quantile(values, [0.025, 0.975], axis=0)
     np.testing.assert_allclose(band.low, low, atol=0.04)
     np.testing.assert_allclose(band.high, high, atol=0.04)

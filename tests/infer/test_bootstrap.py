@@ -134,7 +134,7 @@ def test_all_draws_of_few_rows(stratified):
         pairs = positives.size * negatives.size
         twice = (positives[:, None] > negatives).sum() * 2 + (positives[:, None] == negatives).sum()
         exact[Fraction(int(twice), 2 * pairs) if pairs else None] += 1
-    n = 20_000
+    n = 5_000
     for options in ({}, {"sample_weight": np.full(5, 2.0)}):
         values = distribution((y, s), "roc_auc", n_resamples=n, stratified=stratified, **options)[:, 0]
         found = Counter(None if math.isnan(v) else Fraction(v).limit_denominator(200) for v in values)
@@ -209,7 +209,9 @@ def test_any_method_of_a_matrix(average):
 # Intervals --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["BCa", "percentile", "basic"])
+@pytest.mark.parametrize(
+    "method", ["BCa", *(pytest.param(name, marks=pytest.mark.slow) for name in ("percentile", "basic"))]
+)
 def test_scipy_agrees(method):
     y, s = data(60)
 
@@ -320,14 +322,15 @@ def test_functions_of_counts_and_of_matrices():
 
 def test_a_perfect_ranking_has_an_interval_without_width():
     for method in ("BCa", "percentile", "basic", "normal"):
+        options = {"stratified": True, "method": method, "n_resamples": 99}
         with pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"):
-            result = bootstrap(Ranking([0, 0, 0, 1, 1, 1], range(6)), "roc_auc", stratified=True, method=method)
+            result = bootstrap(Ranking([0, 0, 0, 1, 1, 1], range(6)), "roc_auc", **options)
         assert result["roc_auc"].confidence_interval == (1, 1)
         with pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"):
-            result = bootstrap(Ranking([1, 1, 1, 0, 0, 0], range(6)), "roc_auc", stratified=True, method=method)
+            result = bootstrap(Ranking([1, 1, 1, 0, 0, 0], range(6)), "roc_auc", **options)
         assert result["roc_auc"].confidence_interval == (0, 0)
         with pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"):
-            result = bootstrap(Ranking([1, 0, 1, 0, 0, 0], np.ones(6)), "roc_auc", stratified=True, method=method)
+            result = bootstrap(Ranking([1, 0, 1, 0, 0, 0], np.ones(6)), "roc_auc", **options)
         assert result["roc_auc"].confidence_interval == (0.5, 0.5)
 
 
@@ -476,7 +479,9 @@ def test_only_negatives():
 def test_nearly_certain():
     y, s = data()
     for method in ("BCa", "percentile", "basic", "normal"):
-        ends = bootstrap((y, s), "roc_auc", confidence_level=1 - 1e-16, method=method, rng=0)["roc_auc"]
+        ends = bootstrap((y, s), "roc_auc", confidence_level=1 - 1e-16, n_resamples=999, method=method, rng=0)[
+            "roc_auc"
+        ]
         assert ends.confidence_interval.low < ends.value < ends.confidence_interval.high
 
 

@@ -88,10 +88,9 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT here")
-@pytest.mark.parametrize(
-    "kind", ["bootstrap", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("groups", "models"))]
-)
+@pytest.mark.parametrize("kind", RUNS)
 def test_ctrl_c_stops_within_a_second(kind):
     code = textwrap.dedent(CODE.format(make=RUNS[kind]))
     arguments = [sys.executable, "-W", "ignore", "-c", code, "1000000"]

@@ -93,6 +93,7 @@ def test_two_classes_agree_with_scores_at_a_threshold() -> None:
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stratified", [False, True])
 def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
     stratified: bool, monkeypatch: pytest.MonkeyPatch

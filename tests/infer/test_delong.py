@@ -99,7 +99,9 @@ def test_small_classes(case: Case) -> None:
 
 
 @pytest.mark.parametrize("decimals", [1, 3, 17])
-@pytest.mark.parametrize("share", [0.001, 0.1, 0.9])
+@pytest.mark.parametrize(
+    "share", [0.001, pytest.param(0.1, marks=pytest.mark.slow), pytest.param(0.9, marks=pytest.mark.slow)]
+)
 def test_many_rows(decimals: int, share: float) -> None:
     y, scores = random_case(k=3, share=share)
     scores = scores.round(decimals)

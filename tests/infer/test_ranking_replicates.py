@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -57,18 +58,22 @@ def test_the_same_bits_at_any_number_of_threads_replicates_and_metrics():
     np.testing.assert_array_equal(ranking_replicates(counts, apart, 50, KEY), whole[:, names])
 
 
+@cache
+def rankings_of_rows_drawn(stratified):
+    """Draw rows of example(60) with replacement 500 times, and rank them."""
+    rng = np.random.default_rng(1)
+    y, s = np.arange(60) < 18, np.round(np.random.default_rng(0).normal(size=60) + (np.arange(60) < 18), 1)
+    groups = [np.flatnonzero(y), np.flatnonzero(~y)] if stratified else [np.arange(60)]
+    drawn = (np.concatenate([rng.choice(group, group.size) for group in groups]) for _ in range(500))
+    return [Ranking(y[rows], s[rows]).counts for rows in drawn]
+
+
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize("asked", [*OF_RANKINGS, *AT_THRESHOLDS], ids=str)
 def test_replicates_are_distributed_as_those_of_rows(asked, stratified):
     ranking, metric = example(60), of_ranking(asked).of_counts
     found = ranking_replicates(ranking.counts, [asked], 1500, KEY, stratified=stratified)[:, 0]
-    rng = np.random.default_rng(1)
-    y, s = np.arange(60) < 18, np.round(np.random.default_rng(0).normal(size=60) + (np.arange(60) < 18), 1)
-    groups = [np.flatnonzero(y), np.flatnonzero(~y)] if stratified else [np.arange(60)]
-    expected = []
-    for _ in range(700):
-        rows = np.concatenate([rng.choice(group, group.size) for group in groups])
-        expected.append(float(metric(Ranking(y[rows], s[rows]).counts)))
+    expected = [float(metric(counts)) for counts in rankings_of_rows_drawn(stratified)]
     # Values of the two sides that are equal on paper may differ by rounding, which a test of ranks would count.
     one, other = (np.nan_to_num(np.round(values, 12), nan=-1.0) for values in (found, expected))
     assert stats.ks_2samp(one, other).pvalue > 1e-4

@@ -147,7 +147,10 @@ def test_groups_of_units_stand_for_units_where_there_are_many(stratified):
 # Memory -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["ranking", "groups", "models", "targets", "labels"])
+@pytest.mark.parametrize(
+    "kind",
+    ["models", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("ranking", "groups", "targets", "labels"))],
+)
 def test_memory_does_not_grow_with_rows_times_replicates(kind):
     rng = np.random.default_rng(0)
     n = 20_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 from fractions import Fraction
@@ -377,6 +378,7 @@ FORMS: dict[str, Any] = {
     "longdouble": lambda p: p.astype(np.longdouble),
 }
 CLASS_FORMS: dict[str, Any] = {
+    **FORMS,
     "int8": lambda p: p.astype(np.int8),
     "uint8": lambda p: p.astype(np.uint8),
     "int8, Fortran order": lambda p: np.asfortranarray(p.astype(np.int8)),
@@ -385,17 +387,15 @@ CLASS_FORMS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("options", ALL)
-@pytest.mark.parametrize("form", [*FORMS, *CLASS_FORMS])
+@pytest.mark.parametrize(
+    ("options", "form"), [(options, form) for options in ALL for form in (FORMS if options is ALL[0] else CLASS_FORMS)]
+)
 def test_forms_of_predictions_give_the_same_bits(options: dict[str, Any], form: str) -> None:
-    squared = options["loss"] == "squared"
-    if squared and form in CLASS_FORMS:
-        return
     y, predictions, observed, _ = random_case(options["loss"], 70, 1500)
     if form == "float16":
         predictions, observed = (each.astype(np.float16).astype(float) for each in (predictions, observed))
     options = {**options, "per_sample": True}
-    formed = (FORMS | CLASS_FORMS)[form](predictions)
+    formed = CLASS_FORMS[form](predictions)
     copy = formed.copy() if isinstance(formed, np.ndarray) else None
     expected = bias_variance(y, predictions, **options)
     assert_same_bits(bias_variance(y, formed, **options), expected)
@@ -403,7 +403,7 @@ def test_forms_of_predictions_give_the_same_bits(options: dict[str, Any], form: 
         np.testing.assert_array_equal(formed, copy)
     paired = bias_variance(y, predictions, y_observed=observed, **options)
     assert_same_bits(bias_variance(y, formed, y_observed=observed, **options), paired)
-    assert_same_bits(bias_variance(y, predictions, y_observed=(FORMS | CLASS_FORMS)[form](observed), **options), paired)
+    assert_same_bits(bias_variance(y, predictions, y_observed=CLASS_FORMS[form](observed), **options), paired)
 
 
 NAMES: dict[str, Any] = {
@@ -516,7 +516,7 @@ def test_a_summary_keeps_copies() -> None:
         (
             "zero_one",
             [[1, 2], [3, 1]],
-            r"predictions\[1\] has the label 3 at row 0, which is not among those of y_true",
+            r"predictions\[1\] has the label 3 at row 0, which is not among the classes",
         ),
         ("zero_one", [1.0, 1.5], "predictions must hold class labels.*1.5 at row 1"),
     ],
@@ -527,6 +527,55 @@ def test_a_refused_update_changes_nothing(loss: str, bad: Any, message: str) -> 
     with pytest.raises(ValueError, match=message):
         summary.update(bad)
     assert_same_bits(summary.result(), before)
+
+
+def interrupted(call: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        call()
+
+
+@pytest.mark.parametrize("loss", ["squared", "zero_one"])
+def test_a_summary_interrupted_in_an_update_says_so(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    summary, sound = (BiasVarianceSummary([1, 2], loss=loss).update([1, 1]) for _ in range(2))
+    with monkeypatch.context() as patched:
+        patched.setattr(type(summary._problem.loss), "add", stop)
+        interrupted(lambda: summary.update([2, 2]))
+    merged = BiasVarianceSummary([1, 2], loss=loss).update([1, 1])
+    with monkeypatch.context() as patched:
+        patched.setattr(type(merged._state), "merge", stop)
+        interrupted(lambda: merged.merge(sound))
+    for broken in (summary, merged):
+        for call in (broken.result, lambda each=broken: each.update([1, 1]), lambda each=broken: each.merge(sound)):
+            with pytest.raises(ValueError, match="this summary was interrupted in an update: make it anew"):
+                call()
+        with pytest.raises(ValueError, match="other was interrupted in an update: make it anew"):
+            sound.merge(broken)
+    assert sound.result().n_models == 1
+
+
+@pytest.mark.parametrize("loss", ["squared", "zero_one"])
+def test_a_copy_is_apart(loss: str) -> None:
+    summary = BiasVarianceSummary([1, 2], loss=loss).update([1, 1])
+    before = summary.result()
+    copied = copy.copy(summary).update([2, 2])
+    assert_same_bits(summary.result(), before)
+    assert_same_bits(copied.result(), bias_variance([1, 2], [[1, 1], [2, 2]], loss=loss))
+
+
+@pytest.mark.parametrize("options", ALL)
+def test_observed_labels_go_with_the_models_of_their_names(options: dict[str, Any]) -> None:
+    y, predictions, observed = [1, 2, 1], {"a": [1, 2, 2], "b": [2, 1, 1]}, {"b": [2, 2, 1], "a": [1, 2, 2]}
+    rows = [observed["a"], observed["b"]]
+    expected = bias_variance(y, [*predictions.values()], y_observed=rows, **options)
+    for frame in (dict, pd.DataFrame, pl.DataFrame):
+        assert_same_bits(bias_variance(y, predictions, y_observed=frame(observed), **options), expected)
+    summary = BiasVarianceSummary(y, **options).update(predictions, y_observed=observed)
+    assert summary.result().expected_loss == pytest.approx(expected.expected_loss, rel=1e-12)
+    by_place = bias_variance(y, predictions, y_observed=rows, **options)
+    assert_same_bits(by_place, expected)
 
 
 # Results ----------------------------------------------------------------------------------------------------------

@@ -64,19 +64,19 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "unknown class": (
         lambda: bias_variance(Y, [[0, 1, 1], [1, 7, 0]], **CLASSES),
-        r"predictions\[1\] has the label 7 at row 1, which is not among those of y_true: 0, 1; labels= can name more",
+        r"predictions\[1\] has the label 7 at row 1, which is not among the classes: 0, 1; labels= can name more",
     ),
     "unknown class, bytes": (
         lambda: bias_variance(Y, np.array([[0, 1, 1]] * 9 + [[1, 7, 0]], dtype=np.int8), **CLASSES),
-        r"predictions\[9\] has the label 7 at row 1, which is not among those of y_true: 0, 1",
+        r"predictions\[9\] has the label 7 at row 1, which is not among the classes: 0, 1",
     ),
     "unknown class, given": (
         lambda: bias_variance(["a"], {"m": ["c"]}, labels=["a", "b"], **CLASSES),
-        r"predictions\['m'\] has the label 'c' at row 0, which is not among labels: 'a', 'b'$",
+        r"predictions\['m'\] has the label 'c' at row 0, which is not among the classes: 'a', 'b'",
     ),
     "unknown class, truth": (
         lambda: bias_variance(Y, P, labels=[1, 2], **CLASSES),
-        "y_true has the label 0 at row 0, which is not among labels: 1, 2",
+        "y_true has the label 0 at row 0, which is not among the classes: 1, 2",
     ),
     "unknown class, observed": (
         lambda: bias_variance(Y, P, y_observed=[0, 1, 5], **CLASSES),
@@ -94,6 +94,14 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "too few observed": (
         lambda: bias_variance(Y, P, y_observed=[Y]),
         "y_observed must be 1-D, or have a row for each of the 2 models; got 1",
+    ),
+    "observed of others": (
+        lambda: bias_variance(Y, {"a": Y, "b": Y}, y_observed={"a": Y, "c": Y}),
+        "y_observed must have the names of predictions, but 'c' in y_observed is not in predictions",
+    ),
+    "observed of fewer, update": (
+        lambda: BiasVarianceSummary(Y).update({"a": Y, "b": Y, "c": Y}, y_observed={"a": Y}),
+        "y_observed must have the names of predictions, but 'b', 'c' in predictions are not in y_observed",
     ),
     "observed, transposed": (lambda: bias_variance(Y, P, y_observed=np.zeros((3, 2))), "pass y_observed.T"),
     "weights": (lambda: bias_variance(Y, P, sample_weight=[1, 2]), "sample_weight has 2 rows, but y_true has 3"),
@@ -140,7 +148,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: BiasVarianceSummary(Y, **CLASSES).merge(BiasVarianceSummary(Y, labels=[0, 1, 2], **CLASSES)),
         "summaries must have the same labels",
     ),
-    "merging something else": (lambda: BiasVarianceSummary(Y).merge(3), "other must be a BiasVarianceSummary, got 3"),  # type: ignore[arg-type]
+    "merging something else": (lambda: BiasVarianceSummary(Y).merge(3), "other must be BiasVarianceSummary, got int"),  # type: ignore[arg-type]
     "a short update": (lambda: BiasVarianceSummary(Y).update([1, 2]), "predictions has 2 rows, but y_true has 3"),
     "a cube": (
         lambda: BiasVarianceSummary(Y).update(np.zeros((1, 2, 3))),

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from fastevals import Ranking, num_threads
 from fastevals.measure.registry import METRICS, Metric, metric_named
 from tests import reference
-from tests.strategies import BOUNDED, Case, any_weights, dyadic_weighted, exact_cases, integer_weighted, unweighted
+from tests.strategies import (
+    BOUNDED,
+    EXAMPLES,
+    Case,
+    any_weights,
+    dyadic_weighted,
+    exact_cases,
+    integer_weighted,
+    unweighted,
+)
 
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
 OF_ANY_SCORES = [metric for metric in METRICS.values() if metric.of != "probabilities"]
@@ -95,7 +104,7 @@ def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
 def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
     rng = np.random.default_rng(2)
     bound = metric.bounds[1] if metric.greater_is_better else metric.bounds[0]
-    for _ in range(200):
+    for _ in range(2 * EXAMPLES):
         n = int(rng.integers(2, 40))
         y = np.arange(n) >= rng.integers(1, n)
         for labels in (y, ~y):
@@ -232,15 +241,16 @@ def test_integer_weights_are_repeated_rows(case):
     assert_same_values(ranking_of(case), ranking_of(repeated))
 
 
-@every_metric
 @pytest.mark.parametrize("scale", [0.3, 1000.0, 2.0**-500, 1e-300, 1e300])
-def test_the_unit_of_the_weights_does_not_matter(metric, scale):
+def test_the_unit_of_the_weights_does_not_matter(scale):
     rng = np.random.default_rng(8)
     for _ in range(20):
         n = int(rng.integers(4, 30))
         y, scores, weights = np.arange(n) % 2, rng.integers(0, 8, n) / 8, rng.integers(1, 9, n) / 4
         one, other = (Ranking(y, scores, sample_weight=weights * s) for s in (1.0, scale))
-        np.testing.assert_allclose(values(metric, other), values(metric, one), rtol=1e-12, atol=1e-14)
+        for name, metric in METRICS.items():
+            found, expected = values(metric, other), values(metric, one)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 @BOUNDED

@@ -16,7 +16,7 @@ from fastevals import Ranking, num_threads
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 from fastevals.measure.ordering import BinaryLabels, split_by_class
 
-N = 200_000  # a dozen buckets, four chunks
+N = 140_000  # eight buckets, three chunks
 
 Draw = Callable[[np.random.Generator, int], NDArray[Any]]
 
@@ -195,7 +195,7 @@ def test_a_bad_score_is_found_wherever_it_is(row, bad, kind, weighted):
 
 def test_bad_scores_are_counted_at_any_number_of_threads():
     scores = np.random.default_rng(2).normal(size=N)
-    scores[70_000:190_000:30_000] = math.nan
+    scores[70_000:130_000:15_000] = math.nan
     for threads in (1, 2, 5):
         with num_threads(threads), pytest.raises(ValueError, match=r"has 4 NaN values, the first at row 70000$"):
             Ranking(np.arange(N) % 2, scores)

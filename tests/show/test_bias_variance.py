@@ -10,6 +10,8 @@ from pyarrow import parquet
 
 from fastevals.measure.bias_variance import bias_variance
 from fastevals.show import cli
+from fastevals.show.bias_variance.command import EMBEDDED
+from fastevals.show.bias_variance.embedded import decompose_polynomials
 
 RNG = np.random.default_rng(4)
 TRUTH = RNG.normal(size=40)
@@ -45,11 +47,17 @@ def error(capsys, *arguments):
     return err
 
 
+@pytest.fixture(scope="module")
+def embedded():
+    """Give what is found of the embedded data."""
+    return decompose_polynomials()
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Give a folder with arrays and tables, which is the current one."""
     monkeypatch.chdir(tmp_path)
-    pairs = OBSERVED + RNG.normal(scale=0.1, size=(12, 40))
+    pairs = OBSERVED + np.random.default_rng(5).normal(scale=0.1, size=(12, 40))
     arrays = {"p": PREDICTIONS, "pt": np.asfortranarray(PREDICTIONS.T), "y": TRUTH, "o": OBSERVED, "oo": pairs}
     for name, array in {**arrays, "w": WEIGHT, "cube": np.zeros((2, 2, 2)), "none": np.zeros((0, 3))}.items():
         np.save(f"{name}.npy", array)
@@ -124,8 +132,8 @@ def test_samples_of_the_largest_loss(capsys, folder):
     assert [sample["sample"] for sample in votes] == np.argsort(-lost, kind="stable")[:5].tolist()
 
 
-def test_embedded_polynomials(capsys):
-    found = told_json(capsys)
+def test_embedded_polynomials(embedded):
+    found = json.loads(embedded.to_json(EMBEDDED))
     assert (found["parameter"], found["values"]) == ("degree", list(range(1, 9)))
     loss, parts = np.array(found["expected_loss"]), {name: np.array(each) for name, each in found["parts"].items()}
     np.testing.assert_allclose(parts["bias_squared"] + parts["variance"], loss, rtol=1e-12)
@@ -134,17 +142,16 @@ def test_embedded_polynomials(capsys):
     assert parts["bias_squared"][0] > 1.2 * parts["bias_squared"][best]  # the chapter's two sides
     assert parts["variance"][-1] > 10 * parts["variance"][best]
     assert (found["n_models"], found["n_samples"]) == (200, 196)
-    assert told_json(capsys) == found
 
 
 # Text -------------------------------------------------------------------------------------------------------------
 
 
-def test_text_of_the_embedded_polynomials(capsys):
-    text = told(capsys)
+def test_text_of_the_embedded_polynomials(embedded):
+    text = embedded.to_text(EMBEDDED)
     assert text.startswith("fastevals bias-variance: auto (embedded)\nmiles a gallon by horsepower")
-    assert ": underfitting\n" in text
-    assert ": overfitting\n" in text
+    assert ": underfits\n" in text
+    assert ": overfits\n" in text
     assert "the truth is what was observed" in text
     assert max(map(len, text.splitlines())) <= 120
 
@@ -190,22 +197,69 @@ def test_what_is_said_of_noise_and_of_variance_that_helps(capsys, folder):
     np.save("noisy.npy", np.array([3.0, -3.0]))
     assert "Most of the loss is noise" in told(capsys, "q.npy", "--truth", "zero.npy", "--observed", "noisy.npy")
     np.save("c.npy", np.array([[1, 1], [1, 1], [1, 0]]))
-    np.save("t.npy", np.array([1, 0]))
     text = told(capsys, "c.npy", "--truth", "zero.npy", "--loss", "zero-one")
     assert "Variance lowers the loss here" in text
+
+
+def test_what_is_not_known_is_said(capsys, folder):
+    np.save("zero.npy", np.zeros(2))
+    np.save("one.npy", np.array([[2.0, 3.0]]))
+    text = told(capsys, "one.npy", "--truth", "zero.npy")
+    assert "Of one model the variance is not known" in text
+    assert "Most of the loss" not in text
+    np.save("votes.npy", np.array([[1, 0], [0, 0]]))
+    np.save("noisy.npy", np.array([1, 1]))
+    beside = ("votes.npy", "--truth", "zero.npy", "--loss", "zero-one", "--decomposition", "kohavi-wolpert")
+    assert "The noise is 0 because" in told(capsys, *beside, "--observed", "noisy.npy")
+    np.save("each.npy", np.array([[1, 1], [1, 0]]))
+    assert "The noise is 0 because" not in told(capsys, *beside, "--observed", "each.npy")
+
+
+def test_an_infinite_loss_has_a_sentence_and_no_picture(capsys, folder):
+    np.save("huge.npy", 1e200 * np.array([[1.0, 2.0], [3.0, 5.0]]))
+    np.save("zero.npy", np.zeros(2))
+    text = told(capsys, "huge.npy", "--truth", "zero.npy", "--out", "out")
+    assert "The loss is not finite" in text
+    assert "Neither" not in text
+    assert text.endswith("0 pictures\n")
+
+
+def test_small_losses_have_digits(capsys, folder):
+    for scale in (1e-2, 1e-12):
+        np.save("small.npy", scale * PREDICTIONS.astype(float))
+        np.save("truth.npy", scale * TRUTH)
+        expected = bias_variance(scale * TRUTH, scale * PREDICTIONS.astype(float), per_sample=True)
+        lines = told(capsys, "small.npy", "--truth", "truth.npy").splitlines()
+        values = {line[:14].strip(): float(line[14:].split()[0]) for line in lines[5:8]}
+        assert values == pytest.approx(
+            {"expected loss": expected.expected_loss, "bias squared": expected.bias_squared}
+            | {"variance": expected.variance},
+            abs=5e-4 * expected.expected_loss,
+        )
+        largest = expected.per_sample.expected_loss.max()
+        assert float(lines[-5].split()[3]) == pytest.approx(largest, rel=5e-4)
+
+
+def test_columns_that_hold_no_numbers_are_left_out(capsys, folder):
+    notes = {"note": ["a", None, "b"], "lists": [[1], [2, 3], []], "m": [1.0, 2.0, 4.0], "n": [1, 2, 3]}
+    parquet.write_table(pa.table({"y": [1.0, 2.0, 3.0], **notes}), "notes.parquet")
+    assert told_json(capsys, "notes.parquet", "--truth", "y")["models"] == ["m", "n"]
+    assert "--truth 'note' has 1 missing value, the first at row 1" in error(capsys, "notes.parquet", "--truth", "note")
+    parquet.write_table(pa.table({"y": [1.0, 2.0], "m": [1.0, None]}), "gap.parquet")
+    assert "column 'm' has 1 missing value" in error(capsys, "gap.parquet", "--truth", "y")
 
 
 # Files ------------------------------------------------------------------------------------------------------------
 
 
-def test_out(capsys, folder):
+def test_out(capsys, folder, embedded):
     text = told(capsys, "--out", "out")
     assert text.endswith("written to out: bias-variance.json, bias-variance.txt, 1 picture\n")
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "bias-variance.json", "bias-variance.txt", "bias_variance.png"
     ]  # fmt: skip
-    assert (folder / "out" / "bias-variance.txt").read_text() == told(capsys)
-    assert json.loads((folder / "out" / "bias-variance.json").read_text()) == told_json(capsys)
+    assert (folder / "out" / "bias-variance.txt").read_text() == embedded.to_text(EMBEDDED)
+    assert (folder / "out" / "bias-variance.json").read_text() == embedded.to_json(EMBEDDED)
     told(capsys, "p.npy", "--truth", "y.npy", "--observed", "o.npy", "--out", "out")
     assert "p.npy" in (folder / "out" / "bias-variance.txt").read_text()
 
@@ -258,6 +312,7 @@ def test_predictions_stay_on_disk(capsys, folder, monkeypatch):
         (["names.csv", "--truth", "y"], "must hold numbers, but has 'cat' at row 0; classes go with --loss zero-one"),
         (["names.csv", "--truth", "y", "--pred", "m1"], "--truth 'y' must hold numbers"),
         (["numbers.parquet", "--truth", "y", "--loss", "zero-one"], "--truth 'y' must hold class labels"),
+        (["z.npz", "--truth", "y"], "'z.npz' is of no known format: its name must end with .npy, .csv"),
         (["p.npy", "--truth", "y.npy", "q.npy"], "unexpected argument 'q.npy'"),
     ],
 )
@@ -283,8 +338,12 @@ def test_values_that_are_not_finite_are_named(capsys, folder):
     odd[3, 7], truth[5] = np.nan, np.inf
     np.save("odd.npy", odd)
     np.save("bad.npy", truth)
-    assert "predictions[3] must be finite, but has 1 NaN value, the first at row 7" in error(
+    assert "model 3 of 'odd.npy' must be finite, but has 1 NaN value, the first at row 7" in error(
         capsys, "odd.npy", "--truth", "y.npy"
+    )
+    np.save("oo.npy", odd)
+    assert "model 3 of --observed 'oo.npy' must be finite, but has 1 NaN value, the first at row 7" in error(
+        capsys, "p.npy", "--truth", "y.npy", "--observed", "oo.npy"
     )
     assert "--truth 'bad.npy' must be finite" in error(capsys, "p.npy", "--truth", "bad.npy")
     np.save("minus.npy", -WEIGHT)

@@ -258,9 +258,15 @@ def test_out_of_results(capsys, tmp_path):
     assert written(out) == ["compare.json", "compare.txt", *pictures]
     assert (out / "compare.txt").read_text() == compare(capsys)
     assert json.loads((out / "compare.json").read_text()) == compare_json(capsys)
+
+
+@pytest.mark.slow
+def test_out_over_an_earlier_run_leaves_no_picture_of_that(capsys, tmp_path):
+    out = tmp_path / "out"
+    assert compare(capsys, "--out", out).endswith("4 pictures\n")
     again = compare(capsys, "--out", out, "--posthoc", "holm")
     assert again.endswith("3 pictures\n")
-    assert "critical_difference_ranges.png" not in written(out)  # of the run before
+    assert "critical_difference_ranges.png" not in written(out)
     by = compare(capsys, "--out", out, "--by", "image")
     assert by.endswith("20 pictures in a folder for each image\n")
     assert "00-image-Barbara/pvalues.png" in written(out)

@@ -13,8 +13,6 @@ from fastevals.split.estimates import ErrorEstimate
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.show.test_significance_plots import LONG, axes, check_texts, labelled, legend
 
-RNG = np.random.default_rng(0)
-
 
 def decomposed(bias, variance, **options):
     """Give a decomposition with these parts: two models, whose mean is off by the root of the bias."""
@@ -71,13 +69,13 @@ def test_lines_are_the_parts():
 
 def test_sides_are_named_by_what_grows():
     ax = plot_bias_variance(u_shaped(), ax=axes())
-    assert (ax.get_title("left"), ax.get_title("right")) == ("← underfitting", "overfitting →")
+    assert (ax.get_title("left"), ax.get_title("right")) == ("← underfits", "overfits →")
     assert [to_hex(each.get_facecolor()) for each in ax.patches] == [BIAS.lower(), VARIANCE.lower()]
     neighbours = curve([9, 5, 1], [4.0, 1.0, 0.5], [0.1, 0.2, 3.0], "n_neighbors")  # few: complex
     ax = plot_bias_variance(neighbours, ax=axes())
-    assert (ax.get_title("left"), ax.get_title("right")) == ("← overfitting", "underfitting →")
+    assert (ax.get_title("left"), ax.get_title("right")) == ("← overfits", "underfits →")
     at_end = plot_bias_variance(curve([1, 2], [4.0, 1.0], [0.1, 0.2]), ax=axes())
-    assert (at_end.get_title("left"), at_end.get_title("right")) == ("← underfitting", "")
+    assert (at_end.get_title("left"), at_end.get_title("right")) == ("← underfits", "")
     sizes = curve([10, 100], [1.0, 1.0], [3.0, 0.3], None)
     ax = plot_bias_variance(sizes, ax=axes())
     assert (ax.get_title("left"), ax.get_title("right"), len(ax.patches)) == ("", "", 0)
@@ -86,11 +84,12 @@ def test_sides_are_named_by_what_grows():
 
 def test_sides_of_zero_one_loss_go_by_how_much_predictions_vary():
     truth = np.zeros(60, dtype=int)
-    votes = [np.tile(np.arange(60) % 4 == 0, (9, 1)), np.zeros((9, 60)), RNG.random((9, 60)) < 0.45]
+    drawn_at_random = np.random.default_rng(0).random((9, 60))
+    votes = [np.tile(np.arange(60) % 4 == 0, (9, 1)), np.zeros((9, 60)), drawn_at_random < 0.45]
     found = tuple(bias_variance(truth, each.astype(int), loss="zero_one", labels=[0, 1]) for each in votes)
     assert found[2].net_variance < found[2].bias < found[2].variance
     ax = plot_bias_variance(BiasVarianceCurve("depth", (1, 2, 3), found), ax=axes())
-    assert (ax.get_title("left"), ax.get_title("right")) == ("← underfitting", "overfitting →")
+    assert (ax.get_title("left"), ax.get_title("right")) == ("← underfits", "overfits →")
 
 
 def test_what_is_far_above_the_least_is_cut():
@@ -98,6 +97,13 @@ def test_what_is_far_above_the_least_is_cut():
     assert ax.get_ylim()[1] < 5
     assert "(cut: up to 1001)" in legend(ax)
     assert not any("cut" in each for each in legend(plot_bias_variance(curve([1, 2], [2, 1], [0, 0]), ax=axes())))
+
+
+def test_an_infinite_loss_is_cut():
+    endless = bias_variance(np.zeros(1), np.array([[1e200], [2e200]]))
+    ax = plot_bias_variance(BiasVarianceCurve("degree", (1, 2), (decomposed(1.0, 1.0), endless)), ax=axes())
+    assert "(cut: up to inf)" in legend(ax)
+    ax.figure.canvas.draw()
 
 
 def test_scales():
@@ -109,6 +115,8 @@ def test_scales():
     assert [each.get_text() for each in ax.get_xticklabels()] == ["linear", "rbf"]
     assert "least: 0.8 at rbf" in legend(ax)
     assert ax.get_title("left") == ""  # kinds have no order
+    rounded = curve([0.1 + 0.2, 1.0], [0.5, 1.0], [0.1, 0.3], "alpha")
+    assert "least: 0.6 at 0.3" in legend(plot_bias_variance(rounded, ax=axes()))
 
 
 def test_zero_one_parts_may_be_negative():
@@ -133,7 +141,9 @@ def test_bars_of_one():
     check_texts(ax)
 
 
-@pytest.mark.parametrize("size", [SIZE, style.WIDE, (4.2, 4.2)])
+@pytest.mark.parametrize(
+    "size", [(4.2, 4.2), *(pytest.param(size, marks=pytest.mark.slow) for size in (SIZE, style.WIDE))]
+)
 def test_no_text_covers_another_in_a_curve(size):
     long = curve(range(1, 30), np.linspace(4, 0.1, 29), np.linspace(0, 400, 29), LONG[0])
     for result in (u_shaped(), long):
@@ -145,7 +155,7 @@ def test_no_text_covers_another_in_a_curve(size):
 
 
 def test_rows_are_schemes():
-    values = RNG.normal(10, 2, size=(50, 4))
+    values = np.random.default_rng(0).normal(10, 2, size=(50, 4))
     few = estimate([[1.0, 3.0], [2.0, np.nan]], interval=(1.5, 2.5))
     ax = plot_estimates({"many": values, "few": few, "one": [[5.0]]}, ax=axes())
     assert [each.get_text() for each in ax.get_yticklabels()] == [
@@ -162,7 +172,7 @@ def test_rows_are_schemes():
 
 
 def test_histograms_hold_all_but_the_furthest():
-    values = RNG.normal(size=1000)
+    values = np.random.default_rng(0).normal(size=1000)
     ax = plot_estimates({"scheme": values}, ax=axes())
     outline = ax.patches[-1]
     assert outline.get_data().edges[[0, -1]] == pytest.approx(np.quantile(values, [0.005, 0.995]))
@@ -170,22 +180,29 @@ def test_histograms_hold_all_but_the_furthest():
 
 
 def test_repetitions_are_means_over_folds():
-    values = RNG.normal(size=(40, 5))
+    values = np.random.default_rng(0).normal(size=(40, 5))
     ax = plot_estimates({"folds": values}, of="repetitions", ax=axes())
     means = values.mean(axis=1)
     assert f"sd {means.std(ddof=1):.3g}, n 40" in ax.get_yticklabels()[0].get_text()
     assert ax.get_xlabel() == "Mean of a repetition's folds"
 
 
+def test_many_values_are_counted_in_thousands():
+    ax = plot_estimates({"many": np.random.default_rng(0).normal(size=10_000)}, ax=axes())
+    assert ax.get_yticklabels()[0].get_text().endswith("n 10,000")
+
+
 def test_a_corrected_estimate_stands_apart_from_the_mean():
-    ax = plot_estimates({"boot": estimate(RNG.normal(5, 1, (60, 1)), 4.5, (4, 5), bootstrap=object())}, ax=axes())
+    values = np.random.default_rng(0).normal(5, 1, (60, 1))
+    ax = plot_estimates({"boot": estimate(values, 4.5, (4, 5), bootstrap=object())}, ax=axes())
     assert "estimate 4.5\nmean" in ax.get_yticklabels()[0].get_text()
     assert labelled(ax, "_estimate")[0].get_xdata()[0] == 4.5
 
 
 @pytest.mark.parametrize("n", [1, 3, 7])
 def test_no_text_covers_another_in_estimates(n):
-    schemes = {name: RNG.gamma(2, size=(40, 3)) for name in LONG[:n]}
+    rng = np.random.default_rng(0)
+    schemes = {name: rng.gamma(2, size=(40, 3)) for name in LONG[:n]}
     ax = plot_estimates(schemes, ax=axes((6.4, 1.7 + 0.85 * n), layout="constrained"))
     check_texts(ax, all_texts(ax))
 
@@ -209,6 +226,8 @@ def test_constant_values():
         ({"a": [np.inf]}, r"estimates\['a'\] must be ErrorEstimate or hold finite numbers"),
         ({"a": np.zeros((2, 2, 2))}, r"in shape \(n_repeats, n_folds\)"),
         ({"a": []}, r"estimates\['a'\]"),
+        ({"a": [1e308, -1e308]}, r"estimates\['a'\] must be below 1e\+150 in size to be drawn, got 1e\+308"),
+        ({1: [1.0], "1": [2.0]}, "estimates must have names that can be told apart, got"),
     ],
 )
 def test_other_estimates_are_named(values, message):
@@ -224,5 +243,9 @@ def test_other_kinds_are_named():
     with pytest.raises(ValueError, match="of must be one of 'splits', 'repetitions'; got 'folds'"):
         plot_estimates({"a": [1.0]}, of="folds", ax=axes())
     per_sample = decomposed(1.0, 1.0, per_sample=True).per_sample
-    with pytest.raises(ValueError, match="result"):
+    with pytest.raises(ValueError, match="result must be a decomposition of all samples, not its per_sample"):
         plot_bias_variance(per_sample, ax=axes())
+    endless = bias_variance(np.zeros(1), np.array([[1e200], [2e200]]))
+    for result in (endless, BiasVarianceCurve("degree", (1, 2), (endless, endless))):
+        with pytest.raises(ValueError, match=r"result must be below 1e\+150 in size to be drawn, got inf"):
+            plot_bias_variance(result, ax=axes())

@@ -144,7 +144,6 @@ def test_one_class_is_undefined_where_it_is_said_to_be(plot, label):
     assert (curves(ax)[0].get_xdata().size == 0) == missing
     assert curves(ax)[1].get_xdata().size > 0
     alone = plot(one, ax=axes())
-    alone.figure.canvas.draw()
     assert ("undefined" in legend(alone)) == missing
 
 
@@ -393,7 +392,9 @@ def near(dark):
 THINNED = [plots.plot_roc, plots.plot_precision_recall, plots.plot_det, plots.plot_gain, plots.plot_lift]
 
 
-@pytest.mark.parametrize("kind", ["usual", "steep", "rare", "weighted"])
+@pytest.mark.parametrize(
+    "kind", ["steep", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("usual", "rare", "weighted"))]
+)
 def test_thinning_moves_no_line_by_a_pixel(kind, monkeypatch):
     ranking = ranking_of(kind)
     for plot in THINNED:

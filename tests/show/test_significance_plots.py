@@ -139,7 +139,7 @@ def test_long_and_odd_names_have_room(names):
     }
 
 
-@pytest.mark.parametrize("n_algorithms", [2, 25])
+@pytest.mark.parametrize("n_algorithms", [2, pytest.param(25, marks=pytest.mark.slow)])
 def test_a_figure_of_its_own_has_room(n_algorithms):
     import matplotlib.pyplot as plt
 
@@ -406,7 +406,9 @@ def test_density_and_where_it_is_rejected(name):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
-@pytest.mark.parametrize("n", [1, 10, 100, 300, 10**6])
+@pytest.mark.parametrize(
+    "n", [1, pytest.param(10, marks=pytest.mark.slow), 100, pytest.param(300, marks=pytest.mark.slow), 10**6]
+)
 def test_counts_and_where_they_are_rejected(n, alternative):
     statistic = int(0.35 * n)
     result = binomial_error_test(statistic, n, 0.3, alternative=alternative)
@@ -435,7 +437,7 @@ def test_many_counts_are_drawn_as_they_are():
     assert 1000 < values.values.size < 10_000
 
 
-@pytest.mark.parametrize(("statistic", "marker"), [(math.inf, ">"), (-math.inf, "<"), (1e9, ">"), (-55.5, "<")])
+@pytest.mark.parametrize(("statistic", "marker"), [(math.inf, ">"), (-55.5, "<")])
 def test_a_statistic_far_off_is_an_arrow(statistic, marker):
     ax = plot_null(decided("norm", (), statistic), ax=axes())
     ax.figure.canvas.draw()

@@ -3,8 +3,8 @@
 import json
 import math
 import pickle
+from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold as TheirKFold
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.model_selection import learning_curve as their_learning_curve
 from sklearn.model_selection import validation_curve as their_validation_curve
 from sklearn.tree import DecisionTreeClassifier
 
 from fastevals import UndefinedMetricWarning
+from fastevals.datasets import load_auto
 from fastevals.split.curves import learning_curve, validation_curve
 from fastevals.split.splitters import HoldOut, KFold
 from tests import reference_selection as twin
@@ -28,9 +29,14 @@ from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 
 
 def auto():
-    rows = np.genfromtxt(Path(__file__).parents[1] / "data" / "auto.csv", delimiter=",", skip_header=1, usecols=(0, 3))
-    mpg, power = rows.T
-    return (power - power.mean()) / power.std(), mpg
+    cars = load_auto()
+    power = cars["horsepower"]
+    return (power - power.mean()) / power.std(), cars["mpg"]
+
+
+@cache
+def auto_curve():
+    return validation_curve(polynomial, *auto(), KFold(10, rng=1), MSE, parameter="degree", values=range(1, 13))
 
 
 def mean(X, y, X_new):
@@ -54,8 +60,8 @@ def test_twin(seed, degrees, k):
     assert_allclose(found.test.standard_deviation, test.std(axis=1, ddof=1))
     assert found.best() == degrees[np.argmin(test.mean(axis=1))]
     assert np.isnan(found.training.low).all()
-    assert (found.test.low <= found.test.value).all()
-    assert (found.test.value <= found.test.high).all()
+    assert (found.test.low <= found.test.values).all()
+    assert (found.test.values <= found.test.high).all()
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
@@ -74,7 +80,7 @@ def test_scikit_learn(metric):
     assert found.maximize
     assert found.best() == depths[np.argmax(test.mean(axis=1))]
     assert found.fits[-1] == "overfits"  # a whole tree learns its training rows by heart
-    assert found.training.value[-1] == 1
+    assert found.training.values[-1] == 1
 
     model = LogisticRegression()
     _, training, test = their_learning_curve(model, X, y, train_sizes=[90], cv=cv, scoring=metric)
@@ -85,12 +91,11 @@ def test_scikit_learn(metric):
 
 def test_auto_shows_the_chapters_picture():
     x, y = auto()
-    degrees = range(1, 13)
-    found = validation_curve(polynomial, x, y, KFold(10, rng=1), MSE, parameter="degree", values=degrees)
-    assert (np.diff(found.training.value) < 0).all()  # falls on and on
+    found = auto_curve()
+    assert (np.diff(found.training.values) < 0).all()  # falls on and on
     best = found.values.index(found.best())
     assert 1 < found.best() < 12
-    assert found.test.value[-1] > found.test.value[best]  # and the test error turns up
+    assert found.test.values[-1] > found.test.values[best]  # and the test error turns up
     assert (found.gap > 0).all()
     assert found.gap[-1] > 2 * found.gap[0]
     assert set(found.fits[:best]) == {"underfits"}
@@ -99,13 +104,12 @@ def test_auto_shows_the_chapters_picture():
     # Few rows: a steeper turn.
     few = validation_curve(polynomial, x[::8], y[::8], KFold(10, rng=1), MSE, parameter="degree", values=range(1, 9))
     assert few.best() <= 3
-    assert few.test.value[-1] > 10 * few.test.value.min()
+    assert few.test.values[-1] > 10 * few.test.values.min()
 
     sizes = learning_curve(polynomial, x, y, KFold(10, rng=1), MSE, params={"degree": 5}, rng=0)
     assert sizes.gap[-1] < sizes.gap[0] / 2
     assert sizes.values[-1] == 352
-    whole = validation_curve(polynomial, x, y, KFold(10, rng=1), MSE, parameter="degree", values=[5])
-    assert_array_equal(sizes.test.per_split[-1], whole.test.per_split[0])  # the last size is all
+    assert_array_equal(sizes.test.per_split[-1], found.test.per_split[4])  # the last size is all
 
 
 @pytest.mark.parametrize("splitter", [KFold(3, n_repeats=2, rng=0), HoldOut(0.3, n_repeats=4, rng=0)])
@@ -136,7 +140,14 @@ def test_training_sets_are_nested_and_test_sets_the_same(splitter):
         assert (seen == first) == (rng == 0)
 
 
-@pytest.mark.parametrize("splitter", [KFold(4, stratified=True, rng=0), StratifiedKFold(4)])
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        KFold(4, stratified=True, rng=0),
+        StratifiedKFold(4),
+        RepeatedStratifiedKFold(n_splits=4, n_repeats=1, random_state=0),
+    ],
+)
 def test_subsets_are_stratified_where_the_splitter_is(splitter):
     counts = []
 
@@ -156,14 +167,14 @@ def test_training_sets_may_have_rows_more_than_once():
     x, y = data(40)
     found = learning_curve(mean, x, y, Twice(), MSE, train_sizes=[0.5, 1.0], rng=0)
     assert found.values == (20, 40)
-    assert_allclose(found.test.value[1], squared(y[20:], y[:20].mean()))
+    assert_allclose(found.test.values[1], squared(y[20:], y[:20].mean()))
 
 
 def test_failures_are_reported():
     x, y = data()
     found = validation_curve(polynomial, x, y, KFold(3, rng=0), MSE, parameter="degree", values=[1, -1, 2])
     assert found.failures == {1: "ArithmeticError: no polynomial of degree -1 (repetition 0, fold 0)"}
-    assert np.isnan([found.test.value[1], found.training.value[1], found.gap[1]]).all()
+    assert np.isnan([found.test.values[1], found.training.values[1], found.gap[1]]).all()
     assert found.fits[1] == ""
     assert found.best() == 2
     lines = found.table().splitlines()
@@ -171,7 +182,7 @@ def test_failures_are_reported():
     assert lines[-1] == "degree=-1: ArithmeticError: no polynomial of degree -1 (repetition 0, fold 0)"
     with pytest.raises(ArithmeticError, match="no polynomial") as caught:
         validation_curve(polynomial, x, y, KFold(3, rng=0), MSE, parameter="degree", values=[-1])
-    assert caught.value.__notes__ == ["in the fit of learner(degree=-1), repetition 0, fold 0"]
+    assert caught.value.__notes__ == ["in the fit of fit_predict(degree=-1), repetition 0, fold 0"]
 
 
 def test_functions_have_a_direction_only_if_given():
@@ -202,13 +213,18 @@ def test_table_and_results():
     assert lines[1].split() == ["degree", "training", "sd", "test", "sd", "gap"]
     assert [line.split()[0] for line in lines[2:]] == ["1", "2", "9"]
     assert [line.split()[-1] for line in lines[2:]] == ["underfits", "best", "overfits"]
-    assert lines[2].split()[1] == f"{found.training.value[0]:.4f}"
+    assert lines[2].split()[1] == f"{found.training.values[0]:.4f}"
     assert repr(found) == "ErrorCurve(mean_squared_error over 3 values of degree, best=2)"
     written = found.to_dict()
     assert written["gap"] == found.gap.tolist()
-    assert written["test"]["value"] == found.test.value.tolist()
+    assert written["test"]["values"] == found.test.values.tolist()
     assert not any(map(math.isnan, written["test"]["low"]))
     json.dumps(written)
+    shapes = [np.ones(2), DecisionTreeClassifier()]
+    odd = validation_curve(any_value, x, y, KFold(3), MSE, parameter="a", values=shapes)
+    assert json.loads(json.dumps(odd.to_dict()))["values"] == [[1, 1], "DecisionTreeClassifier()"]
+    small = validation_curve(polynomial, x, y / 1000, KFold(3), MSE, parameter="degree", values=[1])
+    assert small.table().splitlines()[2].split()[1] == f"{small.training.values[0]:.3g}"
     assert pickle.loads(pickle.dumps(found)).table() == found.table()
     sizes = learning_curve(mean, x, y, KFold(5, rng=0), MSE, train_sizes=[2, 48])
     assert sizes.table().splitlines()[1].split()[:2] == ["training", "rows"]
@@ -235,21 +251,22 @@ def test_odd_input_works_or_raises_one_clear_line(odd):
         ({"values": []}, "values is empty"),
         ({"values": "abc"}, "values must be a list of values, got 'abc'"),
         ({"splitter": 3}, "splitter must be a splitter"),
-        ({"learner": {"a": polynomial}}, "learner must be a function"),
+        ({"fit_predict": {"a": polynomial}}, "fit_predict must be a function"),
         ({"metric": "mse"}, "metric must be one of"),
+        ({"params": {"degree": 3}}, "params must not have 'degree', as it is the parameter that varies; got 3"),
     ],
 )
 def test_bad_input_of_validation_curve(options, message):
     x, y = data()
     given = {
-        "learner": polynomial,
+        "fit_predict": polynomial,
         "splitter": KFold(3),
         "metric": MSE,
         "parameter": "degree",
         "values": [1],
         **options,
     }
-    learner, splitter, metric = (given.pop(name) for name in ("learner", "splitter", "metric"))
+    learner, splitter, metric = (given.pop(name) for name in ("fit_predict", "splitter", "metric"))
     with pytest.raises(ValueError, match=message):
         validation_curve(learner, x, y, splitter, metric, **given)
 

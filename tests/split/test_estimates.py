@@ -24,7 +24,7 @@ from sklearn.svm import LinearSVC
 
 from fastevals import UndefinedMetricWarning, metric
 from fastevals.split.estimates import error_632, error_632_plus, estimate_error, evaluate_splits
-from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut
+from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut, SplitPlan
 from tests import reference_estimates as twin
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text(encoding="utf-8"))
@@ -123,6 +123,13 @@ def test_the_books_exercise() -> None:
     assert estimate_error(majority, y, y, LeaveOneOut(), "error_rate")["error_rate"].value == 1.0
 
 
+def test_each_repetition_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, codes = [], SplitPlan.codes
+    monkeypatch.setattr(SplitPlan, "codes", lambda plan, *part: drawn.append(part) or codes(plan, *part))
+    estimate_error(majority, Y, Y, KFold(5, n_repeats=3, stratified=True, rng=1), "accuracy")
+    assert drawn == [(0, 3)]
+
+
 def test_a_splitter_of_ours_or_pairs_of_rows() -> None:
     splitter = KFold(3, rng=1)
     pairs = list(splitter.split(X))
@@ -196,7 +203,7 @@ def test_scores_of_a_decision_function_are_no_probabilities() -> None:
     assert found.value > 0.6
     turned = estimate_error(LinearSVC(), X, Y, splitter, "roc_auc", pos_label=0)["roc_auc"]
     assert_allclose(turned.per_split, found.per_split, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"learner's predictions must hold probabilities, in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"fit_predict's predictions must hold probabilities, in \[0, 1\]"):
         estimate_error(LinearSVC(), X, Y, splitter, "brier_score")
 
 
@@ -359,6 +366,23 @@ def test_functions_have_a_632_estimate_but_no_information() -> None:
     assert found.value == pytest.approx(0.368 * np.mean(majority(Y, Y, Y) != Y) + 0.632 * found.bootstrap.out_of_bag)
 
 
+def test_an_interval_of_a_value_of_another_sign_is_no_less_one() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 30))
+
+    def by_heart(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        known = dict(zip(X_train.tolist(), y_train.tolist(), strict=True))
+        return [known.get(each, 0.0) + 0.2 for each in X_test.tolist()]
+
+    asked = {"bias": lambda y, p: float(np.mean(p - y))}
+    found, plain = (
+        estimate_error(by_heart, x, y, BootstrapSplit(8, rng=0), asked, method=method)["bias"]
+        for method in (".632", None)
+    )
+    assert found.value > 0 > plain.value
+    assert found.confidence_interval.low < found.value < found.confidence_interval.high
+
+
 # Undefined and odd --------------------------------------------------------------------------------------------------
 
 
@@ -392,14 +416,8 @@ FOLDS = KFold(3, rng=1)
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((3, X, Y, FOLDS, "accuracy"), {}, "learner must be a function .* or have fit and predict"),
-        (
-            (LogisticRegression, X, Y, FOLDS, "accuracy"),
-            {},
-            "learner must be an estimator .* the class LogisticRegression",
-        ),
+        ((3, X, Y, FOLDS, "accuracy"), {}, "fit_predict must be a function .* or have fit and predict"),
         ((majority, X[:5], Y, FOLDS, "accuracy"), {}, "y has 90 rows, but X has 5"),
-        ((majority, X, Y, FOLDS, "accuracy"), {"groups": [1, 2]}, "groups has 2 rows, but X has 90"),
         ((majority, X, Y, 5, "accuracy"), {}, "splitter must be a splitter such as KFold"),
         ((majority, X, Y, KFold, "accuracy"), {}, "splitter must be a splitter, got the class KFold"),
         ((majority, X, Y, [], "accuracy"), {}, "splitter is empty"),
@@ -428,19 +446,14 @@ FOLDS = KFold(3, rng=1)
             {},
             "metrics must be of classes or of numbers, not of",
         ),
-        ((nan_in_places, X, Y, FOLDS, "roc_auc"), {}, "learner's predictions must be finite, but has 1 NaN.*row 2"),
-        ((nan_in_places, X, TARGETS, FOLDS, "r2"), {}, "learner's predictions must be finite, but has 1 NaN"),
-        ((lambda a, b, c: [7] * len(c), X, Y, FOLDS, "accuracy"), {}, "learner's predictions has the label 7 at row 0"),
-        (
-            (lambda a, b, c: [1], X, Y, FOLDS, "accuracy"),
-            {},
-            "learner must give one prediction for each of the 30 rows",
-        ),
+        ((nan_in_places, X, Y, FOLDS, "roc_auc"), {}, "fit_predict's predictions must be finite, but has 1 NaN.*row 2"),
+        ((lambda a, b, c: [7] * len(c), X, Y, FOLDS, "accuracy"), {}, "fit_predict's predictions has the label 7 at"),
         ((majority, X, None, FOLDS, "accuracy"), {}, "y must"),
+        ((majority, X, Y, FOLDS, "accuracy"), {"params": 3}, "params must be a mapping"),
         (
             (LinearRegression(), X, Y, FOLDS, "roc_auc"),
             {},
-            "learner must have predict_proba or decision_function, .* LinearRegression",
+            "fit_predict must have predict_proba or decision_function, .* LinearRegression",
         ),
         ((majority, X, TARGETS, FOLDS, "accuracy"), {}, "y must hold class labels, whole numbers"),
         ((majority, X, Y, FOLDS, "accuracy"), {"method": ".632"}, "method goes with a BootstrapSplit"),
@@ -467,6 +480,10 @@ def test_an_error_of_the_learner_says_where() -> None:
     with pytest.raises(ArithmeticError, match="singular") as caught:
         estimate_error(fails, X, Y, KFold(3, n_repeats=2, rng=1), "accuracy")
     assert caught.value.__notes__ == ["in the fit of repetition 0, fold 0"]
+    pairs = [([1], [2]), ([0], [3])]
+    with pytest.raises(ArithmeticError, match="singular") as caught:
+        estimate_error(lambda a, b, c: fails(a, b, c) if 0 in a else [1], np.arange(90), Y, pairs, "accuracy")
+    assert caught.value.__notes__ == ["in the fit of repetition 0, fold 1"]  # as in `per_split`
 
 
 # Results ------------------------------------------------------------------------------------------------------------

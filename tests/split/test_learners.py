@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,19 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from fastevals import _validation as check
 from fastevals.split.fitting import Failure, run_fits
-from fastevals.split.learners import Learner, learner_of
+from fastevals.split.learners import learner_of
 from fastevals.split.rows import take_rows
+
+
+def range_of(values: list[int]) -> range:
+    return range(values[0], values[-1] + 1)
+
 
 ROWS = np.array([2, 0, 2])
 X = np.arange(12.0).reshape(6, 2)
@@ -40,8 +46,9 @@ Y = np.array([0, 1, 0, 1, 1, 0])
         sparse.csr_array,
         sparse.coo_array,
         sparse.csc_matrix,
+        sparse.dok_array,
     ],
-    ids=["array", "fortran", "pandas", "polars", "arrow", "csr", "coo", "csc matrix"],
+    ids=["array", "fortran", "pandas", "polars", "arrow", "csr", "coo", "csc matrix", "dok"],
 )
 def test_rows_of_tables(convert: Any) -> None:
     data = convert(X)
@@ -51,12 +58,13 @@ def test_rows_of_tables(convert: Any) -> None:
     else:
         dense = taken.toarray() if sparse.issparse(taken) else np.asarray(taken)
     assert_array_equal(dense, X[ROWS])
-    assert take_rows(data, None) is data
+    assert check.n_rows("X", take_rows(data, None)) == 6
     assert check.n_rows("X", data) == 6
 
 
 @pytest.mark.parametrize(
-    "convert", [np.array, list, tuple, lambda a: pd.Series(a, index=list("fedcba")), pl.Series, pa.array]
+    "convert",
+    [np.array, list, tuple, range_of, deque, lambda a: pd.Series(a, index=list("fedcba")), pl.Series, pa.array],
 )
 def test_rows_of_columns(convert: Any) -> None:
     taken = take_rows(convert([0, 1, 2, 3, 4, 5]), ROWS)
@@ -136,6 +144,59 @@ def test_scores_are_of_the_positive_class(model: Any) -> None:
     assert (np.diff(scores["a"]) < 0).all()
 
 
+def test_an_estimator_among_the_parameters_is_copied_too() -> None:
+    inner = Ridge(alpha=7.0)
+    learner = learner_of("learner", TransformedTargetRegressor(), {"regressor": inner})
+    found = learner.predictions(X, Y, None, X, None, ["targets"])["targets"]
+    assert_array_equal(found, Ridge(alpha=7.0).fit(X, Y).predict(X))
+    assert learner.fit(X, Y).regressor is not inner
+    assert not hasattr(inner, "coef_")
+
+
+def test_a_learner_that_works_in_place_does_so_on_copies() -> None:
+    def shifted(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        assert not np.shares_memory(X_train, X_test)
+        X_train += 1.0
+        y_train += 1
+        X_test *= 0.0
+        return X_test[:, 0]
+
+    x, y = X.copy(), Y.copy()
+    learner_of("learner", shifted).predictions(x, y, None, x, None, ["targets"])
+    assert_array_equal(x, X)
+    assert_array_equal(y, Y)
+    rows = [[1, 2], [3, 4]]
+    take_rows(rows, np.array([0]))[0][0] = 9
+    assert rows == [[1, 2], [3, 4]]
+
+
+def test_an_estimator_whose_fit_gives_nothing() -> None:
+    class Silent:
+        def fit(self, X: Any, y: Any) -> None:
+            self.value = int(y[0])
+
+        def predict(self, X: Any) -> Any:
+            return [self.value] * len(X)
+
+    found = learner_of("learner", Silent()).predictions(X, Y, np.array([1]), X, np.array([0]), ["labels"])
+    assert found["labels"].tolist() == [1]
+    with pytest.raises(ValueError, match=r"learner must have set_params to be given params, got"):
+        learner_of("learner", Silent(), {"value": 1}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "message"),
+    [
+        (np.ma.masked_array(np.zeros(6), mask=[0, 1, 0, 0, 1, 0]), "learner's predictions has 2 masked values"),
+        ([[1], [2, 3], [], [], [], []], "learner's predictions can't be read as an array"),
+    ],
+    ids=["masked", "ragged"],
+)
+def test_odd_predictions(predicted: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        learner_of("learner", lambda *data: predicted).predictions(X, Y, None, X, None, ["targets"])
+
+
 def test_a_training_part_without_positives_gives_them_no_chance() -> None:
     class Prior:
         classes_ = (0,)
@@ -151,14 +212,6 @@ def test_a_training_part_without_positives_gives_them_no_chance() -> None:
 
     found = learner_of("learner", Prior()).predictions(X, Y, None, X, None, ["scores"], 1)
     assert found["scores"].tolist() == [0.0] * 6
-
-
-def test_a_learner_of_a_learner_keeps_what_it_has() -> None:
-    first = learner_of("learner", scaled, {"factor": 2.0})
-    assert isinstance(first, Learner)
-    assert learner_of("other", first).params == {"factor": 2.0}
-    assert learner_of("other", first, {"factor": 3.0}).params == {"factor": 3.0}
-    assert pickle.loads(pickle.dumps(first)).params == first.params
 
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +231,12 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_learners(learner: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learner_of("learner", learner)
+
+
+@pytest.mark.parametrize("params", [3, [("factor", 2.0)], {2: 3.0}])
+def test_bad_parameters(params: Any) -> None:
+    with pytest.raises(ValueError, match="params must "):
+        learner_of("learner", scaled, params)
 
 
 @pytest.mark.parametrize(("given", "shape"), [([1, 2], r"\(2,\)"), ([[1]] * 6, r"\(6, 1\)"), (3, r"\(\)")])
@@ -206,8 +265,16 @@ def test_a_failure_stops_the_fits_or_is_kept() -> None:
     first, failure, last = run_fits(inverse, [1, 0, 2], describe=str, keep_failures=True)
     assert (first, last) == (1.0, 0.5)
     assert isinstance(failure, Failure)
-    assert str(failure) == "ZeroDivisionError: division by zero"
-    assert str(Failure(KeyError())) == "KeyError"
+    assert str(failure) == "ZeroDivisionError: division by zero (0)"
+    assert str(Failure(KeyError(), "fold 1")) == "KeyError (fold 1)"
+
+
+def test_items_are_taken_when_their_turn_comes() -> None:
+    items = iter([1, 2, 4, 5])
+    results = run_fits(inverse, items, describe=str, total=4, progress=True)
+    assert [next(results), next(results)] == [1.0, 0.5]
+    assert list(items) == [4, 5]
+    assert list(results) == []
 
 
 def test_each_result_is_there_at_once() -> None:

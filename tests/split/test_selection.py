@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -229,7 +230,7 @@ def test_folds_given_as_numbers_are_stratified_for_classes():
     y = np.array(["a"] * 25 + ["b"] * 75)
     found = select_model(DummyClassifier(), np.zeros((100, 1)), y, "error_rate", rng=2)
     assert_array_equal(np.unique(y[found.test_rows], return_counts=True)[1], [5, 15])
-    assert_array_equal(found.best.per_split, np.full((1, 5), 0.25))
+    assert_array_equal(found.best.estimate.per_split, np.full((1, 5), 0.25))
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
@@ -258,7 +259,8 @@ def test_a_fit_that_raises_is_reported_and_the_others_go_on():
     failed = found.candidates[2]
     assert failed.failure.startswith("KeyError: 'three' (repetition 0, fold ")
     assert math.isnan(failed.value)
-    assert failed.estimate is failed.per_split is None
+    assert np.isnan(failed.estimate.per_split).all()
+    assert failed.estimate.n_undefined == failed.estimate.per_split.size == 5
     assert [each.failure for each in found.candidates[:2]] == [None, None]
     assert found.best.params == {"power": 1}
     assert "learner(power=2): KeyError: 'three'" in found.table()
@@ -282,7 +284,7 @@ def test_a_chosen_one_that_fails_in_the_end_raises():
     rows = np.arange(50.0)
     with pytest.raises(MemoryError, match="too many rows") as caught:
         select_model(learner, rows, rows, MSE, rng=0)
-    assert caught.value.__notes__ == ["in the fit of learner(), repetition 0, fold 0"]
+    assert caught.value.__notes__ == ["in the fit of learner(), the training part"]
     with pytest.raises(MemoryError, match="too many rows") as caught:
         select_model(OnFewRows(), rows, rows, MSE, rng=0)
     assert caught.value.__notes__ == ["in the fit of OnFewRows(), all rows"]
@@ -299,7 +301,59 @@ def test_a_nested_split_in_which_all_fail_is_undefined():
         found = select_model(learner, rows, rows, MSE, nested=3, test=None, rng=0)
     assert np.isnan(found.nested.estimate.per_split).sum() == found.nested.chosen.count(None) == 1
     assert found.nested.estimate.value == 0
+    assert found.nested.estimate.n_undefined == 1
+    (failed,) = found.nested.failures
+    assert failed.split == found.nested.chosen.index(None)
+    assert failed.failure.startswith("ArithmeticError: no zero (repetition 0, fold ")
     json.dumps(found.to_dict())
+
+
+def test_a_nested_estimate_of_no_fit_is_undefined():
+    def learner(X, y, X_new):
+        if len(X) + len(X_new) < 30:
+            raise ArithmeticError("few rows")
+        return X_new
+
+    rows = np.arange(30.0)
+    with pytest.warns(UndefinedMetricWarning, match="no value in 3 of 3 outer .* few rows"):
+        found = select_model(learner, rows, rows, MSE, nested=3, test=None, rng=0)
+    said = "3 fits failed in the outer splits, the first: learner() in outer split 0: ArithmeticError: few rows"
+    assert said in " ".join(found.table().split())
+    assert repr(found.nested).endswith("chosen none, 3 failed)")
+    assert found.nested.chosen == (None, None, None)
+    assert np.isnan(found.nested.estimate.per_split).all()
+    assert found.nested.estimate.n_undefined == 3
+
+
+def test_candidates_that_fail_in_outer_splits_alone_are_reported():
+    def learner(X, y, X_new, power):
+        if power == 1 and len(X) + len(X_new) < 30:
+            raise ArithmeticError("few rows")
+        return X_new**power
+
+    rows = np.arange(30.0)
+    found = select_model(learner, rows, rows, MSE, grid={"power": [0, 1]}, nested=3, test=None, rng=0)
+    assert (found.best.params, found.nested.counts()) == ({"power": 1}, {"learner(power=0)": 3})
+    assert [(each.split, each.choice.params) for each in found.nested.failures] == [(k, {"power": 1}) for k in range(3)]
+    first = found.to_dict()["nested"]["failures"][0]
+    assert (first["split"], first["name"], first["params"]) == (0, "learner", {"power": 1})
+    assert first["failure"].startswith("ArithmeticError: few rows")
+    assert "3 fits failed in the outer splits, the first: learner(power=1) in outer split 0" in found.table()
+
+
+def test_a_chosen_one_that_fails_in_an_outer_split_is_reported():
+    def learner(X, y, X_new):
+        if len(X) == 20:
+            raise MemoryError("20 rows")
+        return X_new
+
+    rows = np.arange(30.0)
+    with pytest.warns(UndefinedMetricWarning, match="no value in 3 of 3 outer splits"):
+        found = select_model(learner, rows, rows, MSE, nested=3, test=None, rng=0)
+    assert {each.failure for each in found.nested.failures} == {
+        "MemoryError: 20 rows (all training rows of the outer split)"
+    }
+    assert [each.split for each in found.nested.failures] == [0, 1, 2]
 
 
 def test_undefined_metrics():
@@ -331,9 +385,8 @@ def test_undefined_metrics():
         ({"grid": [3]}, "grid must hold mappings of parameters to lists of values, got 3"),
         ({"grid": {2: [3]}}, "grid must name parameters by strings, got 2"),
         ({"candidates": {}}, "candidates is an empty mapping"),
-        ({"candidates": 3}, "must be a function"),
-        ({"candidates": Ridge}, "got the class Ridge: make one of it"),
-        ({"candidates": {"a": 3}}, "a must be a function"),
+        ({"candidates": 3}, "candidates must be a function"),
+        ({"candidates": {"a": 3}}, r"candidates\['a'\] must be a function"),
         ({"candidates": {1: polynomial}}, "candidates must have strings as names, got 1"),
         ({"candidates": {"a": (polynomial,)}}, r"candidates\['a'\] must be a learner or a pair"),
         ({"candidates": {"a": polynomial}, "grid": {"degree": [1]}}, "grid goes with one learner"),
@@ -342,15 +395,18 @@ def test_undefined_metrics():
         ({"test": Twice()}, "test must have each training row once"),
         ({"test": 1.5}, "test must be a share of the rows in .*, got 1.5"),
         ({"test": "half"}, "test must be a share of the rows in .*, got 'half'"),
-        ({"test": 60}, "test_size=60 leaves the training part of 60 rows empty"),
+        ({"test": 60}, r"test: test_size=60 leaves the training part of 60 rows empty \(of all 60 rows\)"),
+        ({"test": 59}, r"splitter: n_splits=5 needs 5 rows or more, got 1 \(of the 1 rows of the training part\)"),
+        ({"test": None, "nested": 3, "splitter": 41}, r"splitter: .* \(of the 40 training rows of the outer split 0\)"),
+        ({"X": None}, "X must have rows, got None"),
+        ({"candidates": None}, "candidates must be a function .* got None"),
+        ({"candidates": [polynomial]}, "candidates must be a function"),
         ({"nested": Twice()}, "nested must have each training row once"),
         ({"nested": 1}, "nested must be an integer from 2 to 60, got 1"),
         ({"splitter": 0.5}, "splitter must be a number of folds or a splitter, got 0.5"),
-        ({"splitter": 50}, "n_splits=50 needs 50 rows or more, got 48"),
+        ({"splitter": 50}, "splitter: n_splits=50 needs 50 rows or more, got 48"),
         ({"metric": "mse"}, "metric must be one of"),
-        ({"metric": ["r2"]}, "metric must be a name"),
         ({"maximize": 1}, "maximize must be True or False, got 1"),
-        ({"y": np.zeros(3)}, "y has 3 rows, but X has 60"),
         ({"confidence_level": 2}, "confidence_level must be in"),
         ({"rng": -1}, "rng must be None"),
     ],
@@ -360,6 +416,21 @@ def test_bad_input(options, message):
     given = {"candidates": polynomial, "X": x, "y": y, "metric": MSE, "rng": 0, **options}
     with pytest.raises(ValueError, match=message):
         select_model(given.pop("candidates"), given.pop("X"), given.pop("y"), given.pop("metric"), **given)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"^test: .* \(of all 60 rows; .* test=HoldOut\(0.2\) is not\)"),
+        ({"test": None}, r"^splitter: .* \(of all 60 rows; .* splitter=KFold\(5\) is not\)"),
+        ({"test": HoldOut(0.2, rng=0), "nested": 4}, r"^nested: .* \(of the 48 rows .*; .* nested=KFold\(4\) is not\)"),
+    ],
+)
+def test_a_class_that_is_too_small_for_stratified_parts_has_a_remedy(options, message):
+    y = np.array(["b"] + ["a"] * 59)
+    with pytest.raises(ValueError, match="class 'b' has 1") as caught:
+        select_model(DummyClassifier(), np.zeros((60, 1)), y, "error_rate", rng=0, **options)
+    assert re.match(message, str(caught.value))
 
 
 @pytest.mark.parametrize("odd", [ODD_ARRAYS, ODD_SCALARS], ids=["arrays", "scalars"])
@@ -400,13 +471,13 @@ def test_sensitivity():
     assert found.best.params == {"degree": 2, "shift": 0.0, "unused": None}
     degree, shift = (found.sensitivity(name) for name in ("degree", "shift"))
     assert (degree.values, degree.chosen, degree.others) == ((1, 2, -1, 3), 1, {"shift": 0.0, "unused": None})
-    assert_array_equal(degree.as_chosen.value, [value[each, 0.0] for each in degree.values])
-    assert_array_equal(degree.at_best.value, [np.fmin(value[each, 0.0], value[each, 0.5]) for each in degree.values])
+    assert_array_equal(degree.as_chosen.values, [value[each, 0.0] for each in degree.values])
+    assert_array_equal(degree.at_best.values, [np.fmin(value[each, 0.0], value[each, 0.5]) for each in degree.values])
     assert degree.best_others == tuple(
         {} if each == -1 else {"shift": 0.0 if each == 2 else 0.5, "unused": None} for each in degree.values
     )
-    assert_array_equal(shift.as_chosen.value, [value[2, 0.5], value[2, 0.0]])
-    assert_array_equal(shift.as_chosen.per_split[0], found.candidates[2].per_split)
+    assert_array_equal(shift.as_chosen.values, [value[2, 0.5], value[2, 0.0]])
+    assert_array_equal(shift.as_chosen.per_split[0], found.candidates[2].estimate.per_split)
     assert shift.range == value[2, 0.5] - value[2, 0.0]
     order = sorted((degree, shift), key=lambda each: -each.range)
     assert [each.parameter for each in found.sensitivities()] == [each.parameter for each in order]
@@ -426,8 +497,8 @@ def test_values_that_are_alike_but_not_the_same_are_told_apart():
     found = select_model(learner, x, y, MSE, grid=grid, rng=0)
     assert [repr(each) for each in found.sensitivity("odd").values] == ["1", "1.0", "True"]
     both = found.sensitivity("degree")  # none of degree 1 has the chosen "odd"
-    assert np.isnan(both.as_chosen.value).tolist() == [False, True]
-    assert np.isfinite(both.at_best.value).all()
+    assert np.isnan(both.as_chosen.values).tolist() == [False, True]
+    assert np.isfinite(both.at_best.values).all()
 
 
 def test_table_of_many_candidates():
@@ -442,6 +513,30 @@ def test_table_of_many_candidates():
     assert lines[29] == f"test part (12 rows): {found.test_value:.4f}"
     assert lines[30].startswith("nested (2 outer splits): ")
     assert max(map(len, lines)) <= 120
+
+
+def test_small_numbers_have_digits():
+    x, y = data()
+    found = select_model(polynomial, x, y / 1000, MSE, grid={"degree": [1, 2]}, rng=0)
+    assert f"{found.best.value:.3g}" in found.table().splitlines()[2].split()
+    assert f": {found.test_value:.3g}" in found.table()
+    assert f"{found.best.value:.3g}" in found.sensitivity("degree").table()
+
+
+def test_values_that_json_has_not_are_text():
+    def learner(X, y, X_new, weights, of):
+        return np.full(len(X_new), weights[0])
+
+    x, y = data()
+    grid = {"weights": [np.ones(2), np.zeros(2)], "of": [Ridge(), (1, {2: np.arange(2)})]}
+    found = select_model(learner, x, y, MSE, grid=grid, rng=0, nested=2)
+    written = json.loads(json.dumps(found.to_dict()))
+    assert [each["params"] for each in written["candidates"]] == [
+        {"weights": weights, "of": of} for weights in ([1, 1], [0, 0]) for of in ("Ridge()", [1, {"2": [0, 1]}])
+    ]
+    sensitivity = json.loads(json.dumps(found.sensitivity("weights").to_dict()))
+    assert sensitivity["values"] == [[1, 1], [0, 0]]
+    assert sensitivity["others"] == {"of": "Ridge()"}
 
 
 def test_results_are_kept_and_sent():

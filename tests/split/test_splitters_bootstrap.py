@@ -75,7 +75,7 @@ def test_the_same_bits_at_any_number_of_threads_and_of_any_replicates() -> None:
         assert (splitter.assignments(range(100_000)) == codes).all()
     plan = splitter.plan(range(100_000))
     assert (plan.codes(3, 5) == codes[3:5]).all()
-    assert (plan.pair(8, 0).test == np.flatnonzero(codes[8] == 0)).all()
+    assert (plan.indices(plan.codes(8, 9)[0], 0).test == np.flatnonzero(codes[8] == 0)).all()
     assert len({row.tobytes() for row in codes}) == 9
 
 

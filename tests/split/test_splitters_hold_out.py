@@ -126,7 +126,8 @@ def test_the_same_bits_at_any_number_of_threads_and_of_any_repetitions() -> None
     with num_threads(2):
         assert (splitter.assignments(None, y) == codes).all()
     assert (splitter.plan(None, y).codes(3, 5) == codes[3:5]).all()
-    train, test = splitter.plan(None, y).pair(7, 0)
+    plan = splitter.plan(None, y)
+    train, test = plan.indices(plan.codes(7, 8)[0], 0)
     assert (train == np.flatnonzero(codes[7] == 0)).all()
     assert (test == np.flatnonzero(codes[7] == 1)).all()
 

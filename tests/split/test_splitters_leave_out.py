@@ -27,7 +27,7 @@ def test_all_choices_in_their_order(n: int, p: int) -> None:
     plan = splitter.plan(range(n))
     for number, choice in enumerate(expected):
         assert tuple(np.flatnonzero(plan.codes(number, number + 1)).tolist()) == choice
-        assert tuple(plan.pair(number, 0).test.tolist()) == choice
+        assert tuple(plan.indices(plan.codes(number, number + 1)[0], 0).test.tolist()) == choice
 
 
 def test_choices_past_64_bits() -> None:

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals._random import seed_key
 from fastevals.measure.bias_variance import bias_variance
-from fastevals.split.splitters.layout import Layout
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve, bias_variance_over_training_sets
 from fastevals.split.training_sets.draws import TrainingSets
+from tests import reference_training_sets as twin
 from tests.reference_training_sets import bias_variance_of_sets, closed_form
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
@@ -32,7 +31,7 @@ def nearest(x, y, x_new):
 
 
 def sets_of(n, *, groups=None, replace=True, rng=0):
-    return TrainingSets(Layout.of(n, groups), seed_key("rng", rng), replace)
+    return TrainingSets.of(range(n), None, groups, 2, replace, rng)
 
 
 def numbers(found):
@@ -43,7 +42,7 @@ def numbers(found):
 
 
 @BOUNDED
-@given(st.integers(1, 40), st.booleans(), st.integers(0, 2**64 - 1), st.integers(0, 5), st.data())
+@given(st.integers(2, 40), st.booleans(), st.integers(0, 2**64 - 1), st.integers(0, 5), st.data())
 def test_rows_of_a_set(n, replace, seed, number, data):
     sets = sets_of(n, replace=replace, rng=seed)
     size = data.draw(st.integers(1, 2 * n if replace else n))
@@ -55,7 +54,8 @@ def test_rows_of_a_set(n, replace, seed, number, data):
     smaller = sets.rows(number, data.draw(st.integers(1, size)))
     assert (np.bincount(smaller, minlength=n) <= np.bincount(rows, minlength=n)).all()
     again = pickle.loads(pickle.dumps(sets)).rows(number, size)
-    assert again.tolist() == rows.tolist()
+    expected = twin.rows_of_set(int(sets.key), number, n, size, replace)
+    assert again.tolist() == rows.tolist() == expected
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -121,22 +121,22 @@ def test_zero_one_loss_with_classes_that_only_training_rows_have(decomposition, 
 
 def test_an_estimator_and_frames():
     tree, pd = pytest.importorskip("sklearn.tree"), pytest.importorskip("pandas")
-    learner = tree.DecisionTreeClassifier(random_state=0)
+    learner, shallow = (tree.DecisionTreeClassifier(random_state=0, max_depth=depth) for depth in (None, 1))
     X_frame, X_new, classes = pd.DataFrame({"x": X}), pd.DataFrame({"x": X_TEST}), pd.Series(Y > 0)
     found = bias_variance_over_training_sets(
         learner, X_frame, classes, X_new, Y_TEST > 0, n_sets=20, rng=0, loss="zero_one", params={"max_depth": 1}
     )
     sets = sets_of(30)
     predictions = [
-        learner.set_params(max_depth=1).fit(X_frame.iloc[rows], classes.iloc[rows]).predict(X_new)
+        shallow.fit(X_frame.iloc[rows], classes.iloc[rows]).predict(X_new)
         for rows in (sets.rows(k, 30) for k in range(20))
     ]
     assert numbers(found) == numbers(bias_variance(Y_TEST > 0, np.array(predictions), loss="zero_one"))
-    assert not hasattr(learner, "tree_") or learner.get_depth() == 1
+    assert not hasattr(learner, "tree_")
+    assert learner.max_depth is None
 
 
 def test_workers_give_the_same_bits():
-    pytest.importorskip("joblib")
     joblib = pytest.importorskip("joblib")
     with joblib.parallel_config(backend="threading"):
         shared = bias_variance_over_training_sets(polynomial, *DATA, n_sets=20, rng=0, n_jobs=2)
@@ -188,6 +188,7 @@ def test_a_curve_over_a_parameter_has_the_same_sets_for_each_value():
     np.testing.assert_allclose(sum(parts.values()), curve.expected_loss, rtol=1e-12)
     assert parts["variance"][2] > 10 * parts["variance"][1]
     assert parts["bias_squared"][0] > 2 * parts["bias_squared"][1]
+    assert curve.fits == ("underfits", "best", "overfits")
 
 
 def test_a_curve_over_training_sizes():
@@ -199,6 +200,13 @@ def test_a_curve_over_training_sizes():
         assert numbers(found) == numbers(alone)
 
 
+@pytest.mark.parametrize(("size", "units"), [(1.0, 30), (40, 40), (0.07, 2), (0.01, 1)])
+def test_one_size_and_several_are_read_alike(size, units):
+    assert sets_of(30).size("train_size", size) == units
+    curve = bias_variance_curve(polynomial, *DATA, train_sizes=[size], n_sets=2, rng=0, params={"degree": 0})
+    assert curve.values == (units,)
+
+
 def test_text_and_dict_of_a_curve():
     curve = bias_variance_curve(polynomial, *DATA, parameter="degree", values=[1, 3], n_sets=5, rng=0)
     first, *rows = curve.table().splitlines()
@@ -206,11 +214,23 @@ def test_text_and_dict_of_a_curve():
     assert [row.split()[0] for row in rows] == ["1", "3"]
     assert [row.endswith("least") for row in rows] == [False, True]
     assert repr(curve) == "BiasVarianceCurve(bias_squared, variance over 2 values of degree, best=3)"
+    rounded = BiasVarianceCurve("alpha", (0.1 + 0.2, 1.0), curve.results)
+    assert rounded.table().splitlines()[1].split()[0] == "0.3"
     told = json.loads(json.dumps(curve.to_dict()))
     assert told["values"] == [1, 3]
     assert [each["variance"] for each in told["results"]] == curve.parts()["variance"].tolist()
     again = pickle.loads(pickle.dumps(curve))
     assert again.expected_loss.tolist() == curve.expected_loss.tolist()
+
+
+def test_small_losses_have_digits():
+    small = bias_variance_curve(
+        polynomial, X, 1e-3 * Y, X_TEST, 1e-3 * Y_TEST, parameter="degree", values=[1, 3], n_sets=5, rng=0
+    )
+    rows = [row.split()[1:4] for row in small.table().splitlines()[1:]]
+    largest = small.expected_loss.max()
+    assert float(rows[0][0]) == pytest.approx(largest, rel=5e-4)
+    np.testing.assert_allclose(np.array(rows, dtype=float)[:, 0], small.expected_loss, rtol=0, atol=5e-4 * largest)
 
 
 def test_a_bar_is_shown(capsys):
@@ -231,10 +251,11 @@ def test_a_bar_is_shown(capsys):
         ({"y_test": Y}, "y_test has 30 rows, but X_test has 13"),
         ({"y_test": np.full(13, np.nan)}, "y_test must be finite, but has 13 NaN values, the first at row 0"),
         ({"groups": [1, 2]}, "groups has 2 rows, but X has 30"),
-        ({"train_size": 1.5}, "train_size must be a share of the rows in (0, 1), or their number, got 1.5"),
+        ({"train_size": 1.5}, "train_size must be a share of the rows in (0, 1], or their number, got 1.5"),
         ({"train_size": 0}, "train_size must be an integer at least 1, got 0"),
         ({"replace": False}, "replace=False needs train_size below the number of rows, 30"),
         ({"replace": False, "groups": X > 0, "train_size": 2}, "below the number of groups, 2, or all"),
+        ({"replace": False, "train_size": 1.0}, "replace=False needs train_size below the number of rows, 30"),
         ({"replace": 1}, "replace must be"),
         ({"loss": "absolute"}, "loss must be one of 'squared', 'zero_one'; got 'absolute'"),
         ({"y_observed": np.zeros((3, 13))}, "y_observed must have a row for each training set, 5, or be 1-D"),
@@ -243,6 +264,13 @@ def test_a_bar_is_shown(capsys):
         ({"rng": -1}, "rng must be None, an integer"),
         ({"fit_predict": lambda x, y, new: new[:2]}, "fit_predict must give one prediction for each of the 13 rows"),
         ({"loss": "zero_one"}, "y_test must hold class labels"),
+        ({"groups": np.zeros(30)}, "drawing different training sets needs 2 groups or more, got 1"),
+        ({"X": [1.0], "y": [1.0]}, "drawing different training sets needs 2 rows or more, got 1"),
+        ({"progress": "x"}, "progress must be True or False, got 'x'"),
+        (
+            {"loss": "zero_one", "y": X > 0, "y_test": X_TEST > 0, "y_observed": [5] * 13},
+            "y_observed has the label 5 at row 0, which is not among the classes: False, True; labels= can name more",
+        ),
     ],
 )
 def test_errors(changed, message):
@@ -258,9 +286,15 @@ def test_errors(changed, message):
         ({"parameter": "degree"}, "parameter and values go together"),
         ({"parameter": "degree", "values": [1], "train_sizes": [5]}, "train_sizes must be given, got both"),
         ({"train_sizes": [5], "train_size": 5}, "train_size goes with parameter and values"),
-        ({"parameter": 3, "values": [1]}, "parameter must be a name, got 3"),
+        ({"parameter": 3, "values": [1]}, "parameter must be the name of a parameter, got 3"),
         ({"parameter": "degree", "values": []}, "values is empty"),
-        ({"train_sizes": [40]}, "train_sizes must be an integer from 1 to 30, got 40"),
+        (
+            {"parameter": "degree", "values": [1], "params": {"degree": 3}},
+            "params must not have 'degree', as it is the parameter that varies; got 3",
+        ),
+        ({"train_sizes": [0]}, "train_sizes must be an integer at least 1, got 0"),
+        ({"train_sizes": [0.5, 15]}, "train_sizes must all be shares (floats) or all counts (integers)"),
+        ({"train_sizes": [0.1, 0.11], "groups": X > 0}, "train_sizes must differ; of 2 groups they are 1, 1"),
         ({"train_sizes": [10, 30], "replace": False}, "replace=False needs train_sizes below the number of rows, 30"),
     ],
 )
@@ -315,22 +349,19 @@ def test_a_fit_that_raises_says_which():
 
 
 def test_a_prediction_that_is_nan_says_which():
-    sets, seen = sets_of(30), []
+    seen = []
 
     def sometimes(x, y, x_new):
         seen.append(1)
         return np.where(np.arange(13) == 4, np.nan if len(seen) == 3 else 0.0, x_new)
 
-    assert sets.rows(0, 30).size == 30
     with pytest.raises(ValueError, match=re.escape("1 NaN value, the first at row 4")) as caught:
         bias_variance_over_training_sets(sometimes, *DATA, n_sets=5, rng=0)
     assert caught.value.__notes__ == ["in what the learner predicts of X_test, fitted to training set 2"]
 
 
 def test_inputs_are_not_changed():
-    kept = [each.copy() for each in DATA]
-    for each in DATA:
-        each.flags.writeable = False
-    bias_variance_over_training_sets(polynomial, *DATA, n_sets=3, rng=0)
-    for each, before in zip(DATA, kept, strict=True):
+    given = [each.copy() for each in DATA]
+    bias_variance_over_training_sets(polynomial, *given, n_sets=3, rng=0)
+    for each, before in zip(given, DATA, strict=True):
         assert each.tolist() == before.tolist()

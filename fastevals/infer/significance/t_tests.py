@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.infer.conclusions import NO_VARIANCE
 from fastevals.infer.results import Null, SignificanceResult
-from fastevals.infer.significance.decision import alpha_of, decide, pvalues
+from fastevals.infer.significance.decision import alpha_of, critical_value, decide, pvalues
 from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
 
 __all__ = [
     "corrected_resampled_t_test",
+    "corrected_t_margin",
     "error_rate_t_test",
-    "mean_and_error",
     "paired_t_test",
     "rows_ratio",
     "t_of_pairs",
@@ -87,8 +87,8 @@ def error_rate_t_test(
     factor = 1 / values.size + (0.0 if n_train is n_test is None else rows_ratio(n_train, n_test))
     # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
     own, apart = differences(values, np.zeros_like(values)), differences(values, np.full_like(values, value))
-    mean, error = mean_and_error(own, factor)
-    distance, _ = mean_and_error(apart, factor)
+    mean, error = _mean_and_error(own, factor)
+    distance, _ = _mean_and_error(apart, factor)
     statistic = ratio(distance, np.ldexp(error, own.exponent - apart.exponent))
     found = statistic, np.ldexp(mean, own.exponent), np.ldexp(error, own.exponent)
     return _t_decision(
@@ -249,11 +249,18 @@ def t_of_pairs(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.
 
 def _t_statistic(found: Differences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
     """Give t, the mean difference and its standard error, whose square is the variance times a factor."""
-    mean, error = mean_and_error(found, variance_factor)
+    mean, error = _mean_and_error(found, variance_factor)
     return ratio(mean, error), np.ldexp(mean, found.exponent), np.ldexp(error, found.exponent)
 
 
-def mean_and_error(found: Differences, variance_factor: float) -> tuple[Floats, Floats]:
+def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
+    """Give half the width of Nadeau and Bengio's interval for the mean of measurements."""
+    own = differences(values, np.zeros_like(values))
+    _, error = _mean_and_error(own, 1 / values.size + test_to_train)
+    return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, own.exponent))
+
+
+def _mean_and_error(found: Differences, variance_factor: float) -> tuple[Floats, Floats]:
     """Give the mean difference and its standard error, in the differences' units."""
     constant = (found.values == found.values[..., :1]).all(axis=-1)
     mean = np.where(constant, found.values[..., 0], found.values.mean(axis=-1))

@@ -14,7 +14,7 @@ from fastevals._validation import ModelTables
 from fastevals.measure.bias_variance.decompositions import DECOMPOSITIONS
 from fastevals.measure.bias_variance.result import Decomposition
 from fastevals.measure.bias_variance.squared import SquaredLoss
-from fastevals.measure.bias_variance.totals import Problem, Totals
+from fastevals.measure.bias_variance.totals import Loss, Problem, Totals
 from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
 
 __all__ = ["bias_variance", "compile_key", "problem_of"]
@@ -43,8 +43,8 @@ def bias_variance(
         What each model predicts for them: one model a row, an entry or a column. A memory-mapped array may be larger
         than memory.
     y_observed : array-like of shape (n_samples,) or (n_models, n_samples), mapping or frame, optional
-        Targets with noise: one a sample, or what was observed with each model's training set. The loss is measured
-        against these then.
+        Targets with noise: one a sample, or what was observed with each model's training set, by the models' names
+        where they have some. The loss is measured against these then.
     loss : {"squared", "zero_one"}
         Of numbers, or of classes.
     decomposition : {"domingos", "kohavi-wolpert", "james"}
@@ -74,7 +74,8 @@ def bias_variance(
     Without `y_observed` the expected loss is their sum. With it, ``noise`` is the mean of ``(y_observed - y_true)**2``
     (2.39) and ``cross_term`` that of ``2 * (prediction - y_true) * (y_true - y_observed)``, which (2.41) takes for
     zero; the expected loss, the mean of ``(prediction - y_observed)**2``, is the sum of the four. Sums are good to
-    1e-12, also far from zero. Numbers are read as float64; where squares overflow, parts are infinite.
+    1e-12, also far from zero. Numbers are read as float64; where squares overflow, parts are infinite, and
+    where sums do, parts and the main prediction may be infinite or NaN.
 
     **0-1 loss** is not bias plus variance: variance makes a wrong main prediction right sometimes. The main prediction
     is the most frequent class; of several, the one that comes first in order. With n models, c_k of which predict class
@@ -116,32 +117,32 @@ def bias_variance(
     """
     problem, own = problem_of(y_true, y_observed, loss, decomposition, sample_weight, labels)
     per_sample = check.as_flag("per_sample", per_sample)
-    task = problem.task
-    models = task.models("predictions", predictions)
+    of = problem.loss
+    models = of.models("predictions", predictions)
     pairs = None
     if own is not None:
-        pairs = task.models("y_observed", own)
+        pairs = of.models("y_observed", check.as_named_alike("y_observed", own, "predictions", predictions))
         check.check_same_pairs(models, pairs)
     totals = Totals(problem._replace(paired=pairs is not None), models.n_models, per_sample)
-    largest = task.parts[0].stop
+    largest = of.parts[0].stop
 
     def read(samples: slice, space: tuple[Any, Any]) -> tuple[bool, list[Any]]:
         state = space[0].part(slice(0, samples.stop - samples.start))
-        sound = task.add(state, 0, models, pairs, samples, space[1])
+        sound = of.add(state, 0, models, pairs, samples, space[1])
         return sound, totals.read(state, samples)
 
     sound, sums = zip(
         *run(
             read,
-            task.parts,
-            workspace=lambda: (task.state(largest, pairs is not None), task.workspace()),
+            of.parts,
+            workspace=lambda: (of.state(largest, pairs is not None), of.workspace()),
             compiles=compile_key(problem, models),
         ),
         strict=True,
     )
     if not all(sound):
         for each in (models,) if pairs is None else (models, pairs):
-            task.complain(each)
+            of.complain(each)
     return totals.result(list(sums))
 
 
@@ -151,24 +152,23 @@ def problem_of(
     """Give what is to be decomposed, and the observed labels where each model has its own."""
     check.check_choice("loss", loss, LOSSES)
     check.check_choice("decomposition", decomposition, DECOMPOSITIONS)
-    task: Any
     if loss == "squared":
         check.check_only_zero_one(decomposition, labels)
-        task = SquaredLoss(y_true)
+        of: Loss = SquaredLoss(y_true)
     else:
-        task = ZeroOneLoss(y_true, decomposition, labels)
+        of = ZeroOneLoss(y_true, decomposition, labels)
     weights = None
     if sample_weight is not None:
         weights = check.as_weights("sample_weight", sample_weight)
-        check.check_same_length(y_true=task.true, sample_weight=weights)
+        check.check_same_length(y_true=of.true, sample_weight=weights)
     own = y_observed
     if y_observed is not None and check.is_one_row(y_observed):
-        task.observe(y_observed)
+        of.observe(y_observed)
         own = None
-    return Problem(task, weights, own is not None), own
+    return Problem(of, weights, own is not None), own
 
 
 def compile_key(problem: Problem, models: ModelTables) -> Hashable:
     """Say which kernels are called, for which types."""
     dtypes = frozenset(table.dtype for table in models.tables)
-    return add_up, problem.task.loss, problem.paired, problem.weights is None, dtypes
+    return add_up, problem.loss.name, problem.paired, problem.weights is None, dtypes

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._validation import ModelTables
 from fastevals.measure.codec import plain_block
 
-__all__ = ["Classes"]
+__all__ = ["Classes", "distinct"]
 
 WIDEST = 1 << 15  # range of integer labels that are numbered by a table
 INT = np.dtype(np.int64)
@@ -30,9 +29,8 @@ class Classes:
 
     def __init__(self, true: NDArray[Any], labels: Any) -> None:
         """Take those of the true labels, or those given."""
-        self.given = labels is not None
         if labels is None:
-            self.labels = _distinct(true).astype(true.dtype.newbyteorder("="), copy=False)
+            self.labels = distinct(true).astype(true.dtype.newbyteorder("="), copy=False)
             check.check_comparable_labels(y_true=self.labels)
             check.check_class_number("y_true", self.labels)
         else:
@@ -94,15 +92,11 @@ class Classes:
         values, low, table = self.numbered(block)
         return table[values.astype(INT) - low].astype(INT)
 
-    def complain(self, models: ModelTables) -> None:
-        """Raise for a label that is no class."""
-        check.raise_unknown_class(models, self.labels, self.given)
 
-
-def _distinct(true: NDArray[Any]) -> NDArray[Any]:
+def distinct(labels: NDArray[Any]) -> NDArray[Any]:
     """Give the labels that occur, in order."""
-    if true.dtype.kind in "iu":
-        low, high = int(true.min()), int(true.max())
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
         if high - low < WIDEST and -(2**63) <= low <= high < 2**63:
-            return np.flatnonzero(np.bincount(true.astype(INT) - low)) + low
-    return np.unique(true)
+            return np.flatnonzero(np.bincount(labels.astype(INT) - low)) + low
+    return np.unique(labels)

@@ -18,7 +18,7 @@ from fastevals.measure.bias_variance.result import (
     JamesDecomposition,
 )
 
-__all__ = ["DECOMPOSITIONS", "Tally", "ZeroOneDecomposition"]
+__all__ = ["DECOMPOSITIONS", "Tally"]
 
 Ints = NDArray[np.int64]
 Terms = dict[str, Ints]

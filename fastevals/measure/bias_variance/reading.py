@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals._validation import ModelTables
 from fastevals.measure.codec import plain_block
 
-__all__ = ["COPIED", "PANEL", "double", "panels", "strips"]
+__all__ = ["double", "panels", "strips"]
 
 PANEL = 64  # models whose distances are added up before they are merged: few, for the digits; many, for the time
 COPIED = 1024  # samples of a panel of which a copy stays in cache

@@ -38,6 +38,8 @@ class Decomposition(Frozen):
     TERMS: ClassVar[tuple[str, ...]] = ()  # that add up to the expected loss
     BESIDE: ClassVar[tuple[str, ...]] = ()  # other numbers
     OF_NOISE: ClassVar[tuple[str, ...]] = ()  # those of either that are 0 without observed labels
+    OF_BIAS: ClassVar[str] = ""  # the term that is bias, or what it costs
+    OF_VARIANCE: ClassVar[str] = ""  # and that of variance
 
     expected_loss: Any
     main_prediction: NDArray[Any]
@@ -92,6 +94,8 @@ class BiasVariance(Decomposition):
 
     TERMS: ClassVar[tuple[str, ...]] = ("bias_squared", "variance", "noise", "cross_term")
     OF_NOISE: ClassVar[tuple[str, ...]] = ("noise", "cross_term")
+    OF_BIAS: ClassVar[str] = "bias_squared"
+    OF_VARIANCE: ClassVar[str] = "variance"
 
     bias_squared: Any
     variance: Any
@@ -125,6 +129,8 @@ class DomingosDecomposition(Decomposition):
     TERMS: ClassVar[tuple[str, ...]] = ("bias", "net_variance", "noise_effect")
     BESIDE: ClassVar[tuple[str, ...]] = ("variance", "unbiased_variance", "biased_variance", "noise")
     OF_NOISE: ClassVar[tuple[str, ...]] = ("noise", "noise_effect")
+    OF_BIAS: ClassVar[str] = "bias"
+    OF_VARIANCE: ClassVar[str] = "net_variance"
 
     bias: Any
     variance: Any
@@ -156,6 +162,8 @@ class JamesDecomposition(Decomposition):
     TERMS: ClassVar[tuple[str, ...]] = ("noise", "systematic_effect", "variance_effect")
     BESIDE: ClassVar[tuple[str, ...]] = ("bias", "variance")
     OF_NOISE: ClassVar[tuple[str, ...]] = ("noise",)
+    OF_BIAS: ClassVar[str] = "systematic_effect"
+    OF_VARIANCE: ClassVar[str] = "variance_effect"
 
     bias: Any
     variance: Any

@@ -14,6 +14,7 @@ from fastevals._kernels.bias_variance import STRIP, add_models, add_pairs, merge
 from fastevals._validation import ModelTables
 from fastevals.measure.bias_variance.reading import double, panels, strips
 from fastevals.measure.bias_variance.result import BiasVariance
+from fastevals.measure.bias_variance.totals import Loss
 from fastevals.measure.codec import plain_block
 from fastevals.measure.regression import as_double
 
@@ -69,28 +70,14 @@ class Moments:
             np.add(self.pairs, other.pairs, out=self.pairs)
 
 
-class SquaredLoss:
-    """How squared loss is decomposed, beside given targets.
+class SquaredLoss(Loss):
+    """How squared loss is decomposed, beside given targets."""
 
-    Attributes
-    ----------
-    true, observed : ndarray of shape (n_samples,)
-        Targets; None for observed ones that are the true ones, or differ from model to model.
-    n_samples : int
-        How many there are.
-    parts : list of slice
-        Samples to look at together.
-    main_dtype : dtype
-        Of the main prediction.
-    """
-
-    loss, decomposition, kind, labels = "squared", None, BiasVariance, None
-    main_dtype: np.dtype[Any] = DOUBLE
+    name, decomposition, kind, labels, main_dtype = "squared", None, BiasVariance, None, DOUBLE
 
     def __init__(self, y_true: ArrayLike) -> None:
         self.true = _targets("y_true", y_true)
         self.observed: NDArray[Any] | None = None
-        self.n_samples = self.true.size
         self.parts = list(blocks(slice(0, self.n_samples)))
 
     def observe(self, y_observed: Any) -> None:
@@ -118,7 +105,7 @@ class SquaredLoss:
 
     def complain(self, models: ModelTables) -> None:
         """Raise if a value is NaN or infinite."""
-        check.raise_model_not_finite(models)
+        check.check_models_finite(models)
 
     def accepts(self, models: ModelTables, samples: slice) -> bool:
         """Tell whether the values for some samples are finite."""

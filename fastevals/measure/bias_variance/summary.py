@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals._validation import ModelTables
 from fastevals.measure.bias_variance.calls import compile_key, problem_of
 from fastevals.measure.bias_variance.result import Decomposition
 from fastevals.measure.bias_variance.totals import Totals
@@ -69,13 +69,17 @@ class BiasVarianceSummary:
     ) -> None:
         problem, own = problem_of(y_true, y_observed, loss, decomposition, sample_weight, labels)
         check.check_one_row("y_observed", own)
-        task = problem.task
-        task.true = task.true.copy()  # what the user changes later changes nothing
-        task.observed = None if task.observed is None else task.observed.copy()
+        of = problem.loss
+        of.true = of.true.copy()  # what the user changes later changes nothing
+        of.observed = None if of.observed is None else of.observed.copy()
         self._problem = problem._replace(weights=None if problem.weights is None else problem.weights.copy())
         self._state: Any = None
-        self.n_samples: int = task.n_samples
+        self._sound = True  # not so while models are added: Ctrl-C may come between two parts of the samples
+        self.n_samples: int = of.n_samples
         self.n_models = 0
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # what is added up is changed in place
 
     def __repr__(self) -> str:
         return f"BiasVarianceSummary(n_models={self.n_models}, n_samples={self.n_samples})"
@@ -98,24 +102,29 @@ class BiasVarianceSummary:
         Raises
         ------
         ValueError
-            If the predictions are not as `bias_variance` takes them; nothing is added then.
+            If the predictions are not as `bias_variance` takes them; nothing is added then. If an update was
+            interrupted before, by Ctrl-C say, which left some samples with more models than others.
         """
-        task = self._problem.task
-        models, pairs = task.models("predictions", predictions, one=True), None
-        check.check_pairs_given(y_observed is not None, self._paired(), task.observed is not None)
+        check.check_sound("this summary", self._sound)
+        of = self._problem.loss
+        models, pairs = of.models("predictions", predictions, one=True), None
+        check.check_pairs_given(y_observed is not None, self._paired(), of.observed is not None)
         if y_observed is not None:
-            pairs = task.models("y_observed", y_observed, one=True)
+            own = check.as_named_alike("y_observed", y_observed, "predictions", predictions)
+            pairs = of.models("y_observed", own, one=True)
             check.check_same_pairs(models, pairs)
         for each in (models,) if pairs is None else (models, pairs):
-            self._verify(each)
+            of.verify(each)
         if self._state is None:
-            self._state = task.state(task.n_samples, pairs is not None)
+            self._state = of.state(of.n_samples, pairs is not None)
 
         def add(samples: slice, space: Any) -> None:
-            task.add(self._state.part(samples), self.n_models, models, pairs, samples, space)
+            of.add(self._state.part(samples), self.n_models, models, pairs, samples, space)
 
-        run(add, task.parts, workspace=task.workspace, compiles=compile_key(self._problem, models))
+        self._sound = False
+        run(add, of.parts, workspace=of.workspace, compiles=compile_key(self._problem, models))
         self.n_models += models.n_models
+        self._sound = True
         return self
 
     def merge(self, other: BiasVarianceSummary) -> Self:
@@ -134,29 +143,33 @@ class BiasVarianceSummary:
         Raises
         ------
         ValueError
-            If the two have different targets, weights or options.
+            If the two have different targets, weights or options, or one was interrupted.
         """
-        check.check_of_kind("other", other, BiasVarianceSummary)
+        check.check_kind("other", other, BiasVarianceSummary)
+        check.check_sound("this summary", self._sound)
+        check.check_sound("other", other._sound)
         mine, its = self._problem, other._problem
         for what, ours, theirs in (
-            ("loss", mine.task.loss, its.task.loss),
-            ("decomposition", mine.task.decomposition, its.task.decomposition),
-            ("y_true", mine.task.true, its.task.true),
-            ("y_observed", mine.task.observed, its.task.observed),
-            ("labels", mine.task.labels, its.task.labels),
+            ("loss", mine.loss.name, its.loss.name),
+            ("decomposition", mine.loss.decomposition, its.loss.decomposition),
+            ("y_true", mine.loss.true, its.loss.true),
+            ("y_observed", mine.loss.observed, its.loss.observed),
+            ("labels", mine.loss.labels, its.loss.labels),
             ("sample_weight", mine.weights, its.weights),
         ):
             check.check_same_truth(what, ours, theirs)
         if not other.n_models:
             return self
         if not self.n_models:
-            self._state = mine.task.state(self.n_samples, other._paired())
+            self._state = mine.loss.state(self.n_samples, bool(other._paired()))
         check.check_pairs_given(bool(other._paired()), self._paired(), False)
+        self._sound = False
         run(
             lambda part: self._state.part(part).merge(self.n_models, other._state.part(part), other.n_models),
-            mine.task.parts,
+            mine.loss.parts,
         )
         self.n_models += other.n_models
+        self._sound = True
         return self
 
     def result(self, *, per_sample: bool = False) -> Decomposition:
@@ -175,20 +188,15 @@ class BiasVarianceSummary:
         Raises
         ------
         ValueError
-            If there are no models.
+            If there are no models, or an update was interrupted.
         """
         per_sample = check.as_flag("per_sample", per_sample)
+        check.check_sound("this summary", self._sound)
         check.check_some_models(self.n_models)
         problem = self._problem._replace(paired=bool(self._paired()))
         totals = Totals(problem, self.n_models, per_sample)
-        return totals.result(run(lambda part: totals.read(self._state.part(part), part), problem.task.parts))
+        return totals.result(run(lambda part: totals.read(self._state.part(part), part), problem.loss.parts))
 
     def _paired(self) -> bool | None:
         """Tell whether models have observed labels of their own; None before the first."""
         return None if self._state is None else self._state.paired
-
-    def _verify(self, models: ModelTables) -> None:
-        """Raise if a value is not as it must be."""
-        task = self._problem.task
-        if not all(run(lambda part: task.accepts(models, part), task.parts)):
-            task.complain(models)

@@ -3,34 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import run
 from fastevals._kernels.bias_variance import add_up
 from fastevals._kernels.compensated import accumulate
+from fastevals._validation import ModelTables
 from fastevals.measure.bias_variance.result import Decomposition
 from fastevals.measure.ranking_metrics import power_of_two
 
-__all__ = ["Problem", "Totals"]
+__all__ = ["Loss", "Problem", "Totals"]
 
 Floats = NDArray[np.float64]
 
 USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
+class Loss(Protocol):
+    """How a loss is decomposed, beside given labels: targets of squared loss, or classes.
+
+    Attributes
+    ----------
+    name : str
+        Which loss.
+    decomposition : str or None
+        Whose parts, where there are several.
+    kind : type of Decomposition
+        The result.
+    true, observed : ndarray of shape (n_samples,)
+        Labels; None for observed ones that are the true ones, or differ from model to model.
+    labels : ndarray of shape (n_classes,) or None
+        The classes.
+    parts : list of slice
+        Samples to look at together.
+    main_dtype : dtype
+        Of the main prediction.
+    """
+
+    name: str
+    decomposition: str | None
+    kind: type[Decomposition]
+    true: NDArray[Any]
+    observed: NDArray[Any] | None
+    labels: NDArray[Any] | None
+    parts: list[slice]
+    main_dtype: np.dtype[Any]
+
+    @property
+    def n_samples(self) -> int:
+        """How many there are."""
+        return self.true.size
+
+    def observe(self, y_observed: Any) -> None:
+        """Take observed labels that are the same for all models."""
+
+    def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
+        """Give predicted, or observed, labels of models."""
+
+    def state(self, n_samples: int, paired: bool) -> Any:
+        """Make a state of no models: what is kept of the predictions for some samples."""
+
+    def workspace(self) -> Any:
+        """Make what `add` needs beside."""
+
+    def accepts(self, models: ModelTables, samples: slice) -> bool:
+        """Tell whether all labels for some samples are as they must be."""
+
+    def complain(self, models: ModelTables) -> None:
+        """Raise if a label is not as it must be; it is looked for slowly."""
+
+    def add(
+        self, state: Any, n: int, models: ModelTables, pairs: ModelTables | None, samples: slice, space: Any
+    ) -> bool:
+        """Add models to the state of some samples that has n; False if a label may not be as it must be."""
+
+    def divisor(self, n: int) -> int:
+        """Give what parts of n models are to be divided by."""
+
+    def read(self, state: Any, n: int, samples: slice) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
+        """Give the main prediction of n models, and the parts of the loss of each sample times the divisor."""
+
+    def verify(self, models: ModelTables) -> None:
+        """Raise if a label is not as it must be."""
+        if not all(run(lambda part: self.accepts(models, part), self.parts)):
+            self.complain(models)
+
+
 class Problem(NamedTuple):
     """A loss beside true labels, the weights of samples, and whether each model has observed labels of its own."""
 
-    task: Any  # a SquaredLoss or ZeroOneLoss
+    loss: Loss
     weights: Floats | None
     paired: bool
 
     @property
     def observed(self) -> bool:
         """Whether there are observed labels."""
-        return self.paired or self.task.observed is not None
+        return self.paired or self.loss.observed is not None
 
 
 class Totals:
@@ -49,19 +121,19 @@ class Totals:
         self._weights = problem.weights
         if self._weights is not None and not 1 / USUAL < self._weights.max() < USUAL:
             self._weights = self._weights * power_of_two(self._weights.max())  # so that no product overflows by them
-        kind, n = problem.task.kind, problem.task.n_samples
+        kind, n = problem.loss.kind, problem.loss.n_samples
         self._absent = () if problem.observed else kind.OF_NOISE
         self._names = [name for name in kind.numbers() if name not in self._absent]
-        self._main = np.empty(n, dtype=problem.task.main_dtype)
-        self._kept = {name: np.empty(n) for name in self._names} if per_sample else None
+        self._main = np.empty(n, dtype=problem.loss.main_dtype)
+        self._kept: dict[str, Any] | None = {name: np.empty(n) for name in self._names} if per_sample else None
 
     def read(self, state: Any, samples: slice) -> list[Any]:
         """Sum over some samples, of which there is a state; integers that count models as they are."""
-        task = self._problem.task
-        self._main[samples], parts = task.read(state, self._n_models, samples)
+        loss = self._problem.loss
+        self._main[samples], parts = loss.read(state, self._n_models, samples)
         if self._kept is not None:
             for name, kept in self._kept.items():
-                np.divide(parts[name], task.divisor(self._n_models), out=kept[samples])
+                np.divide(parts[name], loss.divisor(self._n_models), out=kept[samples])
         return [self._sum(parts[name], samples) for name in self._names]
 
     def _sum(self, values: NDArray[Any], samples: slice) -> int | Floats:
@@ -75,27 +147,28 @@ class Totals:
 
     def result(self, sums: list[list[Any]]) -> Decomposition:
         """Make the result of the sums of all samples."""
-        task = self._problem.task
-        shared = {
+        loss = self._problem.loss
+        shared: dict[str, Any] = {
             "main_prediction": self._main,
             "n_models": self._n_models,
-            "n_samples": task.n_samples,
-            "loss": task.loss,
-            "decomposition": task.decomposition,
+            "n_samples": loss.n_samples,
+            "loss": loss.name,
+            "decomposition": loss.decomposition,
             "observed": self._problem.observed,
         }
         each = None
         if self._kept is not None:
-            zeros = {name: np.broadcast_to(0.0, task.n_samples) for name in self._absent}
-            each = task.kind(**self._kept, **zeros, **shared)
-        size = task.divisor(self._n_models) * self._weight()
-        totals = dict(zip(self._names, (_total(parts) / size for parts in zip(*sums, strict=True)), strict=True))
-        return task.kind(**totals, **dict.fromkeys(self._absent, 0.0), **shared, per_sample=each)  # type: ignore[no-any-return]
+            zeros: dict[str, Any] = dict.fromkeys(self._absent, np.broadcast_to(0.0, loss.n_samples))
+            each = loss.kind(**shared, **self._kept, **zeros)
+        size = loss.divisor(self._n_models) * self._weight()
+        shared |= dict.fromkeys(self._absent, 0.0)
+        shared |= {name: _total(parts) / size for name, *parts in zip(self._names, *sums, strict=True)}
+        return loss.kind(**shared, per_sample=each)
 
     def _weight(self) -> int | float:
         """Give the number of samples, or their weight."""
         if self._weights is None:
-            return self._problem.task.n_samples  # type: ignore[no-any-return]
+            return self._problem.loss.n_samples
         pair = np.zeros(2)
         add_up(self._weights, None, pair)
         return float(pair[0])

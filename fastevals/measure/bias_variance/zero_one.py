@@ -14,6 +14,7 @@ from fastevals._validation import ModelTables
 from fastevals.measure.bias_variance.classes import Classes
 from fastevals.measure.bias_variance.decompositions import DECOMPOSITIONS, Tally
 from fastevals.measure.bias_variance.reading import panels, strips
+from fastevals.measure.bias_variance.totals import Loss
 
 __all__ = ["Counts", "ZeroOneLoss"]
 
@@ -76,51 +77,33 @@ class Counts:
         return self.predicted, self.observed, self.matches
 
 
-class ZeroOneLoss:
-    """How 0-1 loss is decomposed, beside given labels.
+class ZeroOneLoss(Loss):
+    """How 0-1 loss is decomposed, beside given labels."""
 
-    Attributes
-    ----------
-    true, observed : ndarray of shape (n_samples,)
-        Labels; None for observed ones that are the true ones, or differ from model to model.
-    n_samples : int
-        How many there are.
-    parts : list of slice
-        Samples to look at together.
-    main_dtype : dtype
-        Of the main prediction.
-    """
-
-    loss = "zero_one"
+    name = "zero_one"
+    labels: NDArray[Any]
 
     def __init__(self, y_true: ArrayLike, decomposition: str, labels: Any) -> None:
         self.decomposition = decomposition
         self.kind, self._terms, self._power, self._times = DECOMPOSITIONS[decomposition]
         self.true = check.as_true_labels("y_true", y_true)
         self.observed: NDArray[Any] | None = None
-        self.n_samples = self.true.size
         self._classes = Classes(self.true, labels)
-        self._check_known("y_true", self.true)
+        self.labels = self._classes.labels
         self.main_dtype = self.labels.dtype
         size = max(CELLS // self.labels.size, FEWEST)
         self.parts = [slice(at, min(at + size, self.n_samples)) for at in range(0, self.n_samples, size)]
+        self._verify_row("y_true", self.true)
 
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The classes."""
-        return self._classes.labels
-
-    def _check_known(self, name: str, labels: NDArray[Any]) -> None:
-        models = ModelTables(name, [labels[np.newaxis]], [name])
-        if not self.accepts(models, slice(0, self.n_samples)):
-            self.complain(models)
+    def _verify_row(self, name: str, labels: NDArray[Any]) -> None:
+        self.verify(ModelTables(name, [labels[np.newaxis]], [name]))
 
     def observe(self, y_observed: Any) -> None:
         """Take observed labels that are the same for all models."""
         self.observed = check.as_true_labels("y_observed", y_observed)
         check.check_same_length(y_true=self.true, y_observed=self.observed)
         check.check_comparable_labels(y_true=self.true, y_observed=self.observed)
-        self._check_known("y_observed", self.observed)
+        self._verify_row("y_observed", self.observed)
 
     def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
         """Give predicted, or observed, labels of models."""
@@ -136,7 +119,7 @@ class ZeroOneLoss:
 
     def complain(self, models: ModelTables) -> None:
         """Raise for a label that is no class."""
-        self._classes.complain(models)
+        check.check_known_classes(models, self.labels)
 
     def accepts(self, models: ModelTables, samples: slice) -> bool:
         """Tell whether all labels of some samples are classes."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
 EMBEDDED = "auto (embedded)"
-LOSSES = {"squared": "squared", "zero-one": "zero_one"}
+PICTURE = "bias_variance"
+LOSSES = ("squared", "zero-one")
 DECOMPOSITIONS = ("domingos", "kohavi-wolpert", "james")
 OF_PREDICTIONS = ("truth", "pred", "observed", "weight", "models_are", "loss", "decomposition")
 
@@ -67,7 +68,7 @@ def add_options(parser: Parser) -> None:
     add("--observed", metavar="O", help="file or column of labels that were observed, with noise")
     add("--weight", metavar="W", help="file or column of the samples' weights")
     add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
-    add("--loss", choices=tuple(LOSSES), help="squared (default), of numbers; or zero-one, of classes")
+    add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
     add("--decomposition", choices=DECOMPOSITIONS, help="whose parts of the 0-1 loss, domingos by default")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
     add("--out", metavar="DIR", help="also write bias-variance.json, bias-variance.txt and a picture to this folder")
@@ -98,9 +99,13 @@ def run(arguments: argparse.Namespace) -> str:
     found = _embedded() if arguments.file is None else _predictions(arguments)
 
     def draw(folder: Path) -> str:
-        from fastevals.show.bias_variance.pictures import draw_decomposition
+        from fastevals import _validation as check
+        from fastevals.show.output import Picture, draw_blocks
+        from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
 
-        return draw_decomposition(found.result, folder)
+        picture = Picture(plot_bias_variance, found.result, SIZE)
+        finite = check.is_drawable([found.result.expected_loss, *found.result.parts().values()])
+        return draw_blocks(folder, (PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 
     return hand_out(arguments, found, EMBEDDED if arguments.file is None else arguments.file, draw)
 
@@ -115,7 +120,7 @@ def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
     from fastevals.show.bias_variance.predictions import decompose_predictions
     from fastevals.show.bias_variance.reading import read_arrays, read_table
 
-    loss = LOSSES[arguments.loss or "squared"]
+    loss = (arguments.loss or "squared").replace("-", "_")
     beside = {"--truth": arguments.truth, "--observed": arguments.observed, "--weight": arguments.weight}
     if arguments.file.lower().endswith(".npy"):
         given = read_arrays(arguments.file, beside, arguments.models_are or "rows")

@@ -69,14 +69,12 @@ class DecomposedCurve:
 
     def _sides(self) -> list[str]:
         """Say what has changed at either end from the degree of the least loss."""
-        curve, parts = self.result, self.result.parts()
-        best = int(np.argmin(curve.expected_loss))
-        said = []
-        for end in sorted({0, len(curve.values) - 1} - {best}):
-            bias, variance = (float(parts[name][end] - parts[name][best]) for name in ("bias_squared", "variance"))
-            which = "underfitting" if bias > variance else "overfitting"
+        curve, parts, fits = self.result, self.result.parts(), self.result.fits
+        best, said = fits.index("best"), []
+        for end in sorted({0, len(fits) - 1} - {best}):
+            bias, variance = (_signed(parts[name][end] - parts[name][best]) for name in ("bias_squared", "variance"))
             against = f"degree {curve.values[end]} against {curve.values[best]}"
-            said.append(f"{against}: bias squared {_signed(bias)}, variance {_signed(variance)}: {which}")
+            said.append(f"{against}: bias squared {bias}, variance {variance}: {fits[end]}")
         return said
 
 

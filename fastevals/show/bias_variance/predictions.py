@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals import _validation as check
 from fastevals.measure.bias_variance import Decomposition, bias_variance
+from fastevals.measure.bias_variance.classes import distinct
 from fastevals.show.bias_variance.reading import Given
-from fastevals.show.bias_variance.saying import LOSSES, what_dominates
-from fastevals.show.words import aligned, digits, json_values, label, printable, short_names, wrapped
+from fastevals.show.bias_variance.saying import what_dominates
+from fastevals.show.words import LOSSES, aligned, column, json_values, label, printable, short_names, wrapped
 
 __all__ = ["DecomposedPredictions", "decompose_predictions"]
 
@@ -95,13 +96,16 @@ class DecomposedPredictions:
         return {name: getattr(self.result, name) for name in names}
 
     def _rows(self) -> list[list[str]]:
-        loss = self.result.expected_loss
-        rows = [["", "value", "share"], ["expected loss", digits(loss), ""]]
-        for name, value in self.result.parts().items():
-            share = f"{100 * value / loss:.1f} %" if loss and np.isfinite(loss) else "-"
-            rows.append([f"  {name.replace('_', ' ')}", digits(value), share])
-        rows += [[f"({name.replace('_', ' ')})", digits(value), ""] for name, value in self._beside().items()]
-        return rows
+        loss, parts, beside = self.result.expected_loss, self.result.parts(), self._beside()
+        names = ["expected loss", *(f"  {name}" for name in parts), *(f"({name})" for name in beside)]
+        shares = [f"{100 * value / loss:.1f} %" if loss and np.isfinite(loss) else "-" for value in parts.values()]
+        cells = zip(
+            (name.replace("_", " ") for name in names),
+            column([loss, *parts.values(), *beside.values()]),
+            ["", *shares, *("" for _ in beside)],
+            strict=True,
+        )
+        return [["", "value", "share"], *map(list, cells)]
 
     def _largest(self) -> NDArray[np.intp]:
         loss = self.result.per_sample.expected_loss
@@ -126,11 +130,11 @@ class DecomposedPredictions:
 
     def _sample_rows(self) -> list[list[str]]:
         samples = [self._sample(int(row)) for row in self._largest()]
-        rows = [[name.replace("_", " ") for name in samples[0]]]
-        for sample in samples:
-            row, truth, main, *numbers = sample.values()
-            rows.append([str(row), _value(truth), _value(main), *map(digits, numbers)])
-        return rows
+        heads = [[str(row), _value(truth), _value(main)] for row, truth, main, *_ in map(dict.values, samples)]
+        numbers = [list(sample.values())[3:] for sample in samples]
+        cells = np.reshape(column([float(value) for row in numbers for value in row]), (len(samples), -1))
+        rows = [head + row for head, row in zip(heads, cells.tolist(), strict=True)]
+        return [[name.replace("_", " ") for name in samples[0]], *rows]
 
 
 def decompose_predictions(given: Given, loss: str, decomposition: str) -> DecomposedPredictions:
@@ -163,28 +167,40 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
             found[option] = read(given.shown[option], values)
             check.check_finite(given.shown[option], found[option])
     truth = found["--truth"]
-    result = bias_variance(
-        truth,
-        given.predictions,
-        y_observed=found["--observed"],
-        loss=loss,
-        decomposition=decomposition,
-        sample_weight=found["--weight"],
-        labels=_classes(given, truth, found["--observed"]) if loss == "zero_one" else None,
-        per_sample=True,
-    )
+    labels = _classes(given, truth, found["--observed"]) if loss == "zero_one" else None
+    try:
+        result = bias_variance(
+            truth,
+            given.predictions,
+            y_observed=found["--observed"],
+            loss=loss,
+            decomposition=decomposition,
+            sample_weight=found["--weight"],
+            labels=labels,
+            per_sample=True,
+        )
+    except ValueError:
+        for name, row in _rows(given, found["--observed"]) if labels is None else ():
+            check.check_finite(name, check.as_scores(name, row))  # says it of the file or column
+        raise
     return DecomposedPredictions(result, truth, given.names, given.shown)
 
 
 def _classes(given: Given, truth: NDArray[Any], observed: NDArray[Any] | None) -> NDArray[Any]:
     """Give all classes that occur: a model may predict one that no sample is of."""
-    rows = [] if observed is None else [(given.shown["--observed"], row) for row in np.atleast_2d(observed)]
-    found = [np.unique(truth)]
-    for name, row in [*given.models(), *rows]:
+    found = [distinct(truth)]
+    for name, row in _rows(given, observed):
         labels = check.as_true_labels(name, row)
         check.check_comparable_labels(**{given.shown["--truth"]: truth, name: labels})
-        found.append(np.unique(labels))
+        found.append(distinct(labels))
     return np.unique(np.concatenate(found))
+
+
+def _rows(given: Given, observed: NDArray[Any] | None) -> list[tuple[str, NDArray[Any]]]:
+    """Give what each model predicts, and what was observed, with what messages call it."""
+    if observed is None or observed.ndim == 1:
+        return given.models() + ([] if observed is None else [(given.shown["--observed"], observed)])
+    return given.models() + [(f"model {k} of {given.shown['--observed']}", row) for k, row in enumerate(observed)]
 
 
 def _count(n: int, what: str) -> str:

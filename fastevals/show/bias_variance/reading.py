@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.files import check_columns, check_one_role, read_columns
+from fastevals.show.files import SUFFIXES, check_columns, check_one_role, read_columns
 
 __all__ = ["Given", "read_arrays", "read_table"]
 
@@ -24,11 +24,14 @@ class Given(NamedTuple):
         By option, those that are given: --truth, --observed, --weight.
     shown : dict of str to str
         What messages call these.
+    file : str
+        Of the predictions.
     """
 
     predictions: NDArray[Any] | dict[str, NDArray[Any]]
     beside: dict[str, NDArray[Any]]
     shown: dict[str, str]
+    file: str
 
     @property
     def names(self) -> list[str] | None:
@@ -39,7 +42,7 @@ class Given(NamedTuple):
         """Give each model's predictions, with what messages call it."""
         if isinstance(self.predictions, dict):
             return [(f"column {name!r}", column) for name, column in self.predictions.items()]
-        return [(f"model {k}", row) for k, row in enumerate(self.predictions)]
+        return [(f"model {k} of {self.file!r}", row) for k, row in enumerate(self.predictions)]
 
 
 def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> Given:
@@ -75,7 +78,7 @@ def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) ->
             raise ValueError(f"{shown[option]} must be a .npy file, as {file!r} is")
         found[option] = _array(shown[option], path)
         _check_shape(shown[option], found[option].shape, predictions.shape, models_are, option == "--observed")
-    return Given(predictions, found, shown)
+    return Given(predictions, found, shown, file)
 
 
 def _check_shape(
@@ -125,17 +128,20 @@ def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] 
     Raises
     ------
     ValueError
-        If a column is missing, given twice or has missing values, or there is none of predictions.
+        If a column is missing, given twice or has missing values, or there is none of predictions; if the file is of no
+        known format.
     """
+    if not file.lower().endswith(tuple(SUFFIXES)):
+        raise ValueError(f"{file!r} is of no known format: its name must end with .npy, {', '.join(SUFFIXES)}")
     wanted: dict[str, str] = {}
     for option, name in [*beside.items(), *(("--pred", name) for name in pred or ())]:
         if name is not None:
             check_one_role(wanted, option, name)
     numeric = wanted if numbers else {beside["--weight"] or ""}
     if pred is None:
-        columns = read_columns(file, None)
+        columns = read_columns(file, None, beside_numbers=wanted if numbers else None)
         check_columns(repr(file), list(columns), wanted)
-        pred = [name for name in columns if name not in wanted and (not numbers or columns[name].dtype.kind in "fiub")]
+        pred = [name for name in columns if name not in wanted]
         for name in wanted:
             if name in numeric and columns[name].dtype.kind == "O":
                 hint = "; classes go with --loss zero-one" if numbers else ""
@@ -147,4 +153,4 @@ def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] 
         raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
     given = {option: columns[name] for option, name in beside.items() if name is not None}
     shown = {option: wanted[name] for option, name in beside.items() if name is not None}
-    return Given({name: columns[name] for name in pred}, given, shown)
+    return Given({name: columns[name] for name in pred}, given, shown, file)

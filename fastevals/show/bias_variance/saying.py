@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from fastevals.measure.bias_variance import Decomposition
 
-__all__ = ["LOSSES", "OF_BIAS", "OF_VARIANCE", "what_dominates"]
+__all__ = ["what_dominates"]
 
-LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
-OF_BIAS = ("bias_squared", "bias", "systematic_effect")
-OF_VARIANCE = ("variance", "net_variance", "variance_effect")
 HALF = 0.5
 
 BIAS = (
@@ -22,6 +21,12 @@ VARIANCE = (
 NOISE = "Most of the loss is noise of the observed labels, which no model can foresee."
 NEITHER = "Neither bias nor variance is most of the loss."
 HELPS = "Variance lowers the loss here: where most models are wrong, some are right."
+ONE_MODEL = "Of one model the variance is not known: what counts as bias here may be variance."
+INFINITE = "The loss is not finite: errors are so large that their squares overflow, and no part is the largest."
+ONE_LABEL = (
+    "The noise is 0 because each sample has one observed label: Kohavi and Wolpert's parts know no truth beside it, so "
+    "its noise counts as bias."
+)
 UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observed labels it is not known apart."
 
 
@@ -30,7 +35,11 @@ def what_dominates(found: Decomposition) -> str:
     parts, loss = found.parts(), found.expected_loss
     if loss == 0:
         return "No model is ever wrong."
-    bias, variance = (sum(parts[name] for name in names if name in parts) for names in (OF_BIAS, OF_VARIANCE))
+    if not math.isfinite(loss):
+        return INFINITE
+    if found.n_models == 1:
+        return ONE_MODEL
+    bias, variance = parts[found.OF_BIAS], parts[found.OF_VARIANCE]
     if bias > HALF * loss:
         said = [BIAS]
     elif variance > HALF * loss:
@@ -39,6 +48,8 @@ def what_dominates(found: Decomposition) -> str:
         said = [NOISE if parts.get("noise", parts.get("noise_effect", 0.0)) > HALF * loss else NEITHER]
     if variance < 0:
         said.append(HELPS)
+    if found.observed and found.decomposition == "kohavi-wolpert" and parts["noise"] == 0:
+        said.append(ONE_LABEL)
     if not found.observed and bias > HALF * loss:
         said.append(UNKNOWN)
     return " ".join(said)

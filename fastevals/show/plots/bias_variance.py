@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from fastevals import _validation as check
 from fastevals.measure.bias_variance import Decomposition
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import ParameterAxis, parameter_axis
+from fastevals.show.words import LOSSES, written
 from fastevals.split.training_sets.result import BiasVarianceCurve
 
 if TYPE_CHECKING:
@@ -29,9 +31,9 @@ LOOKS = {
     "noise": NOISE, "noise_effect": NOISE,
     "cross_term": REST,
 }  # fmt: skip
+TINTS = {"underfits": BIAS, "overfits": VARIANCE}
 LOSS = style.COLORS[6]
 WORDS = {"bias_squared": "bias²", "cross_term": "cross term"}
-LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
 HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
 MARKED = 40  # values: of more the lines have no marks
 TINT = 0.07  # opacity of a side
@@ -51,14 +53,15 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     -------
     Axes
         What was drawn on: a line for each part and one for the expected loss, and where that is least. Over a
-        parameter, either side of the least is tinted and named: "underfitting" where, at its end, bias has grown more
-        than the variance of the predictions, else "overfitting". What is far above the least expected loss is cut.
-        Values that are not numbers are drawn at equal distances, numbers that span decades on a logarithmic scale.
+        parameter, either side of the least is tinted and named by what the learner does at its end: "underfits" where
+        bias has grown more than the variance of the predictions, else "overfits". What is far above the least expected
+        loss is cut. Values that are not numbers are drawn at equal distances, numbers that span decades on a
+        logarithmic scale.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument is of another kind, or holds no loss that is small enough to be drawn (1e150).
     ImportError
         If matplotlib is missing.
 
@@ -77,6 +80,7 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     check.check_kind("result", result, BiasVarianceCurve)
     ax = style.axes_for(ax, SIZE, 1)
     loss, parts = result.expected_loss, result.parts()
+    check.check_drawable("result", loss.min())
     at = parameter_axis(ax, result.values)
     look: dict[str, Any] = {"linestyle": "-" if at.ordered else "none", "markersize": 4}
     look["marker"] = "o" if loss.size <= MARKED else ""
@@ -87,7 +91,7 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     style.reference(ax, [at.x[least]] * 2, [0, 1], f"least: {_at(result, least)}")
     ax.lines[-1].set_transform(ax.get_xaxis_transform())
     if result.parameter is not None and at.ordered:
-        _sides(ax, at, _bias_and_variance(result), least)
+        _sides(ax, at, result.fits, float(at.x[least]))
     bottom, top = _heights(loss, parts)
     ax.set_ylim(bottom, top)
     if loss.max() > top:
@@ -105,43 +109,35 @@ def _axis(result: BiasVarianceCurve) -> str:
 
 
 def _at(result: BiasVarianceCurve, k: int) -> str:
-    value = result.values[k]
-    shown = value if isinstance(value, str) else check.show(value)
-    return f"{result.expected_loss[k]:.4g} at {style.named_label(shown)}"
+    return f"{result.expected_loss[k]:.4g} at {style.named_label(written(result.values[k]))}"
 
 
 def _heights(loss: Floats, parts: dict[str, Floats]) -> tuple[float, float]:
     """Give the ends of the y axis: from 0, or what is below it, to the largest, or far above the least."""
     every = np.concatenate([loss, *parts.values()])
+    every = every[np.isfinite(every)]
     top = float(min(every.max(), HIGHEST * loss.min())) or 1.0
     return min(float(every.min()), 0.0) - 0.02 * top, 1.05 * top
 
 
-def _bias_and_variance(result: BiasVarianceCurve) -> tuple[Floats, Floats]:
-    """Give the part that speaks of bias, and how much predictions vary: of 0-1 loss, also where that costs nothing."""
-    (bias,) = (each for name, each in result.parts().items() if LOOKS[name] == BIAS)
-    results: tuple[Any, ...] = result.results
-    return bias, np.array([each.variance for each in results])
-
-
-def _sides(ax: Axes, at: ParameterAxis, bias_and_variance: tuple[Floats, Floats], least: int) -> None:
+def _sides(ax: Axes, at: ParameterAxis, fits: Sequence[str], least: float) -> None:
     """Tint and name what is left and right of the least expected loss."""
     shown = ax.get_xlim()
     side: Any
     for side, end, limit in (("left", at.order[0], shown[0]), ("right", at.order[-1], shown[1])):
-        bias, variance = (float(each[end] - each[least]) for each in bias_and_variance)
-        if end == least or max(bias, variance) <= 0:
-            continue
-        words, color = ("underfitting", BIAS) if bias > variance else ("overfitting", VARIANCE)
-        ax.axvspan(at.x[least], limit, color=color, alpha=TINT, linewidth=0, zorder=0.5)
-        ax.set_title(f"← {words}" if side == "left" else f"{words} →", loc=side, fontsize="medium", color=color)
+        if fits[end] in TINTS:
+            color = TINTS[fits[end]]
+            ax.axvspan(least, limit, color=color, alpha=TINT, linewidth=0, zorder=0.5)
+            title = f"← {fits[end]}" if side == "left" else f"{fits[end]} →"
+            ax.set_title(title, loc=side, fontsize="medium", color=color)
     ax.set_xlim(shown)
 
 
 def _bars(result: Decomposition, ax: Axes) -> Axes:
     """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
-    check.check_defined("result", getattr(result.expected_loss, "ndim", 0) > 0)
+    check.check_totals("result", result)
     values = {"expected_loss": result.expected_loss, **result.parts()}
+    check.check_drawable("result", list(values.values()))
     looks = [LOSS, *(LOOKS[name] for name in result.parts())]
     y = np.arange(len(values))
     bars = ax.barh(y, list(values.values()), color=looks, height=0.6)

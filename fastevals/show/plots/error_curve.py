@@ -9,8 +9,8 @@ import numpy as np
 from fastevals import _validation as check
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import BAND, ParameterAxis, draw_line, make_headroom, parameter_axis, words_of
+from fastevals.show.words import written
 from fastevals.split.curves.result import ErrorCurve
-from fastevals.split.trials.candidates import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ def _interval(curve: ErrorCurve, at: ParameterAxis) -> str:
 
 def _limit(ax: Axes, curve: ErrorCurve) -> None:
     """Set the range of y: a logarithmic one where errors span decades, and wide intervals are cut."""
-    values = np.concatenate([curve.training.value, curve.test.value])
+    values = np.concatenate([curve.training.values, curve.test.values])
     values = values[np.isfinite(values)]
     if not values.size:
         return
@@ -104,9 +104,9 @@ def _best(ax: Axes, curve: ErrorCurve, at: ParameterAxis) -> None:
     if "best" not in curve.fits:
         return
     k = curve.fits.index("best")
-    said = f"{style.named_label(f'best: {written(curve.values[k])}')} ({curve.test.value[k]:.4g} on test rows)"
+    said = f"{style.named_label(f'best: {written(curve.values[k])}')} ({curve.test.values[k]:.4g} on test rows)"
     ax.plot(
-        [at.x[k] + (0 if at.ordered else SHIFT)], [curve.test.value[k]], linestyle="none", marker="*", markersize=15,
+        [at.x[k] + (0 if at.ordered else SHIFT)], [curve.test.values[k]], linestyle="none", marker="*", markersize=15,
         markerfacecolor=TEST[0], markeredgecolor="white", markeredgewidth=1.0, zorder=3.5, label=said,
     )  # fmt: skip
     if at.ordered:

@@ -55,7 +55,7 @@ def plot_estimates(
     Raises
     ------
     ValueError
-        If an argument is of another kind, or a scheme has no values.
+        If an argument is of another kind, or a scheme has no values, or too large ones (1e150).
     ImportError
         If matplotlib is missing.
 
@@ -112,6 +112,7 @@ def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
         values = table.ravel() if of == "splits" else table.mean(axis=1)
         defined = values[~np.isnan(values)]
         check.check_some_split("estimates", name, defined.size, values.size)
+        check.check_drawable(f"estimates[{name!r}]", defined)
         mean, deviation = float(defined.mean()), float(defined.std(ddof=1)) if defined.size > 1 else math.nan
         value, interval = mean, None
         if estimate is not None and (of == "splits" or estimate.bootstrap is not None):
@@ -158,9 +159,9 @@ def _shown(schemes: list[_Scheme]) -> tuple[float, float]:
 def _label(scheme: _Scheme) -> str:
     """Name a scheme, with its numbers on further lines."""
     spread = "" if np.isnan(scheme.deviation) else f", sd {scheme.deviation:.3g}"
-    undefined = f", {scheme.n_undefined} undefined" if scheme.n_undefined else ""
+    undefined = f", {scheme.n_undefined:,} undefined" if scheme.n_undefined else ""
     corrected = "" if scheme.value == scheme.mean else f"estimate {scheme.value:.4g}\n"
-    numbers = f"{corrected}mean {scheme.mean:.4g}{spread}, n {scheme.values.size}{undefined}"
+    numbers = f"{corrected}mean {scheme.mean:.4g}{spread}, n {scheme.values.size:,}{undefined}"
     return f"{style.named_label(scheme.name)}\n{numbers}"
 
 

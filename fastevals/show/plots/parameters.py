@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.show.plots import style
-from fastevals.split.trials.candidates import written
+from fastevals.show.words import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def draw_line(
 
     A line has a gap where a value is NaN. Bars of several lines are shifted, so that none covers another.
     """
-    x, (value, low, high) = at.x[at.order], (each[at.order] for each in (line.value, line.low, line.high))
+    x, (value, low, high) = at.x[at.order], (each[at.order] for each in (line.values, line.low, line.high))
     if at.ordered:
         style.line(ax, x, value, label, look)
         ax.plot(x, value, linestyle="none", marker="o", markersize=3.5, color=look[0], label="_values", zorder=2.6)

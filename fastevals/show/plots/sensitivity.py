@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from fastevals import _validation as check
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import BAND, draw_line, make_headroom, parameter_axis, words_of
+from fastevals.show.words import written
 from fastevals.split.selection.sensitivity import Sensitivity
-from fastevals.split.trials.candidates import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,9 +67,9 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axe
         draw_line(ax, at, sensitivity.as_chosen, "estimates", AS_CHOSEN)
     k = sensitivity.chosen
     x = at.x[k] if at.ordered or not sensitivity.others else at.x[k] - SHIFT
-    said = f"{style.named_label(f'chosen: {written(sensitivity.values[k])}')} ({sensitivity.as_chosen.value[k]:.4g})"
+    said = f"{style.named_label(f'chosen: {written(sensitivity.values[k])}')} ({sensitivity.as_chosen.values[k]:.4g})"
     ax.plot(
-        [x], [sensitivity.as_chosen.value[k]], linestyle="none", marker="*", markersize=15, zorder=3.5, label=said,
+        [x], [sensitivity.as_chosen.values[k]], linestyle="none", marker="*", markersize=15, zorder=3.5, label=said,
         markerfacecolor=AS_CHOSEN[0], markeredgecolor="white", markeredgewidth=1.0,
     )  # fmt: skip
     if at.ordered:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals._random import seed_key
+from fastevals._random import random_order, seed_key
 from fastevals.split.curves.result import ErrorCurve
-from fastevals.split.curves.subsets import SmallerTraining
-from fastevals.split.trials.candidates import candidates_of
+from fastevals.split.learners import learner_of
+from fastevals.split.plans import Splits
+from fastevals.split.splitters import Pair
+from fastevals.split.trials.candidates import Candidate, Choice
 from fastevals.split.trials.lines import ErrorLine
 from fastevals.split.trials.passes import Measurement, Trial, raise_if_all_failed
 
 __all__ = ["learning_curve", "validation_curve"]
 
+Rows = NDArray[np.intp]
+
+NAME = "fit_predict"  # what errors call the learner
 SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
 
 
 def validation_curve(
-    learner: Any,
+    fit_predict: Any,
     X: Any,
     y: Any,
     splitter: Any,
@@ -45,7 +51,7 @@ def validation_curve(
 
     Parameters
     ----------
-    learner, X, y, splitter, groups, pos_label, labels
+    fit_predict, X, y, splitter, groups, pos_label, labels
         As for `estimate_error`.
     metric : str, `metric(...)` or function
         What to measure, as for `estimate_error`; one.
@@ -91,23 +97,25 @@ def validation_curve(
     >>> x = 1.01 ** np.arange(40)
     >>> y = np.arange(40) % 2
     >>> curve = validation_curve(nearest, x, y, KFold(4, rng=0), "mean_squared_error", parameter="k", values=[1, 30])
-    >>> curve.training.value.round(2).tolist(), curve.test.value.round(2).tolist(), curve.best()
+    >>> curve.training.values.round(2).tolist(), curve.test.values.round(2).tolist(), curve.best()
     ([0.0, 0.25], [0.98, 0.26], 30)
     """
     check.check_parameter_name("parameter", parameter)
-    grid = {parameter: check.as_values("values", values)}
-    candidates = candidates_of({"learner": (learner, grid)}, None, params)
+    tried = check.as_values("values", values)
+    learner = learner_of(NAME, fit_predict, params)
+    check.check_varies_only("params", learner.params, "parameter", parameter)
     measured = Measurement.of(
         X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
         confidence_level=confidence_level, training=True,
     )  # fmt: skip
-    plan = measured.plan("splitter", splitter)
-    trials = [Trial(each, plan) for each in candidates]
-    return _curve(measured, trials, parameter, grid[parameter], n_jobs=n_jobs, progress=progress)
+    splits = measured.splits("splitter", splitter)
+    grid = [{parameter: value} for value in tried]
+    trials = [Trial(Candidate(Choice(NAME, each), learner.with_params(each)), splits) for each in grid]
+    return _curve(measured, trials, parameter, tried, n_jobs=n_jobs, progress=progress)
 
 
 def learning_curve(
-    learner: Any,
+    fit_predict: Any,
     X: Any,
     y: Any,
     splitter: Any,
@@ -130,7 +138,7 @@ def learning_curve(
 
     Parameters
     ----------
-    learner, X, y, splitter, groups, pos_label, labels
+    fit_predict, X, y, splitter, groups, pos_label, labels
         As for `estimate_error`.
     metric, params, maximize, confidence_level, n_jobs, progress
         As for `validation_curve`.
@@ -166,39 +174,60 @@ def learning_curve(
     >>> curve.values, bool(curve.gap[0] > curve.gap[1])
     ((2, 90), True)
     """
-    (candidate,) = candidates_of({"learner": (learner, None)}, None, params)
+    candidate = Candidate(Choice(NAME, {}), learner_of(NAME, fit_predict, params))
     measured = Measurement.of(
         X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
         confidence_level=confidence_level, training=True,
     )  # fmt: skip
-    whole = measured.plan("splitter", splitter)
-    smallest = min(whole.pair(*each)[0].size for each in whole.items)
+    whole = measured.splits("splitter", splitter)
+    smallest = min(train.size for train, _ in whole.pairs())
     sizes = check.as_train_sizes("train_sizes", train_sizes, smallest)
     classes = None
-    if getattr(splitter, "stratified", type(splitter).__name__.startswith("Stratified")):
+    if getattr(splitter, "stratified", "Stratified" in type(splitter).__name__):
         classes = np.unique(check.as_strata("y", y, measured.n_samples), return_inverse=True)[1]
     key = seed_key("rng", rng)
-    cut = [SmallerTraining(whole.plan, None if size == smallest else size, key, classes) for size in sizes]
+    cut = [
+        whole if size == smallest else Splits(partial(_smaller, whole, size, key, classes), whole.shape)
+        for size in sizes
+    ]
     trials = [Trial(candidate, each) for each in cut]
     return _curve(measured, trials, None, sizes, n_jobs=n_jobs, progress=progress)
+
+
+def _smaller(whole: Splits, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
+    """Go through splits with so many training rows: a smaller set is part of each larger one of the same split.
+
+    `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
+    of each class its share, rounded.
+    """
+    for number, (train, test) in enumerate(whole.pairs()):
+        order = random_order(key, number, train.size)
+        if classes is not None:
+            order = order[np.argsort(_places(classes[train][order]), kind="stable")]
+        yield Pair(train[np.sort(order[:size])], test)
+
+
+def _places(classes: Rows) -> NDArray[np.float64]:
+    """Give each row its place among those of its class, as a share of them: (i + 1/2) / n."""
+    by_class = np.argsort(classes, kind="stable")
+    sizes = np.bincount(classes)
+    number = np.empty(classes.size)
+    number[by_class] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((number + 0.5) / sizes[classes])
 
 
 def _curve(
     measured: Measurement, trials: Sequence[Trial], parameter: str | None, values: Sequence[Any], **how: Any
 ) -> ErrorCurve:
-    found = measured.fits(trials, **how)
-    outcomes = [measured.outcome(trial, each) for trial, each in zip(trials, found, strict=True)]
-    raise_if_all_failed(outcomes)
-    shape = trials[0].plan.shape
-    test = [each.estimate for each in outcomes]
-    training = [None if each is None else each.training for each in test]
+    outcomes = measured.outcomes(trials, **how)
+    raise_if_all_failed(trials, outcomes)
     return ErrorCurve(
         metric=measured.metric,
         parameter=parameter,
         values=tuple(values),
-        test=ErrorLine.of(test, shape),
-        training=ErrorLine.of(training, shape),
+        test=ErrorLine.of([estimate for estimate, _ in outcomes]),
+        training=ErrorLine.of([estimate.training for estimate, _ in outcomes if estimate.training]),
         maximize=measured.maximize,
         confidence_level=measured.level,
-        failures={k: each.said for k, each in enumerate(outcomes) if each.said is not None},
+        failures={k: str(failure) for k, (_, failure) in enumerate(outcomes) if failure is not None},
     )

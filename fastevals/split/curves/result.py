@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen
-from fastevals.split.trials.candidates import best_of, written
-from fastevals.split.trials.lines import ErrorLine
+from fastevals.split.trials.candidates import best_of, json_value
+from fastevals.split.trials.lines import ErrorLine, figures
 
 __all__ = ["ErrorCurve"]
 
@@ -65,7 +65,7 @@ class ErrorCurve(Frozen):
     @property
     def gap(self) -> Floats:
         """Test less training value: how much of the error is not seen while learning."""
-        return self.test.value - self.training.value
+        return self.test.values - self.training.values
 
     def best(self) -> Any:
         """Give the value whose mean test value is the best, the first of equals.
@@ -79,7 +79,7 @@ class ErrorCurve(Frozen):
 
     def _best(self) -> int:
         better = check.check_direction("maximize", self.metric, self.maximize)
-        place = best_of(self.test.value, better)
+        place = best_of(self.test.values, better)
         return check.check_some_defined(self.metric, place, len(self.values), "values")
 
     @property
@@ -90,10 +90,10 @@ class ErrorCurve(Frozen):
         the training error less: more was learned of the training rows than holds of others. "best" at the best value,
         "" where neither is so. These compare means: see the intervals for what could be chance.
         """
-        if self.maximize is None or np.isnan(self.test.value).all():
+        if self.maximize is None or np.isnan(self.test.values).all():
             return ("",) * len(self.values)
         sign = 1 if self.maximize else -1
-        best, test, training = self._best(), sign * self.test.value, sign * self.training.value
+        best, test, training = self._best(), sign * self.test.values, sign * self.training.values
         words = np.full(len(self.values), "", dtype=object)
         worse = test < test[best]
         words[worse & (training < training[best])] = "underfits"
@@ -103,7 +103,7 @@ class ErrorCurve(Frozen):
 
     def table(self) -> str:
         """Give a table as text: at each value both errors, their standard deviations, the gap and what it does."""
-        from fastevals.show.words import aligned, digits, printable, wrapped
+        from fastevals.show.words import aligned, printable, wrapped, written
 
         over = self.parameter or "training rows"
         head = [over, "training", "sd", "test", "sd", "gap", ""]
@@ -111,11 +111,11 @@ class ErrorCurve(Frozen):
             [
                 printable(written(value)),
                 *(
-                    digits(float(each[k]))
+                    figures(float(each[k]))
                     for line in (self.training, self.test)
-                    for each in (line.value, line.standard_deviation)
+                    for each in (line.values, line.standard_deviation)
                 ),
-                digits(float(self.gap[k])),
+                figures(float(self.gap[k])),
                 "failed" if k in self.failures else fit if self.parameter else "",
             ]
             for k, (value, fit) in enumerate(zip(self.values, self.fits, strict=True))
@@ -135,4 +135,5 @@ class ErrorCurve(Frozen):
     def to_dict(self) -> dict[str, Any]:
         """Give the fields, arrays as lists, and the gap."""
         lines = {"test": self.test.to_dict(), "training": self.training.to_dict()}
-        return {**Frozen.to_dict(self), **lines, "gap": self.gap.tolist(), "fits": list(self.fits)}
+        more = {"values": json_value(self.values), "gap": self.gap.tolist(), "fits": list(self.fits)}
+        return {**Frozen.to_dict(self), **lines, **more}

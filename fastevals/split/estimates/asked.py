@@ -24,7 +24,7 @@ MEDIAN = "median_absolute_error"
 def tallies_of(
     asked: Asked, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
 ) -> tuple[list[Tally], Any]:
-    """Give the tallies of the metrics, and the positive class, None without scores.
+    """Give the tallies of the metrics, that of labels first, and the positive class, None without scores.
 
     `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,14 @@ from fastevals import _validation as check
 from fastevals.infer.asked_metrics import bounds_of, is_greater_better
 from fastevals.infer.results import level_of
 from fastevals.measure.asked import as_asked
-from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.split.estimates.asked import Asked, tallies_of
 from fastevals.split.estimates.corrections import corrected
-from fastevals.split.estimates.fits import Counted, SplitFit, describe
-from fastevals.split.estimates.plans import plan_of, shape_of
-from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, estimate_of, resampled_interval
-from fastevals.split.estimates.tallies.base import Floats, Tally
-from fastevals.split.estimates.tallies.direct import FunctionTally
-from fastevals.split.estimates.tallies.labels import MOST_KEPT, LabelTally
+from fastevals.split.estimates.fits import Fit, SplitFit, fits_of, said_of
+from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, estimates_of, interval_about, margin_of
+from fastevals.split.estimates.tallies.base import Tally
 from fastevals.split.fitting import run_fits
 from fastevals.split.learners import learner_of
+from fastevals.split.plans import plan_of, splits_of
 from fastevals.split.splitters import BootstrapSplit
 
 __all__ = ["estimate_error"]
@@ -32,7 +30,7 @@ METHODS = ("out-of-bag", ".632", ".632+")
 
 
 def estimate_error(
-    learner: Any,
+    fit_predict: Any,
     X: Any,
     y: Any,
     splitter: Any,
@@ -55,9 +53,9 @@ def estimate_error(
 
     Parameters
     ----------
-    learner : function or estimator
-        Called as ``learner(X_train, y_train, X_test, **params)`` for predictions of the test rows; or an object with
-        `fit` and `predict` (and, for scores, `predict_proba` or `decision_function`), of which a copy is fitted.
+    fit_predict : function or estimator
+        Called as ``fit_predict(X_train, y_train, X_test, **params)`` for predictions of the test rows; or an object
+        with `fit` and `predict` (and, for scores, `predict_proba` or `decision_function`), of which a copy is fitted.
     X, y : data of n_samples rows
         Arrays, frames, sparse matrices or lists, as the learner takes them.
     splitter : splitter
@@ -108,7 +106,8 @@ def estimate_error(
     -----
     The interval is Student's t of Nadeau and Bengio [1]_: with J splits of variance s^2 the variance of their mean is
     taken to be s^2 (1 / J + n_test / n_train), as training sets overlap. For one fixed predictor under repeated
-    hold-out that tends to sigma^2 / n, its variance on n rows. It is conservative for the folds of a cross-validation,
+    hold-out that tends to sigma^2 / n, its variance on n rows; where the hold-out is stratified, to what is left of it
+    when the shares of the classes are known. It is conservative for the folds of a cross-validation,
     whose test sets do not overlap. No estimator of the variance is unbiased for all data there [2]_. An
     interval is clipped to what the metric can be; where all splits agree it has no width, which says little.
 
@@ -141,53 +140,45 @@ def estimate_error(
     """
     asked = as_asked(metrics)
     level, alpha = level_of(confidence_level)
-    own = learner_of("learner", learner, params)
-    plan = plan_of("splitter", splitter, X, y, groups)
+    own = learner_of("fit_predict", fit_predict, params)
+    splits = splits_of(plan_of("splitter", splitter, X, y, groups))
     check.check_splits_method("method", method, METHODS, isinstance(splitter, BootstrapSplit))
     tallies, positive = tallies_of(asked, "y", y, several=own.is_estimator, pos_label=pos_label, labels=labels)
     if method == ".632+":
-        check.check_no_information([name for each in tallies if isinstance(each, FunctionTally) for name in each.names])
-    fit = SplitFit(own, X, y, plan, tallies, positive, check.as_flag("training", training))
-    items: list[Any] = [(repeat, fold) for repeat in range(plan.n_repeats) for fold in range(plan.n_folds)]
-    fits = [*items, None] if method in METHODS[1:] else items
-    show = check.as_flag("progress", progress)
-    counted = list(run_fits(fit, fits, describe=describe, n_jobs=n_jobs, progress=show))
-    whole = counted.pop() if len(counted) > len(items) else None
-    shape = shape_of(plan)
-    sizes = np.array([(each.n_train, each.n_test) for each in counted]).T.reshape(2, *shape)
-    test_to_train = float(sizes[1].mean() / sizes[0].mean())
+        check.check_no_information([name for each in tallies if not each.knows_no_information for name in each.names])
+    task = SplitFit(X, y, tallies, positive, check.as_flag("training", training))
+    more = [Fit(own, None, None, "all rows")] if method in METHODS[1:] else []
+    counted = list(
+        run_fits(
+            task, chain(fits_of(own, splits), more), total=splits.number + len(more), describe=said_of,
+            n_jobs=n_jobs, progress=check.as_flag("progress", progress),
+        )
+    )  # fmt: skip
+    whole = counted.pop() if more else None
+    sizes = [each.n_train for each in counted], [each.n_test for each in counted]
     found: dict[str, ErrorEstimate] = {}
     for k, tally in enumerate(tallies):
-        values, micro = _measured(tally, [each.test[k] for each in counted])
-        in_training = _measured(tally, [each.training[k] for each in counted]) if training else None
-        for m, name in enumerate(tally.names):
-            found[name] = estimate_of(
-                name, values[m].reshape(shape), micro[m],
-                bounds=bounds_of(asked[name]), test_to_train=test_to_train, alpha=alpha,
-            )  # fmt: skip
-            if in_training is not None:
-                of_training = estimate_of(
-                    f"{name} of training rows", in_training[0][m].reshape(shape), in_training[1][m]
-                )
-                found[name] = replace(found[name], training=of_training)
+        parts = [each.test[k] for each in counted]
+        seen = [each.training[k] for each in counted] if training else None
+        found |= estimates_of(
+            tally.names, tally.values(parts), tally.micro(parts), splits.shape, asked, sizes, alpha,
+            None if seen is None else (tally.values(seen), tally.micro(seen)),
+        )  # fmt: skip
     if whole is not None:
-        found.update(_corrected(found, asked, tallies, whole, str(method), test_to_train, alpha))
-    matrices = _matrices(tallies, counted, shape)
+        found |= _with_corrections(found, asked, tallies, whole, str(method), sizes, alpha)
+    matrices = tallies[0].matrices([each.test[0] for each in counted], splits.shape)
+    n_train, n_test = (np.reshape(each, splits.shape) for each in sizes)
     in_order = {name: found[name] for name in asked}
-    return ErrorEstimates(in_order, sizes[0], sizes[1], matrices, splitter, method, level)
+    return ErrorEstimates(in_order, n_train, n_test, matrices, splitter, method, level)
 
 
-def _measured(tally: Tally, counted: list[Any]) -> tuple[Floats, Floats]:
-    return tally.values(counted), tally.micro(counted)
-
-
-def _corrected(
+def _with_corrections(
     found: Mapping[str, ErrorEstimate],
     asked: Asked,
     tallies: Sequence[Tally],
     whole: Sequence[NDArray[Any]],
     method: str,
-    test_to_train: float,
+    sizes: tuple[Any, Any],
     alpha: float,
 ) -> dict[str, ErrorEstimate]:
     """Give the estimates with the .632 or the .632+ value in place of the mean over the replicates."""
@@ -201,18 +192,10 @@ def _corrected(
             best = bounds[1] if is_greater_better(asked[name]) else None
             parts = corrected(err, estimate.value, rate, best)
             value = parts.error_632_plus if method == ".632+" else parts.error_632
-            interval, defined = estimate.confidence_interval, estimate.per_split[~np.isnan(estimate.per_split)]
+            interval = estimate.confidence_interval
             if not np.isnan(interval.low):
                 losses = [each if best is None else best - each for each in (value, estimate.value)]
-                ratio = losses[0] / losses[1] if losses[1] else 1.0
-                interval = resampled_interval(defined, test_to_train, alpha, bounds, ratio, value)
+                ratio = abs(losses[0] / losses[1]) if losses[1] else 1.0
+                interval = interval_about(value, ratio * margin_of(estimate.per_split, sizes, alpha), bounds)
             changed[name] = replace(estimate, value=value, confidence_interval=interval, bootstrap=parts)
     return changed
-
-
-def _matrices(tallies: Sequence[Tally], counted: Sequence[Counted], shape: tuple[int, int]) -> ConfusionMatrix | None:
-    for k, tally in enumerate(tallies):
-        if isinstance(tally, LabelTally) and len(counted) * tally.classes.size**2 <= MOST_KEPT:
-            n = tally.classes.size
-            return ConfusionMatrix(np.stack([each.test[k] for each in counted]).reshape(*shape, n, n), tally.classes)
-    return None

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.split.estimates.plans import Plan
 from fastevals.split.estimates.tallies.base import Tally
 from fastevals.split.learners import Learner
+from fastevals.split.plans import Splits
 
-__all__ = ["Counted", "SplitFit"]
+__all__ = ["Counted", "Fit", "SplitFit", "fits_of", "said_of"]
 
 Rows = NDArray[np.intp]
+
+
+class Fit(NamedTuple):
+    """A learner, the rows that it is fitted to and those that it is tested on, None for all; and which fit it is."""
+
+    learner: Learner
+    train: Rows | None
+    test: Rows | None
+    said: str
 
 
 class Counted(NamedTuple):
@@ -29,16 +38,12 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitFit:
-    """Fits a learner to the training rows of a split and counts what it predicts; of None, fits and predicts all rows.
+    """Makes a fit and counts what it predicts; of one to all rows, gives what it predicts.
 
     Attributes
     ----------
-    learner : Learner
-        What is fitted.
     X, y : data with rows
         All of it.
-    plan : Plan
-        The splits.
     tallies : sequence of Tally
         What is counted.
     positive : label
@@ -47,38 +52,39 @@ class SplitFit:
         Whether training rows are predicted too, as often as they are trained on.
     """
 
-    learner: Learner
     X: Any
     y: Any
-    plan: Plan
     tallies: Sequence[Tally]
     positive: Any
     training: bool
 
-    def __call__(self, item: tuple[int, int] | None) -> Any:
-        """Give what is `Counted` of a repetition's fold, or each tally's predictions of all rows."""
-        if item is None:
-            everything = self._predictions(None, None)
-            return [each.checked(self._name, everything[each.kind]) for each in self.tallies]
-        train, test = self.plan.pair(*item)
-        new = np.concatenate((test, train)) if self.training else test
-        found = self._predictions(train, new)
+    def __call__(self, fit: Fit) -> Any:
+        """Give what is `Counted` of a split, or each tally's predictions of all rows."""
+        name, train, test = f"{fit.learner.name}'s predictions", fit.train, fit.test
+        if train is None or test is None:
+            found = self._predictions(fit.learner, None, None)
+            return [each.checked(name, found[each.kind]) for each in self.tallies]
+        found = self._predictions(fit.learner, train, np.concatenate((test, train)) if self.training else test)
+
+        def counted(rows: Rows, part: slice) -> list[Any]:
+            return [each.of_rows(rows, each.checked(name, found[each.kind][part], rows)) for each in self.tallies]
+
+        in_training = counted(train, slice(test.size, None)) if self.training else []
         n_train = int(np.count_nonzero(np.bincount(train)))
-        in_training = self._counted(train, found, slice(test.size, None)) if self.training else []
-        return Counted(self._counted(test, found, slice(test.size)), in_training, n_train, test.size)
+        return Counted(counted(test, slice(test.size)), in_training, n_train, test.size)
 
-    @property
-    def _name(self) -> str:
-        return f"{self.learner.name}'s predictions"
-
-    def _predictions(self, train: Rows | None, new: Rows | None) -> dict[str, NDArray[Any]]:
+    def _predictions(self, learner: Learner, train: Rows | None, new: Rows | None) -> dict[str, NDArray[Any]]:
         kinds = dict.fromkeys(each.kind for each in self.tallies)
-        return self.learner.predictions(self.X, self.y, train, self.X, new, kinds, self.positive)
-
-    def _counted(self, rows: Rows, found: dict[str, NDArray[Any]], part: slice) -> list[Any]:
-        return [each.of_rows(rows, each.checked(self._name, found[each.kind][part], rows)) for each in self.tallies]
+        return learner.predictions(self.X, self.y, train, self.X, new, kinds, self.positive)
 
 
-def describe(item: tuple[int, int] | None) -> str:
+def fits_of(learner: Learner, splits: Splits) -> Iterator[Fit]:
+    """Go through the fits of a learner on splits."""
+    for number, (train, test) in enumerate(splits.pairs()):
+        repeat, fold = divmod(number, splits.shape[1])
+        yield Fit(learner, train, test, f"repetition {repeat}, fold {fold}")
+
+
+def said_of(fit: Fit) -> str:
     """Say which fit it is."""
-    return "all rows" if item is None else f"repetition {item[0]}, fold {item[1]}"
+    return fit.said

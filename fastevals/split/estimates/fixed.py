@@ -10,17 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals._kernels.test_sets import count_cells
-from fastevals.infer.asked_metrics import bounds_of
+from fastevals._kernels.fold_counts import count_cells
 from fastevals.infer.results import level_of
 from fastevals.measure.asked import as_asked
-from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.split.estimates.asked import tallies_of
-from fastevals.split.estimates.plans import AssignedFolds, CodedSplits, plan_of, shape_of
-from fastevals.split.estimates.result import ErrorEstimates, estimate_of
+from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, estimates_of
 from fastevals.split.estimates.tallies.base import Floats, Tally
-from fastevals.split.estimates.tallies.labels import MOST_KEPT, LabelTally
-from fastevals.split.estimates.tallies.scores import RankTally
+from fastevals.split.plans import AssignedFolds, CodedSplits, plan_of, shape_of
 
 __all__ = ["evaluate_splits"]
 
@@ -98,24 +94,21 @@ def evaluate_splits(
     counted = _count(plan, tallies, predicted, check.as_flag("progress", progress))
     shape = shape_of(plan)
     n_test = counted.n_test.reshape(shape)
-    n_train = plan.n_samples - n_test
-    # A test set of all rows has no rest; its interval is that of a mean.
-    test_to_train = float(n_test.mean() / max(n_train.mean(), 1e-300)) if n_train.any() else 0.0
-    found = {
-        name: estimate_of(
-            name, values[m].reshape(shape), micro[m],
-            bounds=bounds_of(asked[name]), test_to_train=test_to_train, alpha=alpha,
-        )
-        for tally, values, micro in zip(tallies, counted.values, counted.micro, strict=True)
-        for m, name in enumerate(tally.names)
-    }  # fmt: skip
+    sizes = plan.n_samples - n_test, n_test
+    found: dict[str, ErrorEstimate] = {}
+    for tally, values, micro in zip(tallies, counted.values, counted.micro, strict=True):
+        found |= estimates_of(tally.names, values, micro, shape, asked, sizes, alpha)
     in_order = {name: found[name] for name in asked}
-    return ErrorEstimates(in_order, n_train, n_test, _matrices(tallies, counted, shape), splits, None, level)
+    matrices = tallies[0].matrices(counted.parts[0], shape)
+    return ErrorEstimates(in_order, *sizes, matrices, splits, None, level)
 
 
 def _plan(splits: Any, y_true: Any, groups: Any) -> CodedSplits:
     """Give the splits of a splitter or of an array of fold numbers."""
-    if hasattr(splits, "plan") or hasattr(splits, "split"):
+    if check.is_splitter(splits):
+        n = check.check_same_rows(y_true=y_true, groups=groups)
+        if getattr(splits, "stratified", False):
+            check.as_strata("y_true", y_true, n)
         return plan_of("splits", splits, y_true, y_true, groups)
     check.check_not_given("groups", groups, "a splitter")
     return AssignedFolds(*check.as_fold_numbers("splits", splits, check.n_rows("y_true", y_true)))
@@ -135,10 +128,8 @@ def _count(plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any],
     n, n_folds = plan.n_samples, plan.n_folds
     fixed = predicted.ndim == 1
     prepared = [each.prepared(each.checked("y_pred", predicted), n_folds) for each in tallies] if fixed else []
-    ranked = any(isinstance(each, RankTally) for each in tallies)
-    for each in tallies:
-        if isinstance(each, LabelTally):
-            each.keep = plan.n_repeats * n_folds * each.classes.size**2 <= MOST_KEPT
+    asks_tested = not fixed or any(each.asks_tested for each in tallies)
+    keeps = [each.keeps(plan.n_repeats * n_folds) for each in tallies]
     size, nowhere = max(1, WORK // n), np.zeros(n, dtype=np.int32)
 
     def task(start: int) -> tuple[NDArray[np.int64], list[Floats], list[list[Any]], NDArray[Any]]:
@@ -147,16 +138,19 @@ def _count(plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any],
         sizes = np.zeros((stop - start, n_folds, 1), dtype=np.int64)
         count_cells(folds, nowhere, sizes)
         check.check_nonempty_folds(sizes[:, :, 0], start)
-        tested = folds < n_folds if ranked or not fixed else np.empty((0, n), dtype=np.bool_)
+        tested = folds < n_folds if asks_tested else np.empty((0, n), dtype=np.bool_)
         if fixed:
-            found = [[each.of_folds(own, folds, n_folds)] for each, own in zip(tallies, prepared, strict=True)]
+            found = [
+                [each.of_folds(own, folds, n_folds, keep=keep)]
+                for each, own, keep in zip(tallies, prepared, keeps, strict=True)
+            ]
         else:
             found = [[] for _ in tallies]
             for row in range(stop - start):
                 own = _tested_only(predicted[start + row], tested[row])
-                for each, so_far in zip(tallies, found, strict=True):
-                    clean = each.checked(f"y_pred[{start + row}]", own)
-                    so_far.append(each.of_folds(each.prepared(clean, n_folds), folds[row : row + 1], n_folds))
+                for each, so_far, keep in zip(tallies, found, keeps, strict=True):
+                    clean = each.prepared(each.checked(f"y_pred[{start + row}]", own), n_folds)
+                    so_far.append(each.of_folds(clean, folds[row : row + 1], n_folds, keep=keep))
         values = [np.concatenate([each for each, _ in so_far], axis=1) for so_far in found]
         times = tested.sum(axis=0) if fixed else tested
         return sizes[:, :, 0], values, [[part for _, part in so_far] for so_far in found], times
@@ -177,11 +171,3 @@ def _count(plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any],
 def _tested_only(predicted: NDArray[Any], tested: NDArray[np.bool_]) -> NDArray[Any]:
     """Give one repetition's predictions, others in place of those that are in no test set: they may be missing."""
     return predicted if tested.all() else np.where(tested, predicted, predicted[np.argmax(tested)])
-
-
-def _matrices(tallies: Sequence[Tally], counted: _Counted, shape: tuple[int, int]) -> ConfusionMatrix | None:
-    for each, parts in zip(tallies, counted.parts, strict=True):
-        if isinstance(each, LabelTally) and each.keep:
-            k = each.classes.size
-            return ConfusionMatrix(np.concatenate(parts).reshape(*shape, k, k), each.classes)
-    return None

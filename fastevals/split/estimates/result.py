@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import ByMetric, Null
-from fastevals.infer.significance.differences import differences, t_interval
-from fastevals.infer.significance.t_tests import mean_and_error
+from fastevals.infer.asked_metrics import bounds_of
+from fastevals.infer.results import ByMetric
+from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.results import Frozen, Interval
 from fastevals.split.estimates.corrections import BootstrapErrors
 
-__all__ = ["ErrorEstimate", "ErrorEstimates", "estimate_of", "resampled_interval"]
+__all__ = ["ErrorEstimate", "ErrorEstimates", "estimates_of", "interval_about", "margin_of", "no_estimate"]
 
 Floats = NDArray[np.float64]
 
@@ -111,47 +112,62 @@ class ErrorEstimates(ByMetric):
         return {**ByMetric.to_dict(self), "matrices": matrices, "splitter": repr(self.splitter)}
 
 
-def estimate_of(
-    label: str,
-    per_split: Floats,
-    micro: float,
-    *,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
-    test_to_train: float | None = None,
-    alpha: float = 0.05,
-) -> ErrorEstimate:
-    """Make the estimate of a metric from its values in each split; warn of those in which it has none.
+def estimates_of(
+    names: Sequence[str],
+    values: Floats,
+    micro: Floats,
+    shape: tuple[int, int],
+    asked: Mapping[str, Any],
+    sizes: tuple[Any, Any],
+    alpha: float,
+    training: tuple[Floats, Floats] | None = None,
+) -> dict[str, ErrorEstimate]:
+    """Make the estimates of metrics from their values in each split; warn of splits in which one has none.
 
-    Without `test_to_train`, rows of a test set for one of a training set, there is no interval.
+    `values` are those of each metric in each split, `micro` one for each metric; `training` are both of the training
+    rows. `sizes` are the rows of training sets and of test sets.
     """
+    found = {}
+    for m, name in enumerate(names):
+        own = _without_interval(name, values[m].reshape(shape), micro[m])
+        if not math.isnan(own.standard_deviation):
+            interval = interval_about(own.value, margin_of(own.per_split, sizes, alpha), bounds_of(asked[name]))
+            own = replace(own, confidence_interval=interval)
+        if training is not None:
+            seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m])
+            own = replace(own, training=seen)
+        found[name] = own
+    return found
+
+
+def no_estimate(shape: tuple[int, int], *, training: bool = False) -> ErrorEstimate:
+    """Give what stands where there is no estimate: NaN in all splits."""
+    nan = math.nan
+    nothing = ErrorEstimate(nan, nan, Interval(nan, nan), np.full(shape, nan), nan, math.prod(shape))
+    return replace(nothing, training=nothing) if training else nothing
+
+
+def _without_interval(label: str, per_split: Floats, micro: float) -> ErrorEstimate:
     defined = per_split[~np.isnan(per_split)]
     undefined = per_split.size - defined.size
     if undefined:
         check.warn_left_out_splits(label, undefined, per_split.size)
     value, spread = (float(defined.mean()) if defined.size else math.nan), math.nan
-    interval = Interval(math.nan, math.nan)
     if defined.size > 1 and np.isfinite(defined).all():
         spread = float(defined.std(ddof=1))
-        if test_to_train is not None:
-            interval = resampled_interval(defined, test_to_train, alpha, bounds)
-    return ErrorEstimate(value, spread, interval, per_split, float(micro), int(undefined))
+    return ErrorEstimate(value, spread, Interval(math.nan, math.nan), per_split, float(micro), undefined)
 
 
-def resampled_interval(
-    values: Floats,
-    test_to_train: float,
-    alpha: float,
-    bounds: tuple[float, float],
-    ratio: float = 1.0,
-    about: Any = None,
-) -> Interval:
-    """Give Nadeau and Bengio's interval for the mean, clipped to what the metric can be.
+def margin_of(per_split: Floats, sizes: tuple[Any, Any], alpha: float) -> float:
+    """Give half the width of Nadeau and Bengio's interval for the mean; `sizes` as for `estimates_of`.
 
-    It may be moved to be `about` another value, its width times a ratio.
+    Test sets of all rows have no rest to train on: the interval is that of a mean.
     """
-    own = differences(values, np.zeros_like(values))
-    mean, error = (float(np.ldexp(each, own.exponent)) for each in mean_and_error(own, 1 / values.size + test_to_train))
-    centre = mean if about is None else about
-    found = t_interval(centre, ratio * error, Null("t", (values.size - 1,)), "two-sided", alpha)
-    low, high = (float(np.clip(end, *bounds)) for end in found)
+    n_train, n_test = (float(np.sum(each)) for each in sizes)
+    return corrected_t_margin(per_split[~np.isnan(per_split)], n_test / n_train if n_train else 0.0, alpha)
+
+
+def interval_about(value: float, margin: float, bounds: tuple[float, float]) -> Interval:
+    """Give an interval about a value, clipped to what the metric can be."""
+    low, high = (float(np.clip(end, *bounds)) for end in (value - margin, value + margin))
     return Interval(low, high)

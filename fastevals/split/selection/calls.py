@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals._random import seed_key
-from fastevals.split.fitting import Failure, run_fits
+from fastevals.split.estimates.fits import Fit
+from fastevals.split.fitting import Failure
+from fastevals.split.learners import Learner
+from fastevals.split.plans import Splits
 from fastevals.split.rows import take_rows
-from fastevals.split.selection.nested import Chosen, NestedEstimate
+from fastevals.split.selection.nested import NestedEstimate, OuterFailure
 from fastevals.split.selection.result import CandidateResult, ModelSelection
 from fastevals.split.splitters import HoldOut, KFold, Pair
-from fastevals.split.trials.candidates import Candidate, best_of, candidates_of
+from fastevals.split.trials.candidates import Candidate, Choice, best_of, candidates_of
 from fastevals.split.trials.passes import Measurement, Outcome, Trial, raise_if_all_failed
-from fastevals.split.trials.plans import PartPlan
 
 __all__ = ["select_model"]
+
+Rows = NDArray[np.intp]
 
 
 def select_model(
@@ -94,11 +99,12 @@ def select_model(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is undefined in some splits: they are left out of a candidate's mean.
+        If the metric is undefined in some splits: they are left out of a candidate's mean. If an outer split has no
+        value, as fits failed there: it is left out of the nested mean.
 
     Notes
     -----
-    A candidate of which a fit raises has no estimate and is not chosen; what was raised is in its `failure`. Of equal
+    A candidate of which a fit raises has an estimate of NaN and is not chosen; its `failure` says what. Of equal
     means the first candidate's is taken: put simpler ones first.
 
     The best validation value is the least of many estimates, each with an error of its own, and so too optimistic [1]_.
@@ -133,29 +139,33 @@ def select_model(
     splits = _Splits(measured, int(seed_key("rng", rng)))
     held_out = None if test is None else splits.test_part(test)
     rows = np.arange(measured.n_samples) if held_out is None else held_out.train
-    outer = None if nested is None else measured.plan("nested", splits.folds("nested", nested, 2), rows)
-    outer_pairs = splits.pairs("nested", outer)
-    searches = [rows, *(pair.train for pair in outer_pairs)]
+    seen = f"all {rows.size} rows" if held_out is None else f"the {rows.size} rows of the training part"
+    outer = None if nested is None else splits.made("nested", nested, splits.folds("nested", nested, 2), rows, seen)
+    outer_pairs = [] if outer is None else _to_split_further("nested", outer)
     inner = splits.folds("splitter", splitter, 1)
-    plans = [measured.plan("splitter", inner, each) for each in searches]
-    trials = [[Trial(candidate, plan) for candidate in tried] for plan in plans]
-    fits = iter(measured.fits([each for search in trials for each in search], n_jobs=n_jobs, progress=progress))
-    found = [[measured.outcome(trial, next(fits)) for trial in search] for search in trials]
+    searches = [splits.made("splitter", splitter, inner, rows, seen)] + [
+        splits.made("splitter", splitter, inner, part, f"the {part.size} training rows of the outer split {k}")
+        for k, (part, _) in enumerate(outer_pairs)
+    ]
+    trials = [[Trial(candidate, each) for candidate in tried] for each in searches]
+    outcomes = iter(measured.outcomes([each for search in trials for each in search], n_jobs=n_jobs, progress=progress))
+    found = [list(islice(outcomes, len(tried))) for _ in searches]
 
-    raise_if_all_failed(found[0])
+    raise_if_all_failed(trials[0], found[0])
     best = check.check_some_defined(measured.metric, _best(found[0], better), len(tried), "candidates")
     estimate = None
     if outer is not None:
-        places = [_best(outcomes, better) for outcomes in found[1:]]
-        chosen = [None if k is None else tried[k] for k in places]
-        estimate = _nested(measured, chosen, outer_pairs, outer.shape, n_jobs)
-    test_value = None if held_out is None else _on_test_part(measured, tried[best], held_out)
-    learner, whole = tried[best].learner, np.arange(measured.n_samples)
-    refits = [tried[best]] if learner.is_estimator else []
-    models = list(run_fits(lambda each: each.learner.fit(X, y), refits, describe=lambda each: f"{each}, all rows"))
+        estimate = _nested(measured, tried, found[1:], better, outer_pairs, outer.shape, n_jobs)
+    choice, learner = tried[best]
+    test_value = None
+    if held_out is not None:
+        measure = measured.fits([Fit(learner, *held_out, f"{choice}, the training part")], 1)
+        test_value = measured.estimate(measure, (1, 1)).value
+    whole = take_rows(X, None), take_rows(y, None)  # copies: later changes to the user's data change nothing
+    model = _refit(choice, learner, *whole) if learner.is_estimator else None
     results = tuple(
-        CandidateResult(each.name, each.params, outcome.estimate, outcome.said)
-        for each, outcome in zip(tried, found[0], strict=True)
+        CandidateResult(each.choice, own, None if failure is None else str(failure))
+        for each, (own, failure) in zip(tried, found[0], strict=True)
     )
     return ModelSelection(
         metric=measured.metric,
@@ -166,9 +176,9 @@ def select_model(
         test_value=test_value,
         test_rows=None if held_out is None else held_out.test,
         nested=estimate,
-        model=models[0] if models else None,
+        model=model,
         _learner=learner,
-        _data=None if learner.is_estimator else (take_rows(X, whole), take_rows(y, whole)),
+        _data=None if learner.is_estimator else whole,
     )
 
 
@@ -185,48 +195,76 @@ class _Splits(NamedTuple):
             return value
         return KFold(n_folds, stratified=self.measured.of_classes, rng=[self.key, stream])
 
+    def made(self, name: str, value: Any, splitter: Any, part: Rows | None, of: str) -> Splits:
+        """Give the splits of some rows, or of all, that a splitter makes, given as a value; `of` says which rows."""
+        if splitter is not value and splitter.stratified:
+            kind = type(splitter).__name__
+            of += f"; stratified as the metric is of classes, which {name}={kind}({check.show(value)}) is not"
+        with check.naming(name, f"of {of}"):
+            return self.measured.splits(name, splitter, part)
+
     def test_part(self, value: Any) -> Pair:
         """Give the rows of the training part and those of the test part."""
+        splitter = value
         if not check.is_splitter(value):
             size = check.as_share_or_count("test", value)
             stratified = self.measured.of_classes and self.measured.groups is None
-            value = HoldOut(size, stratified=stratified, rng=[self.key, 0])
-        pairs = self.pairs("test", self.measured.plan("test", value))
+            splitter = HoldOut(size, stratified=stratified, rng=[self.key, 0])
+        made = self.made("test", value, splitter, None, f"all {self.measured.n_samples} rows")
+        pairs = _to_split_further("test", made)
         check.check_one_split("test", len(pairs))
         return pairs[0]
 
-    def pairs(self, name: str, plan: PartPlan | None) -> list[Pair]:
-        """Give the splits of a plan whose training parts are to be split further."""
-        pairs = [] if plan is None else [Pair(*plan.pair(*at)) for at in plan.items]
-        for pair in pairs:
-            check.check_distinct_rows(name, pair.train)
-        return pairs
+
+def _to_split_further(name: str, splits: Splits) -> list[Pair]:
+    """Give splits whose training parts are to be split further."""
+    pairs = list(splits.pairs())
+    for pair in pairs:
+        check.check_distinct_rows(name, pair.train)
+    return pairs
 
 
 def _best(outcomes: Sequence[Outcome], maximize: bool) -> int | None:
-    return best_of(np.array([each.value for each in outcomes]), maximize)
+    return best_of(np.array([estimate.value for estimate, _ in outcomes]), maximize)
 
 
 def _nested(
     measured: Measurement,
-    chosen: Sequence[Candidate | None],
+    tried: Sequence[Candidate],
+    searches: Sequence[Sequence[Outcome]],
+    maximize: bool,
     pairs: Sequence[Pair],
     shape: tuple[int, int],
     n_jobs: int | None,
 ) -> NestedEstimate:
-    """Measure what was chosen in each outer split on its test rows."""
-    trials = [
-        Trial(each, PartPlan.of_pair(*pair)) for each, pair in zip(chosen, pairs, strict=True) if each is not None
+    """Choose in each outer split by its search, and measure what was chosen on its test rows."""
+    places = [_best(each, maximize) for each in searches]
+    chosen = [None if k is None else tried[k] for k in places]
+    fits = [
+        Fit(each.learner, *pair, "all training rows of the outer split")
+        for each, pair in zip(chosen, pairs, strict=True)
+        if each is not None
     ]
-    fits = iter(measured.fits(trials, n_jobs=n_jobs, progress=False))
-    none = Failure(ValueError("all candidates failed"))
-    estimate = measured.estimate([none if each is None else next(fits)[0] for each in chosen], shape)
-    return NestedEstimate(estimate, tuple(None if each is None else Chosen(each.name, each.params) for each in chosen))
+    counted = iter(measured.fits(fits, len(fits), keep_failures=True, n_jobs=n_jobs))
+    found = [None if each is None else next(counted) for each in chosen]
+    failures = []
+    for k, (search, own, measure) in enumerate(zip(searches, chosen, found, strict=True)):
+        tries = [(each, failure) for each, (_, failure) in zip(tried, search, strict=True)]
+        for candidate, failure in (*tries, (own, measure)):
+            if candidate is not None and isinstance(failure, Failure):
+                failures.append(OuterFailure(k, candidate.choice, str(failure)))
+    names = tuple(None if each is None else each.choice for each in chosen)
+    result = NestedEstimate(measured.estimate(found, shape), names, tuple(failures))
+    missing = sum(each is None or isinstance(each, Failure) for each in found)
+    if missing:
+        check.warn_outer_splits(measured.metric, missing, len(found), result.failed())
+    return result
 
 
-def _on_test_part(measured: Measurement, chosen: Candidate, pair: Pair) -> float:
-    """Measure the chosen candidate on the test part."""
-    trial = Trial(chosen, PartPlan.of_pair(*pair))
-    outcome = measured.outcome(trial, measured.fits([trial], n_jobs=None, progress=False)[0])
-    raise_if_all_failed([outcome])
-    return outcome.value
+def _refit(choice: Choice, learner: Learner, X: Any, y: Any) -> Any:
+    """Fit the chosen estimator to all rows."""
+    try:
+        return learner.fit(X, y)
+    except Exception as error:
+        Failure(error, f"{choice}, all rows").noted()
+        raise

@@ -7,21 +7,22 @@ from typing import Any, NamedTuple
 
 from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import ErrorEstimate
-from fastevals.split.trials.candidates import labelled
+from fastevals.split.trials.candidates import Choice
 
-__all__ = ["Chosen", "NestedEstimate"]
+__all__ = ["NestedEstimate"]
 
 MOST = 3  # candidates named
 
 
-class Chosen(NamedTuple):
-    """A learner's name and the parameters it was chosen with."""
+class OuterFailure(NamedTuple):
+    """A candidate of which a fit failed in an outer split, and what was raised first."""
 
-    name: str
-    params: dict[str, Any]
+    split: int
+    choice: Choice
+    failure: str
 
     def __str__(self) -> str:
-        return labelled(self.name, self.params)
+        return f"{self.choice} in outer split {self.split}: {self.failure}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -33,7 +34,11 @@ class NestedEstimate(Frozen):
     estimate : ErrorEstimate
         Over the outer splits; NaN in one where all candidates, or the fit of the chosen one, failed.
     chosen : tuple of (name, params), or None
-        What was chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None where all failed.
+        What was chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None where none has a
+        value.
+    failures : tuple of (split, choice, failure)
+        What was raised in outer splits, numbered as in `chosen`: the first of each candidate that failed in the search,
+        which was made without it, or of the fit of the chosen one.
 
     Examples
     --------
@@ -48,7 +53,8 @@ class NestedEstimate(Frozen):
     """
 
     estimate: ErrorEstimate
-    chosen: tuple[Chosen | None, ...]
+    chosen: tuple[Choice | None, ...]
+    failures: tuple[OuterFailure, ...]
 
     def counts(self) -> dict[str, int]:
         """Give how often each candidate was chosen, the most often first: one that changes is a matter of chance."""
@@ -58,11 +64,27 @@ class NestedEstimate(Frozen):
     def often(self) -> str:
         """Say which candidates were chosen most often."""
         said = [f"{count} x {name}" for name, count in self.counts().items()]
+        if not said:
+            return "none"
         return ", ".join(said[:MOST]) + (f", ... ({len(said)} in all)" if len(said) > MOST else "")
 
+    def failed(self) -> str:
+        """Say how many failed, and what the first raised; nothing if none did."""
+        if not self.failures:
+            return ""
+        n = len(self.failures)
+        return f"{n} {'fit' if n == 1 else 'fits'} failed in the outer splits, the first: {self.failures[0]}"
+
     def __repr__(self) -> str:
-        return f"NestedEstimate({self.estimate!r}, chosen {self.often()})"
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"NestedEstimate({self.estimate!r}, chosen {self.often()}{failed})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the estimate and what was chosen, arrays as lists."""
-        return {"estimate": self.estimate.to_dict(), "chosen": [each and each._asdict() for each in self.chosen]}
+        """Give the estimate, what was chosen and what failed, arrays as lists."""
+        return {
+            "estimate": self.estimate.to_dict(),
+            "chosen": [each and each.to_dict() for each in self.chosen],
+            "failures": [
+                {"split": each.split, **each.choice.to_dict(), "failure": each.failure} for each in self.failures
+            ],
+        }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.results import Frozen, Interval, as_list
+from fastevals.measure.results import Frozen, as_list
 from fastevals.split.estimates.result import ErrorEstimate
 from fastevals.split.learners import Learner
 from fastevals.split.selection.nested import NestedEstimate
 from fastevals.split.selection.sensitivity import Sensitivity, sensitivity_of, varied_parameters
-from fastevals.split.trials.candidates import labelled, written
+from fastevals.split.trials.candidates import Choice
+from fastevals.split.trials.lines import figures
 
 __all__ = ["CandidateResult", "ModelSelection"]
 
@@ -29,50 +29,42 @@ class CandidateResult(Frozen):
 
     Attributes
     ----------
-    name : str
-        The learner's.
-    params : dict
-        The parameters of the grid.
-    estimate : ErrorEstimate or None
-        Over the validation splits; None where a fit failed.
+    choice : (name, params)
+        The learner's name and the parameters of the grid, which can be read here too: ``result.params``.
+    estimate : ErrorEstimate
+        Over the validation splits; NaN where a fit failed.
     failure : str or None
         What was raised, and in which fit.
     """
 
-    name: str
-    params: dict[str, Any]
-    estimate: ErrorEstimate | None
+    choice: Choice
+    estimate: ErrorEstimate
     failure: str | None
 
     @property
+    def name(self) -> str:
+        """The learner's."""
+        return self.choice.name
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the grid."""
+        return self.choice.params
+
+    @property
     def value(self) -> float:
-        """Mean over the validation splits, NaN where a fit failed or the metric is undefined."""
-        return math.nan if self.estimate is None else self.estimate.value
-
-    @property
-    def standard_deviation(self) -> float:
-        """Of the splits."""
-        return math.nan if self.estimate is None else self.estimate.standard_deviation
-
-    @property
-    def confidence_interval(self) -> Interval:
-        """Of the mean."""
-        return Interval(math.nan, math.nan) if self.estimate is None else self.estimate.confidence_interval
-
-    @property
-    def per_split(self) -> NDArray[np.float64] | None:
-        """Each split's value, of shape (n_repeats, n_folds)."""
-        return None if self.estimate is None else self.estimate.per_split
+        """The estimate's: the mean over the validation splits."""
+        return self.estimate.value
 
     def __str__(self) -> str:
-        return labelled(self.name, self.params)
+        return str(self.choice)
 
     def __repr__(self) -> str:
         return f"CandidateResult({self}, {'failed' if self.failure else f'{self.value:.4g}'})"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields, arrays as lists."""
-        return {**Frozen.to_dict(self), "estimate": None if self.estimate is None else self.estimate.to_dict()}
+        return {**self.choice.to_dict(), "estimate": self.estimate.to_dict(), "failure": self.failure}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -175,7 +167,7 @@ class ModelSelection(Frozen):
 
     def table(self) -> str:
         """Give a table as text: the candidates by their values, and what the chosen one does on the test part."""
-        from fastevals.show.words import aligned, digits, printable, without_middle, wrapped
+        from fastevals.show.words import aligned, printable, without_middle, wrapped, written
 
         ranked = self.ranked()
         parameters = list(dict.fromkeys(name for each in ranked for name in each.params))
@@ -183,33 +175,35 @@ class ModelSelection(Frozen):
 
         def cells(each: CandidateResult) -> list[str]:
             said = [written(each.params.get(name, "")) for name in parameters]
-            numbers = (each.value, each.standard_deviation, *each.confidence_interval)
+            numbers = (each.value, each.estimate.standard_deviation, *each.estimate.confidence_interval)
             mark = "chosen" if each is self.best else "failed" if each.failure else ""
             first = [each.name, *said] if named else said
-            return [*(without_middle(printable(word), LONGEST) for word in first), *map(digits, numbers), mark]
+            return [*(without_middle(printable(word), LONGEST) for word in first), *map(figures, numbers), mark]
 
         head = [*(["candidate"] if named else []), *parameters, "value", "sd", "low", "high", ""]
         (lines,) = aligned([[head, *map(cells, ranked[:MOST_ROWS])]])
         if len(ranked) > MOST_ROWS:
             lines.append(f"... {len(ranked) - MOST_ROWS} more")
-        n_splits = 0 if self.best.per_split is None else self.best.per_split.size
+        n_splits = self.best.estimate.per_split.size
         order = "greatest" if self.maximize else "least"
         title = f"{self.metric} on {n_splits} validation splits, the {order} first; the best of many is too optimistic"
         failed = [f"{each}: {each.failure}" for each in self.candidates if each.failure]
         more = [f"... {len(failed) - MOST_FAILURES} more failed"] if len(failed) > MOST_FAILURES else []
-        said = [*failed[:MOST_FAILURES], *more, *self._honest(digits)]
+        said = [*failed[:MOST_FAILURES], *more, *self._honest()]
         return "\n".join([*wrapped(title), *lines, *(line for text in said for line in wrapped(text))])
 
-    def _honest(self, digits: Any) -> list[str]:
+    def _honest(self) -> list[str]:
         """Say what rows say that the choice was not made by."""
         said = []
         if self.test_value is not None and self.test_rows is not None:
-            said.append(f"test part ({self.test_rows.size} rows): {digits(self.test_value)}")
+            said.append(f"test part ({self.test_rows.size} rows): {figures(self.test_value)}")
         if self.nested is not None:
             estimate = self.nested.estimate
-            low, high = map(digits, estimate.confidence_interval)
+            low, high = map(figures, estimate.confidence_interval)
             of = f"nested ({estimate.per_split.size} outer splits)"
-            said.append(f"{of}: {digits(estimate.value)} [{low}, {high}], chosen {self.nested.often()}")
+            said.append(f"{of}: {figures(estimate.value)} [{low}, {high}], chosen {self.nested.often()}")
+            if self.nested.failures:
+                said.append(self.nested.failed())
         return said
 
     def __repr__(self) -> str:
@@ -224,7 +218,7 @@ class ModelSelection(Frozen):
             "metric": self.metric,
             "maximize": self.maximize,
             "confidence_level": self.confidence_level,
-            "best": {"name": self.best.name, "params": self.best.params},
+            "best": self.best.choice.to_dict(),
             "candidates": [each.to_dict() for each in self.candidates],
             "test_value": self.test_value,
             "test_rows": as_list(self.test_rows),

@@ -10,8 +10,9 @@ import numpy as np
 
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen
-from fastevals.split.trials.candidates import best_of, same_value, written
-from fastevals.split.trials.lines import ErrorLine
+from fastevals.split.estimates.result import no_estimate
+from fastevals.split.trials.candidates import best_of, json_value, same_value
+from fastevals.split.trials.lines import ErrorLine, figures
 
 __all__ = ["Sensitivity", "sensitivity_of", "varied_parameters"]
 
@@ -66,20 +67,20 @@ class Sensitivity(Frozen):
     @property
     def range(self) -> float:
         """The largest less the least mean with the other parameters as chosen: how much this one matters."""
-        return float(np.nanmax(self.as_chosen.value) - np.nanmin(self.as_chosen.value))
+        return float(np.nanmax(self.as_chosen.values) - np.nanmin(self.as_chosen.values))
 
     def table(self) -> str:
         """Give a table as text: at each value the estimates with the others as chosen, and at their best."""
-        from fastevals.show.words import aligned, digits, printable, wrapped
+        from fastevals.show.words import aligned, printable, wrapped, written
 
         others = ", ".join(f"{name}={check.show(value)}" for name, value in self.others.items())
         head = [self.parameter, "as chosen", "low", "high", "", "at best", "low", "high"]
         rows = [
             [
                 printable(written(value)),
-                *(digits(float(each[k])) for each in (self.as_chosen.value, self.as_chosen.low, self.as_chosen.high)),
+                *(figures(float(each[k])) for each in (self.as_chosen.values, self.as_chosen.low, self.as_chosen.high)),
                 "chosen" if k == self.chosen else "",
-                *(digits(float(each[k])) for each in (self.at_best.value, self.at_best.low, self.at_best.high)),
+                *(figures(float(each[k])) for each in (self.at_best.values, self.at_best.low, self.at_best.high)),
             ]
             for k, value in enumerate(self.values)
         ]
@@ -96,7 +97,8 @@ class Sensitivity(Frozen):
     def to_dict(self) -> dict[str, Any]:
         """Give the fields, arrays as lists."""
         lines = {"as_chosen": self.as_chosen.to_dict(), "at_best": self.at_best.to_dict()}
-        return {**Frozen.to_dict(self), **lines, "range": self.range}
+        own = {name: json_value(getattr(self, name)) for name in ("values", "others", "best_others")}
+        return {**Frozen.to_dict(self), **own, **lines, "range": self.range}
 
 
 def varied_parameters(candidates: Sequence[Any], best: Any) -> list[str]:
@@ -120,23 +122,23 @@ def sensitivity_of(
     own = [each for each in candidates if each.name == best.name and parameter in each.params]
     others = {name: value for name, value in best.params.items() if name != parameter}
     values = _values_of(own, parameter)
+    nothing = no_estimate(best.estimate.per_split.shape)
     as_chosen, at_best, best_others = [], [], []
     for value in values:
         here = [each for each in own if same_value(each.params[parameter], value)]
         alike = [each for each in here if _others_are(each, parameter, others)]
-        as_chosen.append(alike[0].estimate if alike else None)
+        as_chosen.append(alike[0].estimate if alike else nothing)
         k = best_of(np.array([each.value for each in here]), maximize)
-        at_best.append(None if k is None else here[k].estimate)
+        at_best.append(nothing if k is None else here[k].estimate)
         best_others.append({} if k is None else {n: v for n, v in here[k].params.items() if n != parameter})
-    shape = best.estimate.per_split.shape
     return Sensitivity(
         metric=metric,
         parameter=parameter,
         values=tuple(values),
         chosen=next(k for k, value in enumerate(values) if same_value(value, best.params[parameter])),
         others=others,
-        as_chosen=ErrorLine.of(as_chosen, shape),
-        at_best=ErrorLine.of(at_best, shape),
+        as_chosen=ErrorLine.of(as_chosen),
+        at_best=ErrorLine.of(at_best),
         best_others=tuple(best_others),
         confidence_level=level,
     )

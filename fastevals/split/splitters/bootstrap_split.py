@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals._kernels.draws import ROW_LIMITS
 from fastevals._kernels.splits import draw_with_replacement
-from fastevals.infer.bootstrap.samples.urn import Rows
-from fastevals.split.splitters.base import Codes, SplitPlan, Splitter, key_of_seed, settle
+from fastevals._random import seed_key
+from fastevals.infer.bootstrap.samples.urn import row_limits
+from fastevals.split.splitters.base import Codes, SplitPlan, Splitter, settle
 from fastevals.split.splitters.layout import Layout
 
 __all__ = ["BootstrapSplit"]
@@ -66,7 +67,7 @@ class BootstrapSplit(Splitter):
             self,
             n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1),
             stratified=check.as_flag("stratified", self.stratified),
-            _key=key_of_seed(self.rng),
+            _key=int(seed_key("rng", self.rng)),
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
@@ -108,7 +109,7 @@ class Redrawn:
     @classmethod
     def of(cls, layout: Layout, key: int) -> Redrawn:
         """Draw from a layout."""
-        of_size = {size: Rows(size).limits for size in set(layout.sizes.tolist())}
+        of_size = {size: row_limits(size) for size in set(layout.sizes.tolist())}
         found = [of_size[size] for size in layout.sizes.tolist()]
         limits = np.zeros((len(found), ROW_LIMITS), dtype=np.uint32)
         for row, each in zip(limits, found, strict=True):

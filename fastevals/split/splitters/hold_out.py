@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.split.splitters.base import SplitPlan, Splitter, key_of_seed, settle, smallest_type
+from fastevals._random import seed_key
+from fastevals.split.splitters.base import SplitPlan, Splitter, settle
 from fastevals.split.splitters.layout import Layout
 from fastevals.split.splitters.shuffled import Shuffled
 from fastevals.split.splitters.sizes import NEITHER, TEST, TRAIN, VALIDATION, AskedSizes, class_sizes
@@ -55,7 +56,8 @@ class HoldOut(Splitter):
     Notes
     -----
     All splits of these sizes are equally likely. Given groups, sizes are of groups, each in one part whole; stratified,
-    a group must be of one class.
+    a group must be of one class. Training rows are ascending: scikit-learn's ``learning_curve``, which takes the first
+    of them, needs ``shuffle=True``.
 
     Examples
     --------
@@ -92,7 +94,7 @@ class HoldOut(Splitter):
             **sizes,
             n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1),
             stratified=check.as_flag("stratified", self.stratified),
-            _key=key_of_seed(self.rng),
+            _key=int(seed_key("rng", self.rng)),
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
@@ -140,6 +142,6 @@ class HoldOut(Splitter):
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
         layout, counts = self._layout(n_samples, y, groups)
         order = np.argsort(counts.sum(axis=0), kind="stable")
-        dtype = smallest_type(NEITHER)
+        dtype = np.min_scalar_type(NEITHER)
         draw = Shuffled.of(layout, order, counts[:, order], dtype, self._key)
         return SplitPlan(layout, draw, dtype, self.n_repeats)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.split.splitters.base import Draw, SplitPlan, Splitter, key_of_seed, settle, smallest_type
+from fastevals._random import seed_key
+from fastevals.split.splitters.base import Draw, SplitPlan, Splitter, settle
 from fastevals.split.splitters.layout import Layout
 from fastevals.split.splitters.shuffled import Shuffled
 from fastevals.split.splitters.spread import Spread, count_classes
@@ -82,7 +83,7 @@ class KFold(Splitter):
             n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1),
             shuffle=check.as_flag("shuffle", self.shuffle),
             stratified=check.as_flag("stratified", self.stratified),
-            _key=key_of_seed(self.rng),
+            _key=int(seed_key("rng", self.rng)),
         )
         check.check_random_repeats(self.n_repeats, self.shuffle)
 
@@ -94,7 +95,7 @@ class KFold(Splitter):
         because = f"n_splits={self.n_splits}"
         layout = Layout.of(n_samples, groups, y, stratified=self.stratified and groups is None)
         layout.check_sizes(self.n_splits, because)
-        dtype = smallest_type(self.n_splits - 1)
+        dtype = np.min_scalar_type(self.n_splits - 1)
         if layout.of_row is not None:
             counts = count_classes(layout, y, self.n_splits, because) if self.stratified else None
             draw: Draw = Spread.of(layout, counts, self.n_splits, self._key if self.shuffle else None)

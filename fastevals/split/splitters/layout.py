@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.label_tuples import number_labels
 
-__all__ = ["Layout", "number_classes", "number_groups"]
+__all__ = ["Layout", "number_classes"]
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
@@ -53,7 +53,7 @@ class Layout:
             labels, codes = number_classes(y, n_samples)
         if groups is not None:
             array = check.as_row_groups("groups", groups, n_samples)
-            of_row, first = number_groups(array)
+            of_row, first = _number_groups(array)
             n_units = first.size
             if codes is not None:
                 check.check_groups_of_one_class("groups", array, codes, codes[first][of_row])
@@ -90,7 +90,7 @@ def number_classes(y: Any, n_samples: int) -> tuple[NDArray[Any], Ints]:
     return labels, codes
 
 
-def number_groups(groups: NDArray[Any]) -> tuple[Numbers, Ints]:
+def _number_groups(groups: NDArray[Any]) -> tuple[Numbers, Ints]:
     """Give the number of each row's group, and the first row of each group."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     seen = np.argsort(first)

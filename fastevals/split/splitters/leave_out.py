@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
 from fastevals._kernels.splits import fill_combinations
-from fastevals.split.splitters.base import Codes, Draw, SplitPlan, Splitter, key_of_seed, settle, smallest_type
+from fastevals._random import seed_key
+from fastevals.split.splitters.base import Codes, Draw, SplitPlan, Splitter, settle
 from fastevals.split.splitters.layout import Layout
 from fastevals.split.splitters.shuffled import Fixed, Shuffled
 from fastevals.split.splitters.sizes import TEST, TRAIN
@@ -36,7 +37,7 @@ class LeaveOneOut(Splitter):
         layout = Layout.of(n_samples, groups)
         layout.check_sizes(2, "LeaveOneOut")
         n = layout.n_units
-        dtype = smallest_type(n - 1)
+        dtype = np.min_scalar_type(n - 1)
         return SplitPlan(layout, Fixed(np.arange(n, dtype=dtype)), dtype, 1, n, first=0, training="others")
 
 
@@ -75,7 +76,7 @@ class LeavePOut(Splitter):
     _key: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        settle(self, p=check.check_integer("p", self.p, low=1), _key=key_of_seed(self.rng))
+        settle(self, p=check.check_integer("p", self.p, low=1), _key=int(seed_key("rng", self.rng)))
         if self.n_repeats is not None:
             settle(self, n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1))
 
@@ -87,7 +88,7 @@ class LeavePOut(Splitter):
         layout = Layout.of(n_samples, groups)
         n = layout.n_units
         check.check_left_out(self.p, n, layout.unit)
-        dtype = smallest_type(TEST)
+        dtype = np.min_scalar_type(TEST)
         if self.n_repeats is None:
             draw: Draw = Combinations(n, self.p)
             return SplitPlan(layout, draw, dtype, math.comb(n, self.p))

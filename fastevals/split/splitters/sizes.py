@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 
-__all__ = ["NEITHER", "TEST", "TRAIN", "VALIDATION", "AskedSizes", "class_sizes"]
+__all__ = ["NEITHER", "TEST", "TRAIN", "VALIDATION", "AskedSizes", "class_sizes", "units_of"]
 
 TRAIN, TEST, VALIDATION, NEITHER = range(4)  # the codes of the parts
 
@@ -33,11 +33,11 @@ class AskedSizes(NamedTuple):
 
         As scikit-learn's: a share is rounded up for test and validation, down for training.
         """
-        sizes = {"test": _units(self.test_size, n, math.ceil)}
+        sizes = {"test": units_of(self.test_size, n, math.ceil)}
         if self.validation_size is not None:
-            sizes["validation"] = _units(self.validation_size, n, math.ceil)
+            sizes["validation"] = units_of(self.validation_size, n, math.ceil)
         rest = n - sum(sizes.values())
-        train = rest if self.train_size is None else _units(self.train_size, n, math.floor)
+        train = rest if self.train_size is None else units_of(self.train_size, n, math.floor)
         if isinstance(self.train_size, float):
             train = min(train, rest)  # all other shares were rounded up
         sizes["training"] = train
@@ -45,7 +45,8 @@ class AskedSizes(NamedTuple):
         return np.array([train, sizes["test"], sizes.get("validation", 0), rest - train])
 
 
-def _units(size: Size, n: int, rounded: Callable[[float], int]) -> int:
+def units_of(size: Size, n: int, rounded: Callable[[float], int]) -> int:
+    """Give a number of units, or a share of n as one."""
     if isinstance(size, int):
         return size
     exact = size * n

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals._random import seed_key
 from fastevals.measure.bias_variance import BiasVarianceSummary, Decomposition
 from fastevals.measure.bias_variance.calls import LOSSES
 from fastevals.split.fitting import run_fits
 from fastevals.split.learners import Learner, learner_of
-from fastevals.split.splitters.layout import Layout
 from fastevals.split.training_sets.draws import TrainingSets
 from fastevals.split.training_sets.result import BiasVarianceCurve
 
 __all__ = ["bias_variance_curve", "bias_variance_over_training_sets"]
-
-MOST_SETS = 1_000_000
 
 
 def bias_variance_over_training_sets(
@@ -63,7 +59,7 @@ def bias_variance_over_training_sets(
         The truth of these rows. Where it was observed with noise, the noise counts as bias.
     n_sets : int
         Training sets, at least 2 and at most 1,000,000.
-    train_size : int or float in (0, 1), optional
+    train_size : int or float in (0, 1], optional
         Rows of a training set, or their share of all; by default as many as `X` has. Of groups where there are some.
     replace : bool
         Whether a row may be drawn again (a bootstrap), or all rows of a training set are different ones.
@@ -112,14 +108,11 @@ def bias_variance_over_training_sets(
     >>> bias_variance_over_training_sets(straight_line, x[::2], x[::2] ** 2, x[1::2], x[1::2] ** 2, rng=0)
     BiasVariance(expected_loss=0.1147, bias_squared=0.1018, variance=0.01287, n_models=200, n_samples=20)
     """
-    cases = _Cases(
-        fit_predict, X, y, X_test, y_test, n_sets=n_sets, replace=replace, groups=groups, params=params,
-        y_observed=y_observed, loss=loss, decomposition=decomposition, labels=labels, sample_weight=sample_weight,
-        per_sample=per_sample, rng=rng,
-    )  # fmt: skip
-    case = _Case("", cases.learner, cases.sets.size("train_size", train_size))
-    (found,) = cases.decompose([case], n_jobs, progress)
-    return found
+    learner = learner_of("fit_predict", fit_predict, params)
+    sets = TrainingSets.of(X, y, groups, n_sets, replace, rng)
+    options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
+    case = _Case("", learner, sets.size("train_size", train_size))
+    return _decompose([case], (X, y, X_test, y_test), sets, options, n_jobs, progress)[0]
 
 
 def bias_variance_curve(
@@ -161,7 +154,7 @@ def bias_variance_curve(
     values : sequence
         Its values.
     train_sizes : sequence of int or of float, optional
-        Instead of these: sizes of training sets, all numbers of rows (or groups) or all shares of them.
+        Instead of these: sizes of training sets, as `train_size`, all numbers or all shares.
     n_sets, train_size, replace, groups, params, y_observed, loss, decomposition, labels, sample_weight, per_sample, \
     rng, n_jobs, progress
         As for `bias_variance_over_training_sets`.
@@ -192,21 +185,20 @@ def bias_variance_curve(
     3
     """
     check.check_parameter_or_sizes(parameter, values, train_sizes, train_size)
-    cases = _Cases(
-        fit_predict, X, y, X_test, y_test, n_sets=n_sets, replace=replace, groups=groups, params=params,
-        y_observed=y_observed, loss=loss, decomposition=decomposition, labels=labels, sample_weight=sample_weight,
-        per_sample=per_sample, rng=rng,
-    )  # fmt: skip
-    learner, sets = cases.learner, cases.sets
+    learner = learner_of("fit_predict", fit_predict, params)
+    sets = TrainingSets.of(X, y, groups, n_sets, replace, rng)
+    options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
+    found: list[Any]
     if parameter is None:
-        found = check.as_train_sizes("train_sizes", train_sizes, sets.layout.n_units)
-        over = sets.layout.unit
-        todo = [_Case(f" of {n} {over}", learner, sets.size("train_sizes", n)) for n in found]
+        found = sets.sizes("train_sizes", train_sizes)
+        cases = [_Case(f" of {size} {sets.layout.unit}", learner, size) for size in found]
     else:
+        check.check_varies_only("params", learner.params, "parameter", parameter)
         found = check.as_values("values", values)
         size = sets.size("train_size", train_size)
-        todo = [_Case(f", {parameter}={check.show(v)}", learner.with_params({parameter: v}), size) for v in found]
-    return BiasVarianceCurve(parameter, tuple(found), tuple(cases.decompose(todo, n_jobs, progress)))
+        cases = [_Case(f", {parameter}={check.show(v)}", learner.with_params({parameter: v}), size) for v in found]
+    results = _decompose(cases, (X, y, X_test, y_test), sets, options, n_jobs, progress)
+    return BiasVarianceCurve(parameter, tuple(found), tuple(results))
 
 
 class _Case(NamedTuple):
@@ -217,71 +209,62 @@ class _Case(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fit:
-    """Fits a case to a training set, by its number, and predicts the test rows; workers get it pickled."""
+class _Options(NamedTuple):
+    """How the loss is decomposed."""
 
-    sets: TrainingSets
-    X: Any
-    y: Any
-    X_test: Any
-    kind: str
-
-    def __call__(self, item: tuple[_Case, int]) -> NDArray[Any]:
-        case, number = item
-        rows = self.sets.rows(number, case.size)
-        return case.learner.predictions(self.X, self.y, rows, self.X_test, None, (self.kind,))[self.kind]
+    y_observed: Any
+    loss: Any
+    decomposition: Any
+    labels: Any
+    sample_weight: Any
+    per_sample: Any
 
 
-class _Cases:
-    """The data and the options that all cases share, checked."""
-
-    def __init__(
-        self, fit_predict: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, n_sets: Any, replace: Any, groups: Any,
-        params: Any, y_observed: Any, rng: Any, per_sample: Any, **options: Any,
-    ) -> None:  # fmt: skip
-        self.learner = learner_of("fit_predict", fit_predict, params)
-        self.n_sets = check.check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
-        self.per_sample = check.as_flag("per_sample", per_sample)
-        n = check.check_same_rows(X=X, y=y, groups=groups)
-        check.check_same_rows(X_test=X_test, y_test=y_test)
-        check.check_choice("loss", options["loss"], LOSSES)
-        of_classes = options["loss"] == "zero_one"
-        truth = (check.as_true_labels if of_classes else check.as_scores)("y_test", y_test)
-        check.check_finite("y_test", truth)
-        if of_classes and options["labels"] is None:
-            options["labels"] = _classes(check.as_true_labels("y", y), truth)
-        one, self.observed = check.as_observed("y_observed", y_observed, self.n_sets)
-        self.options = {"y_true": truth, "y_observed": one, **options}
-        self.summary()  # which checks them
-        self.sets = TrainingSets(Layout.of(n, groups), seed_key("rng", rng), check.as_flag("replace", replace))
-        self.fit = _Fit(self.sets, X, y, X_test, "labels" if of_classes else "targets")
-
-    def decompose(self, cases: list[_Case], n_jobs: int | None, progress: bool) -> Iterator[Decomposition]:
-        """Give the decomposition of each case, as soon as its fits are done."""
-        items = [(case, number) for case in cases for number in range(self.n_sets)]
-        predictions = run_fits(self.fit, items, describe=_described, n_jobs=n_jobs, progress=progress)
-        for case in cases:
-            summary = self.summary()
-            for number, predicted in zip(range(self.n_sets), predictions, strict=False):
-                observed = None if self.observed is None else self.observed[number]
-                try:
-                    summary.update(predicted, y_observed=observed)
-                except ValueError as error:
-                    error.add_note(f"in what the learner predicts of X_test, fitted to {_described((case, number))}")
-                    raise
-            yield summary.result(per_sample=self.per_sample)
-        next(predictions, None)  # the end: the bar, and workers, are done with
-
-    def summary(self) -> BiasVarianceSummary:
-        """Give a summary without models."""
-        return BiasVarianceSummary(**self.options)
+Data = tuple[Any, Any, Any, Any]  # X, y, X_test, y_test
 
 
-def _classes(y: NDArray[Any], y_test: NDArray[Any]) -> NDArray[Any]:
-    """Give all classes that a learner may predict, and that may be right."""
-    check.check_comparable_labels(y=y, y_test=y_test)
-    return np.unique(np.concatenate([y, y_test]))
+def _decompose(
+    cases: Sequence[_Case], data: Data, sets: TrainingSets, options: _Options, n_jobs: int | None, progress: bool
+) -> list[Decomposition]:
+    """Fit each case to all training sets and decompose its loss, predictions added up as they come."""
+    _, y, X_test, y_test = data
+    check.check_same_rows(X_test=X_test, y_test=y_test)
+    per_sample, progress = check.as_flag("per_sample", options.per_sample), check.as_flag("progress", progress)
+    check.check_choice("loss", options.loss, LOSSES)
+    labels, of_classes = options.labels, options.loss == "zero_one"
+    truth = (check.as_true_labels if of_classes else check.as_scores)("y_test", y_test)
+    check.check_finite("y_test", truth)
+    if of_classes and labels is None:  # all that a learner may predict, and that may be right
+        known = check.as_true_labels("y", y)
+        check.check_comparable_labels(y=known, y_test=truth)
+        labels = np.unique(np.concatenate([known, truth]))
+    one, observed = check.as_observed("y_observed", options.y_observed, sets.n_sets)
+    summary = partial(
+        BiasVarianceSummary, truth, y_observed=one, loss=options.loss, decomposition=options.decomposition,
+        sample_weight=options.sample_weight, labels=labels,
+    )  # fmt: skip
+    summary()  # raises before any fit if an option is wrong
+    items = [(case, number) for case in cases for number in range(sets.n_sets)]
+    fit = partial(_predictions, sets, data, "labels" if of_classes else "targets")
+    predictions = run_fits(fit, items, describe=_described, n_jobs=n_jobs, progress=progress)
+    results = []
+    for case in cases:
+        added = summary()
+        for number, predicted in zip(range(sets.n_sets), predictions, strict=False):
+            try:
+                added.update(predicted, y_observed=None if observed is None else observed[number])
+            except ValueError as error:
+                error.add_note(f"in what the learner predicts of X_test, fitted to {_described((case, number))}")
+                raise
+        results.append(added.result(per_sample=per_sample))
+    next(predictions, None)  # the end: the bar, and workers, are done with
+    return results
+
+
+def _predictions(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, int]) -> NDArray[Any]:
+    """Fit a case to a training set, by its number, and predict the test rows."""
+    (X, y, X_test, _), (case, number) = data, item
+    return case.learner.predictions(X, y, sets.rows(number, case.size), X_test, None, (kind,))[kind]
 
 
 def _described(item: tuple[_Case, int]) -> str:

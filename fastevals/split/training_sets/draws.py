@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels.random import fill_bits, key_of
+from fastevals._kernels.random import key_of
+from fastevals._kernels.splits import draw_units
+from fastevals._random import random_order, seed_key
 from fastevals.split.splitters.layout import Layout
+from fastevals.split.splitters.sizes import units_of
 
 __all__ = ["TrainingSets"]
 
-LOW_HALF = np.uint64(2**32 - 1)
-HALF = np.uint64(32)
+MOST_SETS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,36 +29,49 @@ class TrainingSets:
     ----------
     layout : Layout
         The rows, or groups of them that are drawn together.
-    key : uint64
-        Of the streams, one a training set.
+    n_sets : int
+        How many there are.
     replace : bool
         Whether a unit may be drawn again.
+    key : uint64
+        Of the streams, one a training set.
     """
 
     layout: Layout
-    key: np.uint64
+    n_sets: int
     replace: bool
+    key: np.uint64
+
+    @classmethod
+    def of(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
+        """Draw from the rows of data."""
+        n_sets = check.check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
+        layout = Layout.of(check.check_same_rows(X=X, y=y, groups=groups), groups)
+        layout.check_sizes(2, "drawing different training sets")
+        return cls(layout, n_sets, check.as_flag("replace", replace), seed_key("rng", rng))
 
     def size(self, name: str, value: int | float | None) -> int:
         """Give the units of a training set, of a number or a share of them; None is as many as there are."""
-        n = self.layout.n_units
-        if value is None:
-            size = n
-        else:
-            asked = check.as_share_or_count(name, value)
-            size = max(int(asked * n + 1e-9), 1) if isinstance(asked, float) else asked
-        check.check_training_set_size(name, value, size, n, self.layout.unit, self.replace)
+        n, units = self.layout.n_units, self.layout.unit
+        size = n
+        if value is not None:
+            size = max(units_of(check.as_share_or_count(name, value, whole=True), n, math.floor), 1)
+        check.check_training_set_size(name, value, size, n, units, self.replace)
         return size
+
+    def sizes(self, name: str, values: Any) -> list[int]:
+        """Give several sizes, which must differ, ascending."""
+        values = check.as_values(name, values)
+        found = [self.size(name, value) for value in values]
+        check.check_sizes_differ(name, values, found, f"{self.layout.n_units} {self.layout.unit}")
+        return sorted(found)
 
     def rows(self, number: int, size: int) -> NDArray[np.intp]:
         """Give the rows of a training set of so many units, ascending."""
-        n = self.layout.n_units
-        words = np.empty(size if self.replace else n, dtype=np.uint64)
-        fill_bits(np.uint64(key_of(self.key, np.uint64(number))), 0, words)
-        if self.replace:  # as `_kernels.random.uniform_below`
-            drawn = ((words >> HALF) * np.uint64(n) + ((words & LOW_HALF) * np.uint64(n) >> HALF)) >> HALF
+        times = np.zeros(self.layout.n_units, dtype=np.intp)
+        if self.replace:
+            draw_units(size, np.uint64(key_of(self.key, np.uint64(number))), times)
         else:
-            drawn = np.argsort(words, kind="stable")[:size].astype(np.uint64)
-        times = np.bincount(drawn.astype(np.intp), minlength=n)
+            times[random_order(self.key, number, times.size)[:size]] = 1
         of_row = self.layout.of_row
         return np.repeat(np.arange(self.layout.n_samples), times if of_row is None else times[of_row])

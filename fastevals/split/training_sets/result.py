@@ -54,16 +54,36 @@ class BiasVarianceCurve(Frozen):
         """Give the value of the least expected loss, the first of equals."""
         return self.values[int(np.argmin(self.expected_loss))]
 
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """What the learner does at each value beside the best.
+
+        Where the expected loss is larger than at the best value, "underfits" if bias has grown by more than the
+        variance of the predictions, which of 0-1 loss need not cost anything, else "overfits". "best" at the best
+        value, "" where the loss is no larger or neither has grown.
+        """
+        loss, results = self.expected_loss, self.results
+        best = int(np.argmin(loss))
+        bias, variance = (
+            np.array([getattr(each, name) - getattr(results[best], name) for each in results])
+            for name in (results[best].OF_BIAS, "variance")
+        )
+        words = np.where(bias > variance, "underfits", "overfits").astype(object)
+        words[(loss == loss[best]) | (np.maximum(bias, variance) <= 0)] = ""
+        words[best] = "best"
+        return tuple(words.tolist())
+
     def table(self) -> str:
         """Give a table as text: the parts at each value."""
-        from fastevals.show.words import aligned, digits, printable
+        from fastevals.show.words import aligned, column, printable, written
 
         numbers = {"expected_loss": self.expected_loss, **self.parts()}
         rows = [[printable(self.over), *(name.replace("_", " ") for name in numbers), ""]]
+        cells = np.reshape(column(np.ravel(list(numbers.values())).tolist()), (len(numbers), -1))
         least = int(np.argmin(self.expected_loss))
         for k, value in enumerate(self.values):
-            shown = printable(value) if isinstance(value, str) else check.show(value)
-            rows.append([shown, *(digits(float(each[k])) for each in numbers.values()), "least" if k == least else ""])
+            row = [printable(written(value)), *cells[:, k].tolist()]
+            rows.append([*row, "least" if k == least else ""])
         return "\n".join(aligned([rows])[0])
 
     def __repr__(self) -> str:

@@ -12,51 +12,52 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.split.learners import Learner, learner_of
 
-__all__ = ["Candidate", "best_of", "candidates_of", "labelled", "same_value", "written"]
-
-LONG = 8  # characters of a float
+__all__ = ["Candidate", "Choice", "best_of", "candidates_of", "json_value", "same_value"]
 
 
-class Candidate(NamedTuple):
-    """A learner with some values of its parameters.
-
-    Attributes
-    ----------
-    name : str
-        The learner's.
-    params : dict
-        The values.
-    learner : Learner
-        With the values.
-    """
+class Choice(NamedTuple):
+    """A learner's name and some values of its parameters."""
 
     name: str
     params: dict[str, Any]
-    learner: Learner
 
     def __str__(self) -> str:
-        return labelled(self.name, self.params)
+        return f"{self.name}({', '.join(f'{key}={check.show(value)}' for key, value in self.params.items())})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give both as JSON has them."""
+        return {"name": self.name, "params": json_value(self.params)}
 
 
-def labelled(name: str, params: Mapping[str, Any]) -> str:
-    """Write a candidate as a call."""
-    return f"{name}({', '.join(f'{key}={check.show(value)}' for key, value in params.items())})"
+class Candidate(NamedTuple):
+    """What may be chosen, and the learner with these parameters."""
+
+    choice: Choice
+    learner: Learner
 
 
-def candidates_of(candidates: Any, grid: Any, params: Mapping[str, Any] | None = None) -> list[Candidate]:
-    """Give the candidates of learners and grids, in order: the last parameter of a grid varies first.
-
-    `params` are parameters of all learners beside them.
-    """
+def candidates_of(candidates: Any, grid: Any) -> list[Candidate]:
+    """Give the candidates of learners and grids, in order: the last parameter of a grid varies first."""
     found = []
     for name, (learner, its_grid) in check.as_named_learners("candidates", candidates, grid).items():
-        of = learner_of(name, learner, params)
+        of = learner_of(name, learner)
         where = "grid" if grid is not None else f"candidates[{name!r}]'s grid"
         for combinations in check.as_grids(where, its_grid):
             for values in product(*combinations.values()):
-                chosen = dict(zip(combinations, values, strict=True))
-                found.append(Candidate(name, chosen, of.with_params(chosen)))
+                params = dict(zip(combinations, values, strict=True))
+                found.append(Candidate(Choice(name, params), of.with_params(params)))
     return found
+
+
+def json_value(value: Any) -> Any:
+    """Give a parameter's value as JSON has it: arrays as lists, what it has no kind for as its repr."""
+    if isinstance(value, Mapping):
+        return {str(key): json_value(each) for key, each in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return json_value(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [json_value(each) for each in value]
+    return value if value is None or isinstance(value, (str, int, float)) else repr(value)
 
 
 def same_value(one: Any, other: Any) -> bool:
@@ -69,11 +70,3 @@ def best_of(values: NDArray[np.float64], maximize: bool) -> int | None:
     if np.isnan(values).all():
         return None
     return int(np.nanargmax(values) if maximize else np.nanargmin(values))
-
-
-def written(value: Any) -> str:
-    """Write a parameter's value for a table or a picture: a string as it is, a long float in six digits."""
-    if isinstance(value, str):
-        return value
-    text = check.show(value)
-    return f"{value:.6g}" if isinstance(value, float) and len(text) > LONG else text

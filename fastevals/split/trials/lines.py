@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import ErrorEstimate
 
-__all__ = ["ErrorLine"]
+__all__ = ["ErrorLine", "figures"]
 
 Floats = NDArray[np.float64]
+
+SMALL = 1e-3  # less has one significant digit in four decimals, or none
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -22,7 +24,7 @@ class ErrorLine(Frozen):
 
     Attributes
     ----------
-    value : ndarray of shape (n_values,)
+    values : ndarray of shape (n_values,)
         Means over the splits, NaN where there is no estimate: a fit failed.
     standard_deviation : ndarray of shape (n_values,)
         Of the splits' values.
@@ -32,20 +34,25 @@ class ErrorLine(Frozen):
         The splits' values.
     """
 
-    value: Floats
+    values: Floats
     standard_deviation: Floats
     low: Floats
     high: Floats
     per_split: Floats
 
     @classmethod
-    def of(cls, estimates: Sequence[ErrorEstimate | None], shape: tuple[int, int]) -> ErrorLine:
-        """Put estimates side by side, of splits of a shape."""
-        nothing = (np.nan,) * 4
-        numbers = [nothing if e is None else (e.value, e.standard_deviation, *e.confidence_interval) for e in estimates]
-        splits = [np.full(shape, np.nan) if each is None else each.per_split for each in estimates]
-        value, deviation, low, high = np.array(numbers, dtype=np.float64).T
-        return cls(value, deviation, low, high, np.stack(splits))
+    def of(cls, estimates: Sequence[ErrorEstimate]) -> ErrorLine:
+        """Put estimates of the same splits side by side."""
+        numbers = [(each.value, each.standard_deviation, *each.confidence_interval) for each in estimates]
+        values, deviation, low, high = np.array(numbers, dtype=np.float64).T
+        return cls(values, deviation, low, high, np.stack([each.per_split for each in estimates]))
 
     def __repr__(self) -> str:
-        return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.value)})"
+        return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
+
+
+def figures(value: float) -> str:
+    """Give a metric's value to four decimals, a small one to three significant digits, "-" where undefined."""
+    from fastevals.show.words import digits
+
+    return f"{value:.3g}" if 0 < abs(value) < SMALL else digits(value)

@@ -2,85 +2,37 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import bounds_of, is_greater_better, kind_of
+from fastevals.infer.asked_metrics import is_greater_better, kind_of
 from fastevals.infer.results import level_of
 from fastevals.measure.asked import AskedMetric, one_asked
-from fastevals.split.estimates.asked import tallies_of
-from fastevals.split.estimates.fits import Counted, SplitFit, describe
-from fastevals.split.estimates.plans import SplitPairs, plan_of
-from fastevals.split.estimates.result import ErrorEstimate, estimate_of
+from fastevals.split.estimates.asked import Asked, tallies_of
+from fastevals.split.estimates.fits import Counted, Fit, SplitFit, fits_of, said_of
+from fastevals.split.estimates.result import ErrorEstimate, estimates_of, no_estimate
 from fastevals.split.fitting import Failure, run_fits
+from fastevals.split.plans import Splits, plan_of, splits_of
 from fastevals.split.rows import take_rows
 from fastevals.split.trials.candidates import Candidate
-from fastevals.split.trials.plans import PartPlan, TrialPlan
 
 __all__ = ["Measurement", "Outcome", "Trial", "raise_if_all_failed"]
 
 Rows = NDArray[np.intp]
+Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: NaN where a fit failed, and the first that did
 
 
 class Trial(NamedTuple):
-    """A candidate on the splits of a plan."""
+    """A candidate on splits."""
 
     candidate: Candidate
-    plan: TrialPlan
-
-
-class Outcome(NamedTuple):
-    """What came of a trial.
-
-    Attributes
-    ----------
-    estimate : ErrorEstimate or None
-        None where a fit failed.
-    failure : Failure or None
-        The first one's.
-    candidate, split : str
-        Whose it is, and in which split it failed.
-    """
-
-    estimate: ErrorEstimate | None
-    failure: Failure | None = None
-    candidate: str = ""
-    split: str = ""
-
-    @property
-    def value(self) -> float:
-        """The estimate's, NaN where there is none."""
-        return math.nan if self.estimate is None else self.estimate.value
-
-    @property
-    def said(self) -> str | None:
-        """What was raised and where, None if nothing was."""
-        return None if self.failure is None else f"{self.failure} ({self.split})"
-
-
-class _Item(NamedTuple):
-    trial: Trial
-    at: tuple[int, int]
-
-    def __str__(self) -> str:
-        return f"{self.trial.candidate}, {describe(self.at)}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fit:
-    """The task of a worker."""
-
-    base: SplitFit
-
-    def __call__(self, item: _Item) -> Any:
-        plan: Any = item.trial.plan  # of which a fit asks for pairs alone
-        return replace(self.base, learner=item.trial.candidate.learner, plan=plan)(item.at)
+    splits: Splits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +49,8 @@ class Measurement:
         Confidence level of intervals, and the rest to 1.
     groups : array-like or None
         Rows that belong together.
+    n_samples : int
+        Rows.
     """
 
     metric: str
@@ -104,8 +58,9 @@ class Measurement:
     level: float
     alpha: float
     groups: Any
-    _bounds: tuple[float, float]
-    _fit: SplitFit
+    n_samples: int
+    _asked: Asked
+    _task: SplitFit
 
     @classmethod
     def of(
@@ -122,75 +77,79 @@ class Measurement:
         training: bool = False,
     ) -> Measurement:
         """Check the arguments."""
-        n = check.check_same_rows(X=X, y=y, groups=groups)
+        n = check.n_rows("X", X)
+        check.check_same_rows(X=X, y=y, groups=groups)
         name, one = one_asked("metric", metric)
         if isinstance(one, AskedMetric):
             kind_of(one, "metric")
         level, alpha = level_of(confidence_level)
         tallies, positive = tallies_of({name: one}, "y", y, several=False, pos_label=pos_label, labels=labels)
         direction = is_greater_better(one) if maximize is None else check.as_flag("maximize", maximize)
-        nobody: Any = None
-        fit = SplitFit(nobody, X, y, SplitPairs([], n), tallies, positive, training)
-        return cls(name, direction, level, alpha, groups, bounds_of(one), fit)
-
-    @property
-    def n_samples(self) -> int:
-        """Rows."""
-        return self._fit.plan.n_samples
+        task = SplitFit(X, y, tallies, positive, training)
+        return cls(name, direction, level, alpha, groups, n, {name: one}, task)
 
     @property
     def of_classes(self) -> bool:
         """Whether the metric is of labels or of scores of classes."""
-        return self._fit.tallies[0].kind in ("labels", "scores")
+        return self._task.tallies[0].kind in ("labels", "scores")
 
-    def plan(self, name: str, splitter: Any, part: Rows | None = None) -> PartPlan:
+    def splits(self, name: str, splitter: Any, part: Rows | None = None) -> Splits:
         """Give the splits that a splitter makes of some rows, or of all."""
-        rows = np.arange(self.n_samples) if part is None else part
-        data = (take_rows(each, part) for each in (self._fit.X, self._fit.y, self.groups))
-        return PartPlan(rows, plan_of(name, splitter, *data))
+        data = self._task.X, self._task.y, self.groups
+        if part is not None:
+            data = tuple(take_rows(each, part) for each in data)
+        return splits_of(plan_of(name, splitter, *data), part)
 
-    def fits(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[list[Counted | Failure]]:
-        """Fit each trial's candidate on each of its splits, all in one pass; a fit that raises is a failure."""
-        items = [_Item(trial, at) for trial in trials for at in trial.plan.items]
-        found = run_fits(
-            _Fit(self._fit), items, describe=str, keep_failures=True, n_jobs=n_jobs,
-            progress=check.as_flag("progress", progress),
+    def fits(self, fits: Iterable[Fit], total: int, **how: Any) -> list[Any]:
+        """Make fits; give what is `Counted` of each, in order."""
+        return list(run_fits(self._task, fits, total=total, describe=said_of, **how))
+
+    def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
+        """Fit each trial's candidate on each of its splits, all in one pass, and give what comes of each trial."""
+        fits = (fit for candidate, splits in trials for fit in fits_of(candidate.learner, splits))
+        found = iter(
+            self.fits(
+                fits, sum(trial.splits.number for trial in trials), keep_failures=True, n_jobs=n_jobs,
+                progress=check.as_flag("progress", progress),
+            )
         )  # fmt: skip
-        results = list(found)
-        ends = np.cumsum([len(trial.plan.items) for trial in trials]).tolist()
-        return [results[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        return [self._outcome(list(islice(found, splits.number)), splits.shape) for _, splits in trials]
 
-    def outcome(self, trial: Trial, found: Sequence[Counted | Failure]) -> Outcome:
-        """Give the estimate of a trial from its fits, or what failed first."""
-        for at, each in zip(trial.plan.items, found, strict=True):
-            if isinstance(each, Failure):
-                return Outcome(None, each, str(trial.candidate), describe(at))
-        return Outcome(self.estimate(found, trial.plan.shape))
+    def _outcome(self, found: Sequence[Counted | Failure], shape: tuple[int, int]) -> Outcome:
+        failure = next((each for each in found if isinstance(each, Failure)), None)
+        return (self.estimate(found, shape) if failure is None else self.nothing(shape)), failure
 
-    def estimate(self, found: Sequence[Counted | Failure], shape: tuple[int, int]) -> ErrorEstimate:
-        """Give the estimate from fits of a metric that is undefined where one failed."""
+    def nothing(self, shape: tuple[int, int]) -> ErrorEstimate:
+        """Give what stands where there is no estimate."""
+        return no_estimate(shape, training=self._task.training)
+
+    def estimate(self, found: Sequence[Any], shape: tuple[int, int]) -> ErrorEstimate:
+        """Give the estimate from fits, NaN where one is not `Counted`: it failed, of which there is no warning."""
         there = [k for k, each in enumerate(found) if isinstance(each, Counted)]
-        counted: list[Any] = [found[k] for k in there]
+        counted: list[Counted] = [found[k] for k in there]
         if not counted:
-            return estimate_of(self.metric, np.full(shape, np.nan), np.nan)
-        n_test, n_train = (sum(sizes) for sizes in zip(*((each.n_test, each.n_train) for each in counted), strict=True))
-        tally = self._fit.tallies[0]
+            return self.nothing(shape)
+        tally = self._task.tallies[0]
+        complete = len(counted) == len(found)
 
-        def of(parts: list[Any], label: str, **interval: Any) -> ErrorEstimate:
-            values = np.full(len(found), np.nan)
-            values[there] = tally.values(parts)[0]
-            return estimate_of(label, values.reshape(shape), tally.micro(parts)[0], alpha=self.alpha, **interval)
+        def measured(parts: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            return tally.values(parts), tally.micro(parts)
 
-        made = of([each.test[0] for each in counted], self.metric, bounds=self._bounds, test_to_train=n_test / n_train)
-        if not self._fit.training:
-            return made
-        return replace(made, training=of([each.training[0] for each in counted], f"{self.metric} of training rows"))
+        sizes = [each.n_train for each in counted], [each.n_test for each in counted]
+        test = measured([each.test[0] for each in counted])
+        training = measured([each.training[0] for each in counted]) if self._task.training else None
+        own_shape = shape if complete else (1, len(counted))
+        own = estimates_of(tally.names, *test, own_shape, self._asked, sizes, self.alpha, training)[self.metric]
+        if complete:
+            return own
+        per_split = np.full(len(found), np.nan)
+        per_split[there] = own.per_split[0]
+        return replace(own, per_split=per_split.reshape(shape), n_undefined=int(np.isnan(per_split).sum()))
 
 
-def raise_if_all_failed(outcomes: Sequence[Outcome]) -> None:
-    """Raise the first error if there is no estimate among outcomes."""
-    failures = [
-        (each.failure.error, f"{each.candidate}, {each.split}") for each in outcomes if each.failure is not None
-    ]
+def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
+    """Raise the first error if no trial has an estimate."""
+    failures = [failure for _, failure in outcomes if failure is not None]
     if len(failures) == len(outcomes):
-        check.raise_all_failed(len(outcomes), *failures[0])
+        more = f"; all {len(outcomes)} candidates failed" if len(outcomes) > 1 else ""
+        raise failures[0].noted(f"{trials[0].candidate.choice}, ", more)

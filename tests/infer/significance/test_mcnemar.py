@@ -75,7 +75,7 @@ def test_fagerland_lydersen_laake() -> None:
 @pytest.mark.parametrize(("method", "alternative"), KINDS)
 def test_equals_the_twin(method: str, alternative: str) -> None:
     for b in range(13):
-        for c in range(13):
+        for c in {0, 1, b, 5, 12}:
             found = of_counts(b, c, method=method, alternative=alternative)
             assert found.statistic == pytest.approx(float(twin.statistic(b, c, method)), rel=1e-15)
             assert found.pvalue == pytest.approx(twin.pvalue(b, c, method, alternative), rel=1e-12)
@@ -113,7 +113,7 @@ def test_difference_interval_equals_the_twin(cells: list[int], level: float) -> 
 
 
 @pytest.mark.parametrize(("method", "alternative"), KINDS)
-@pytest.mark.parametrize("level", [0.95, 0.8, 0.3, 0.999])
+@pytest.mark.parametrize("level", [0.95, 0.3])
 def test_critical_value_and_interval_agree_with_the_decision(method: str, alternative: str, level: float) -> None:
     for b, c in [*((b, m - b) for m in (0, 1, 2, 3, 6, 9, 14) for b in range(m + 1)), (60, 41), (63, 38), (900, 1000)]:
         found = of_counts(b, c, method=method, alternative=alternative, confidence_level=level)
@@ -140,7 +140,7 @@ def test_rejected_where_the_interval_leaves_out_one(b: int, c: int, kind: tuple[
 @pytest.mark.parametrize(("method", "alternative"), KINDS)
 def test_a_p_that_is_alpha_does_not_reject(method: str, alternative: str) -> None:
     """At levels with which the p-values of few rows are alpha, to the bit, the interval ends at 1."""
-    for m in range(1, 13):
+    for m in (1, 2, 3, 5, 8, 12):
         for b, exponent in product({0, 1, m - 1, m}, range(max(m - 2, 1), m + 3)):
             options = {"method": method, "alternative": alternative, "confidence_level": 1 - 2.0**-exponent}
             found = of_counts(b, m - b, **options)

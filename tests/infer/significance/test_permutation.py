@@ -177,7 +177,9 @@ def test_fishers_figure_of_darwins_maize():
     assert paired_permutation_test(differences, np.zeros(15)).pvalue == 2 * 863 / 32768
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(
+    "alternative", ["two-sided", *(pytest.param(each, marks=pytest.mark.slow) for each in ("less", "greater"))]
+)
 def test_scipy_agrees(alternative):
     rng = np.random.default_rng(3)
     a, b = rng.normal(0.4, 1, 12).round(1), rng.normal(0, 1, 12).round(1)
@@ -315,6 +317,7 @@ def test_pvalues_are_uniform_if_learners_are_alike():
     assert stats.chisquare(seen).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "kind"), [("f1", "labels"), ("roc_auc", "scores")])
 def test_level_is_held(asked, kind):
     rng = np.random.default_rng(12)

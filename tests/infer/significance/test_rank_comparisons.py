@@ -141,6 +141,7 @@ def test_stepwise_corrections_reject_more() -> None:
     assert single == {"none", "bonferroni", "sidak"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [nemenyi_test, lambda table: bonferroni_dunn_test(table, 0), rank_comparison_test])
 def test_false_alarms_together(make: Any) -> None:
     """At level .05 any pair of six is rejected in at most 31 of 300 tables (a false alarm of this test: 1e-4)."""

@@ -248,6 +248,7 @@ def test_the_correction_is_that_of_nadeau_and_bengio() -> None:
     assert rates.statistic == pytest.approx(error_rate_t_test(A.ravel(), 0.2).statistic * math.sqrt(1 / 11), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_pvalues_are_uniform_if_the_hypothesis_holds() -> None:
     """Kolmogorov's test at 1e-6 of 1,000 p-values of each: a false alarm in a million seeds, and the seed is fixed.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.draws import LARGEST_PIECE, ROW_BLOCK, ROW_LIMITS, draw_cells, draw_rows
 
-__all__ = ["Rows", "Urn"]
+__all__ = ["Rows", "Urn", "row_limits"]
 
 Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
 
@@ -76,6 +76,15 @@ class Urn:
         return f"Urn({self.sizes.size} cells, {self.n} rows)"
 
 
+def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint32]:
+    """Give the limits that `draw_rows` takes for n rows, of shape (12,), or none where they are drawn one by one."""
+    from scipy.special import pdtr
+
+    rate = _usual_rate(n) if rate is None else rate
+    limits = np.minimum(np.ldexp(pdtr(np.arange(ROW_LIMITS if rate else 0), rate), 32) - 1, 2**32 - 1)
+    return np.asarray(limits, dtype=np.uint32)
+
+
 class Rows:
     """Rows each by itself: where weights, groups or several models need to know which were drawn.
 
@@ -85,26 +94,17 @@ class Rows:
         Rows, fewer than 2**32.
     rate : float, optional
         As for `Urn`.
-
-    Attributes
-    ----------
-    limits : ndarray of uint32 of shape (12,) or (0,)
-        What `draw_rows` takes.
     """
 
-    __slots__ = ("limits", "n")
+    __slots__ = ("_limits", "n")
 
     def __init__(self, n: int, rate: float | None = None) -> None:
-        from scipy.special import pdtr
-
         self.n = n
-        rate = _usual_rate(n) if rate is None else rate
-        limits = np.ldexp(pdtr(np.arange(ROW_LIMITS), rate), 32) - 1
-        self.limits = np.minimum(limits, 2**32 - 1).astype(np.uint32)[: ROW_LIMITS if rate else 0]
+        self._limits = row_limits(n, rate)
 
     def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
         """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
-        draw_rows(self.limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
+        draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
 
     def __repr__(self) -> str:
         return f"Rows({self.n})"

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.measure.confusion import ConfusionMatrix
+
 __all__ = ["Floats", "Folds", "SumTally", "Tally", "in_test_sets"]
 
 Floats = NDArray[np.float64]
@@ -28,10 +30,16 @@ class Tally:
         What results call the metrics.
     kind : str
         What is predicted: "labels", "scores", "targets", or "values" of any kind.
+    knows_no_information : bool
+        Whether `no_information` gives numbers.
+    asks_tested : bool
+        Whether `micro_of` looks at `tested`.
     """
 
     names: list[str]
     kind: str
+    knows_no_information = False
+    asks_tested = False
 
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Give predictions of some rows, or of all, as `of_rows` takes them."""
@@ -47,14 +55,17 @@ class Tally:
 
     def micro(self, counted: Sequence[Any]) -> Floats:
         """Give each metric of all test sets together; NaN where no counts tell it."""
-        raise NotImplementedError
+        return np.full(len(self.names), np.nan)
 
     def prepared(self, predicted: NDArray[Any], n_folds: int) -> Any:
         """Do once, for predictions of all rows, what `of_folds` needs for so many folds."""
-        raise NotImplementedError
+        return predicted
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
-        """Give each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `micro_of` needs."""
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Give each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `micro_of` needs.
+
+        With `keep`, that is also what `matrices` needs.
+        """
         raise NotImplementedError
 
     def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
@@ -63,11 +74,19 @@ class Tally:
         `parts` are what each call of `of_folds` gave; `tested` is how often each prediction is in a test set, of the
         shape of the predictions.
         """
-        raise NotImplementedError
+        return self.micro(parts)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Give each metric of all pairs of one row's truth and another's prediction, of predictions of all rows."""
-        raise NotImplementedError
+        return np.full(len(self.names), np.nan)
+
+    def keeps(self, n_splits: int) -> bool:
+        """Tell whether results hold the matrices of so many test sets."""
+        return False
+
+    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
+        """Give the matrices of splits of a shape where results hold them; `counted` is as for `micro`."""
+        return None
 
 
 class SumTally(Tally):
@@ -99,26 +118,19 @@ class SumTally(Tally):
         return self.of_totals(np.stack(counted))
 
     def micro(self, counted: Sequence[Any]) -> Floats:
-        """Give each metric of the sums of all."""
-        return self.together(np.stack(counted))
+        """Give each metric of the sums of all; `counted` are sums of any number of test sets each."""
+        totals = np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted])
+        return np.asarray(self.of_totals(self.merged(totals)[None])[:, 0])
 
     def prepared(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
         """Give what is added up of each row."""
         return self.rows_of(predicted, None)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
-        """Give each metric of all test sets, and the sums of all together."""
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Give each metric of all test sets, and the sums of each, with `keep`, or of all together."""
         totals = self.totals(prepared, folds, n_folds)
         flat = totals.reshape(-1, totals.shape[-1])
-        return self.of_totals(flat).reshape(-1, *totals.shape[:2]), self.merged(flat)
-
-    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
-        """Give each metric of the sums of all."""
-        return self.micro(parts)
-
-    def together(self, totals: NDArray[Any]) -> Floats:
-        """Give each metric of the sums of all."""
-        return np.asarray(self.of_totals(self.merged(totals)[None])[:, 0])
+        return self.of_totals(flat).reshape(-1, *totals.shape[:2]), totals if keep else self.merged(flat)[None, None]
 
 
 def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:

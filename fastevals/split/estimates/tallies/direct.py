@@ -42,15 +42,7 @@ class FunctionTally(Tally):
         """Give each metric of each test set."""
         return np.stack(counted, axis=1)
 
-    def micro(self, counted: Sequence[Any]) -> Floats:
-        """Give NaN."""
-        return np.full(len(self.names), np.nan)
-
-    def prepared(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
-        """Give the predictions."""
-        return predicted
-
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Call the functions for each test set."""
         found = np.empty((len(self.names), len(folds), n_folds))
         for repeat, of_rows in enumerate(folds):
@@ -59,14 +51,6 @@ class FunctionTally(Tally):
                 part = rows[starts[fold] : starts[fold + 1]]
                 found[:, repeat, fold] = self.of_rows(part, prepared[part])
         return found, None
-
-    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
-        """Give NaN."""
-        return self.micro(parts)
-
-    def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Give NaN."""
-        return np.full(len(self.names), np.nan)
 
 
 class MedianTally(FunctionTally):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels.test_sets import count_cells
+from fastevals._kernels.fold_counts import count_cells
 from fastevals.infer.asked_metrics import matrix_metric
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
+from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally
 
-__all__ = ["MOST_KEPT", "LabelTally"]
+__all__ = ["LabelTally"]
 
 Rows = NDArray[np.intp]
 
@@ -28,17 +30,16 @@ class LabelTally(SumTally):
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
-        All labels of `y`, also where a test set lacks some.
-    keep : bool
-        Whether `of_folds` gives the counts of each test set, not only those of all together.
+        All classes: the user's own, or the labels of `y`, the positive one of two last. A test set may lack some.
     """
 
     kind = "labels"
+    knows_no_information = True
 
     def __init__(
         self, asked: Mapping[str, Any], y: Any, name: str, *, labels: Any = None, pos_label: Any = None
     ) -> None:
-        self.names, self.keep = list(asked), False
+        self.names = list(asked)
         self._asked = asked
         for each in asked.values():
             matrix_metric(each)  # an option that is none is an error before the first fit
@@ -70,7 +71,7 @@ class LabelTally(SumTally):
     def of_totals(self, totals: NDArray[Any]) -> Floats:
         """Give each metric of matrices."""
         k = self.classes.size
-        metrics = [matrix_metric(each) for each in self._asked.values()]
+        metrics = [matrix_metric(each) for each in self._asked.values()]  # anew in each call: closures do not pickle
         step = max(1, STACKED // (k * k))
         found: list[Floats] = []
         for start in range(0, len(totals), step):
@@ -80,8 +81,11 @@ class LabelTally(SumTally):
             found.append(np.stack(values))
         return np.concatenate(found, axis=1)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
-        """Give each metric of all test sets, and the counts of each or of all together."""
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Give each metric of all test sets, and the counts of each or of all together.
+
+        It is done for so few test sets at a time that memory holds their matrices.
+        """
         n_cells = self.classes.size**2
         step = min(max(1, STACKED // n_cells), n_folds)
         lines = max(1, STACKED // (n_cells * step))
@@ -89,24 +93,25 @@ class LabelTally(SumTally):
         for top in range(0, len(folds), lines):
             some = folds[top : top + lines]
             parts = [
-                self._of_few(prepared, some - np.uint32(start), min(step, n_folds - start))
+                super(LabelTally, self).of_folds(
+                    prepared, some - np.uint32(start), min(step, n_folds - start), keep=keep
+                )
                 for start in range(0, n_folds, step)
             ]
             values.append(np.concatenate([each for each, _ in parts], axis=2))
             counts.append(np.concatenate([each for _, each in parts], axis=1).reshape(-1, n_cells))
         return np.concatenate(values, axis=1), np.concatenate(counts)
 
-    def _of_few(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> tuple[Floats, NDArray[Any]]:
-        """Do it for so few test sets that memory holds their matrices."""
-        counts = self.totals(prepared, folds, n_folds)
-        flat = counts.reshape(-1, counts.shape[-1])
-        return self.of_totals(flat).reshape(-1, *counts.shape[:2]), counts if self.keep else self.merged(flat)[
-            None, None
-        ]
+    def keeps(self, n_splits: int) -> bool:
+        """Tell whether results hold the matrices of so many test sets."""
+        return n_splits * self.classes.size**2 <= MOST_KEPT
 
-    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
-        """Give each metric of the counts of all."""
-        return self.together(np.concatenate(parts))
+    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
+        """Give the matrices of splits of a shape."""
+        if not self.keeps(math.prod(shape)):
+            return None
+        k = self.classes.size
+        return ConfusionMatrix(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Give each metric of the matrix that the margins make."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels.test_sets import add_terms, count_cells
+from fastevals._kernels.fold_counts import add_terms, count_cells
 from fastevals.infer.bootstrap.samples.models import rows_by_step
 from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.measure.asked import AskedMetric, RankingMetric, of_ranking
@@ -42,6 +42,7 @@ class ScoreTally(Tally):
     """Metrics of scores."""
 
     kind = "scores"
+    knows_no_information = True
 
     def __init__(self, asked: Mapping[str, AskedMetric], positive: NDArray[np.bool_]) -> None:
         self.names = list(asked)
@@ -52,7 +53,7 @@ class ScoreTally(Tally):
             each.name in METRICS and METRICS[each.name].of == "probabilities" for each in asked.values()
         )
 
-    def _metrics(self) -> list[RankingMetric]:
+    def _metrics(self) -> list[RankingMetric]:  # anew in each call: closures do not pickle
         return [of_ranking(each) for each in self._asked.values()]
 
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
@@ -176,6 +177,8 @@ class Stepped(NamedTuple):
 class RankTally(ScoreTally):
     """Metrics of threshold counts: scores are sorted once, and test sets stay sorted."""
 
+    asks_tested = True
+
     def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> ThresholdCounts:
         """Give the threshold counts of a test set."""
         return Ranking(self._positive[rows], predicted).counts
@@ -206,7 +209,7 @@ class RankTally(ScoreTally):
             return Stepped.of(whole, predicted, ~self._positive, self._metrics())
         return Sorted.of(whole, predicted, self._positive)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int) -> tuple[Floats, Any]:
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Give each metric of all test sets."""
         if isinstance(prepared, Stepped):
             return prepared.values(folds, n_folds), None

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals._kernels.fold_counts import add_deviations, add_terms
 from fastevals._kernels.regression import EPSILON
-from fastevals._kernels.test_sets import add_deviations, add_terms
 from fastevals.infer.asked_metrics import error_metric
-from fastevals.measure.regression import RegressionSums, as_double, metrics_of_sums
+from fastevals.measure.regression import RegressionSums, as_double, metrics_of_sums, origin_of
 from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally
 
 __all__ = ["TargetTally"]
@@ -26,6 +26,7 @@ class TargetTally(SumTally):
     """Metrics of errors but the median."""
 
     kind = "targets"
+    knows_no_information = True
 
     def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
         self.names = list(asked)
@@ -33,6 +34,7 @@ class TargetTally(SumTally):
         targets = as_double(name, check.as_scores(name, y))
         check.check_finite(name, targets)
         self._y = targets.astype(np.float64)
+        self._origin = origin_of(self._y)
         self._scatter = any(metric == "r2" for metric, _ in self._metrics)
 
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
@@ -40,13 +42,13 @@ class TargetTally(SumTally):
         return as_finite(name, predicted)
 
     def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Give the target of each row, its squared error, the error above and below, and relative to the target."""
+        """Give each row's squared error, error above, below and relative to the target, and target from the origin."""
         y = self._y if rows is None else self._y[rows]
         with np.errstate(over="ignore"):
             errors = predicted - y
             over, under = np.maximum(errors, 0.0), np.maximum(-errors, 0.0)
             relative = np.abs(errors) / np.maximum(np.abs(y), EPSILON)
-            return np.stack((errors * errors, over, under, relative, y), axis=1)
+            return np.stack((errors * errors, over, under, relative, y - self._origin), axis=1)
 
     def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Add up the errors of each test set."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals.split.splitters.base import Pair, Splitter
 
-__all__ = ["AssignedFolds", "CodedSplits", "Plan", "SplitPairs", "plan_of", "shape_of"]
+__all__ = ["AssignedFolds", "CodedSplits", "Plan", "Splits", "plan_of", "shape_of", "splits_of"]
 
 Rows = NDArray[np.intp]
 
@@ -41,8 +44,8 @@ class CodedSplits(Protocol):
 class Plan(CodedSplits, Protocol):
     """Splits of one data set to train and to test on: a splitter's `SplitPlan`, or pairs."""
 
-    def pair(self, repeat: int, fold: int) -> tuple[Rows, Rows]:
-        """Give the rows to train on and those to test on."""
+    def pairs(self) -> Iterator[Pair]:
+        """Go through the rows to train on and those to test on: the folds of the first repetition, then of the next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +54,13 @@ class SplitPairs:
 
     Attributes
     ----------
-    pairs : list of (train, test)
+    every : list of Pair
         Numbers of rows.
     n_samples : int
         Rows.
     """
 
-    pairs: list[tuple[Rows, Rows]]
+    every: list[Pair]
     n_samples: int
     n_folds: int = 1
     first: int = 1
@@ -65,18 +68,18 @@ class SplitPairs:
     @property
     def n_repeats(self) -> int:
         """Pairs."""
-        return len(self.pairs)
+        return len(self.every)
 
     def codes(self, start: int, stop: int) -> NDArray[np.uint8]:
         """Give 1 for rows that are tested."""
         codes = np.zeros((stop - start, self.n_samples), dtype=np.uint8)
-        for row, (_, test) in zip(codes, self.pairs[start:stop], strict=True):
+        for row, (_, test) in zip(codes, self.every[start:stop], strict=True):
             row[test] = 1
         return codes
 
-    def pair(self, repeat: int, fold: int) -> tuple[Rows, Rows]:
-        """Give a pair."""
-        return self.pairs[repeat]
+    def pairs(self) -> Iterator[Pair]:
+        """Go through them."""
+        return iter(self.every)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,19 +105,45 @@ class AssignedFolds:
         return self.folds[start:stop]
 
 
+class Splits(NamedTuple):
+    """Splits as fits take them.
+
+    Attributes
+    ----------
+    pairs : callable
+        Goes through the pairs, anew in each call: they are not held.
+    shape : (int, int)
+        Repetitions and folds that results have.
+    """
+
+    pairs: Callable[[], Iterator[Pair]]
+    shape: tuple[int, int]
+
+    @property
+    def number(self) -> int:
+        """How many."""
+        return math.prod(self.shape)
+
+
 def plan_of(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> Plan:
     """Give the splits that a splitter, of ours or of scikit-learn's kind, or pairs of rows make of the data."""
     n = check.check_same_rows(X=X, y=y, groups=groups)
     check.check_instance(name, splitter)
-    if callable(getattr(splitter, "plan", None)):
-        plan: Plan = splitter.plan(X, y, groups)
-        check.check_split_number(name, plan.n_repeats * plan.n_folds)
+    if isinstance(splitter, Splitter):
+        plan = splitter.plan(X, y, groups)
+        check.check_split_number(name, plan.n_splits)
         return plan
-    if callable(getattr(splitter, "split", None)) and not isinstance(splitter, (str, bytes)):
-        return SplitPairs(check.as_split_pairs(name, splitter.split(X, y, groups), n), n)
-    return SplitPairs(check.as_split_pairs(name, check.check_splitter(name, splitter), n), n)
+    pairs = splitter.split(X, y, groups) if check.is_splitter(splitter) else splitter
+    return SplitPairs([Pair(*each) for each in check.as_split_pairs(name, pairs, n)], n)
 
 
 def shape_of(plan: CodedSplits) -> tuple[int, int]:
     """Give the repetitions and folds that results have: pairs are the folds of one repetition."""
     return (1, plan.n_repeats) if isinstance(plan, SplitPairs) else (plan.n_repeats, plan.n_folds)
+
+
+def splits_of(plan: Plan, part: Rows | None = None) -> Splits:
+    """Give splits of all rows, or those of a part of the rows, as rows of the whole."""
+    if part is None:
+        return Splits(plan.pairs, shape_of(plan))
+    return Splits(lambda: (Pair(part[train], part[test]) for train, test in plan.pairs()), shape_of(plan))
