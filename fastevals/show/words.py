@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.registry import METRICS
@@ -17,6 +17,7 @@ __all__ = [
     "LOSSES",
     "WIDTH",
     "aligned",
+    "cells",
     "column",
     "digits",
     "first_pairs",
@@ -96,6 +97,13 @@ def column(values: Sequence[float]) -> list[str]:
     decimals = 3 - math.floor(math.log10(largest))
     form = f".{decimals}f" if decimals <= MOST_DECIMALS else ".3e"
     return ["-" if math.isnan(value) else format(value, form) for value in values]
+
+
+def cells(rows: ArrayLike) -> list[list[str]]:
+    """Give rows of numbers that are read together, as `column`."""
+    numbers = np.asarray(rows, dtype=np.float64)
+    found: list[list[str]] = np.reshape(column(numbers.ravel().tolist()), numbers.shape).tolist()
+    return found
 
 
 def written(value: Any) -> str:

@@ -224,7 +224,7 @@ def test_table_and_results():
     odd = validation_curve(any_value, x, y, KFold(3), MSE, parameter="a", values=shapes)
     assert json.loads(json.dumps(odd.to_dict()))["values"] == [[1, 1], "DecisionTreeClassifier()"]
     small = validation_curve(polynomial, x, y / 1000, KFold(3), MSE, parameter="degree", values=[1])
-    assert small.table().splitlines()[2].split()[1] == f"{small.training.values[0]:.3g}"
+    assert small.table().splitlines()[2].split()[1] == f"{small.training.values[0]:.3e}"
     assert pickle.loads(pickle.dumps(found)).table() == found.table()
     sizes = learning_curve(mean, x, y, KFold(5, rng=0), MSE, train_sizes=[2, 48])
     assert sizes.table().splitlines()[1].split()[:2] == ["training", "rows"]

@@ -15,7 +15,7 @@ from fastevals.measure.bias_variance import Decomposition, bias_variance
 from fastevals.measure.bias_variance.classes import distinct
 from fastevals.show.bias_variance.reading import Given
 from fastevals.show.bias_variance.saying import what_dominates
-from fastevals.show.words import LOSSES, aligned, column, json_values, label, printable, short_names, wrapped
+from fastevals.show.words import LOSSES, aligned, cells, column, json_values, label, printable, short_names, wrapped
 
 __all__ = ["DecomposedPredictions", "decompose_predictions"]
 
@@ -131,9 +131,8 @@ class DecomposedPredictions:
     def _sample_rows(self) -> list[list[str]]:
         samples = [self._sample(int(row)) for row in self._largest()]
         heads = [[str(row), _value(truth), _value(main)] for row, truth, main, *_ in map(dict.values, samples)]
-        numbers = [list(sample.values())[3:] for sample in samples]
-        cells = np.reshape(column([float(value) for row in numbers for value in row]), (len(samples), -1))
-        rows = [head + row for head, row in zip(heads, cells.tolist(), strict=True)]
+        numbers = cells([list(sample.values())[3:] for sample in samples])
+        rows = [head + row for head, row in zip(heads, numbers, strict=True)]
         return [[name.replace("_", " ") for name in samples[0]], *rows]
 
 

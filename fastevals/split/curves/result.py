@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen
 from fastevals.split.trials.candidates import best_of, json_value
-from fastevals.split.trials.lines import ErrorLine, figures
+from fastevals.split.trials.lines import ErrorLine
 
 __all__ = ["ErrorCurve"]
 
@@ -103,22 +103,16 @@ class ErrorCurve(Frozen):
 
     def table(self) -> str:
         """Give a table as text: at each value both errors, their standard deviations, the gap and what it does."""
-        from fastevals.show.words import aligned, printable, wrapped, written
+        from fastevals.show.words import aligned, cells, printable, wrapped, written
 
         over = self.parameter or "training rows"
         head = [over, "training", "sd", "test", "sd", "gap", ""]
+        numbers = [each for line in (self.training, self.test) for each in (line.values, line.standard_deviation)]
         rows = [
-            [
-                printable(written(value)),
-                *(
-                    figures(float(each[k]))
-                    for line in (self.training, self.test)
-                    for each in (line.values, line.standard_deviation)
-                ),
-                figures(float(self.gap[k])),
-                "failed" if k in self.failures else fit if self.parameter else "",
-            ]
-            for k, (value, fit) in enumerate(zip(self.values, self.fits, strict=True))
+            [printable(written(value)), *row, "failed" if k in self.failures else fit if self.parameter else ""]
+            for k, (value, row, fit) in enumerate(
+                zip(self.values, cells(np.transpose([*numbers, self.gap])), self.fits, strict=True)
+            )
         ]
         (lines,) = aligned([[head, *rows]])
         title = f"{self.metric} on training and test rows over {over}, means of {self.test.per_split[0].size} splits"

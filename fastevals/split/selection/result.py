@@ -15,7 +15,6 @@ from fastevals.split.learners import Learner
 from fastevals.split.selection.nested import NestedEstimate
 from fastevals.split.selection.sensitivity import Sensitivity, sensitivity_of, varied_parameters
 from fastevals.split.trials.candidates import Choice
-from fastevals.split.trials.lines import figures
 
 __all__ = ["CandidateResult", "ModelSelection"]
 
@@ -108,7 +107,7 @@ class ModelSelection(Frozen):
     degree  value     sd    low   high
     2      0.0081 0.0030 0.0025 0.0137 chosen
     0      0.0964 0.0278 0.0447 0.1481
-    test part (20 rows): 0.0062
+    test part (20 rows): 0.006220
     >>> found.predict(np.array([0.5])).round(1)
     array([0.2])
     """
@@ -167,21 +166,22 @@ class ModelSelection(Frozen):
 
     def table(self) -> str:
         """Give a table as text: the candidates by their values, and what the chosen one does on the test part."""
-        from fastevals.show.words import aligned, printable, without_middle, wrapped, written
+        from fastevals.show.words import aligned, cells, printable, without_middle, wrapped, written
 
         ranked = self.ranked()
         parameters = list(dict.fromkeys(name for each in ranked for name in each.params))
         named = len({each.name for each in ranked}) > 1 or not parameters
 
-        def cells(each: CandidateResult) -> list[str]:
+        def row(each: CandidateResult, numbers: list[str]) -> list[str]:
             said = [written(each.params.get(name, "")) for name in parameters]
-            numbers = (each.value, each.estimate.standard_deviation, *each.estimate.confidence_interval)
             mark = "chosen" if each is self.best else "failed" if each.failure else ""
             first = [each.name, *said] if named else said
-            return [*(without_middle(printable(word), LONGEST) for word in first), *map(figures, numbers), mark]
+            return [*(without_middle(printable(word), LONGEST) for word in first), *numbers, mark]
 
+        shown = ranked[:MOST_ROWS]
+        numbers = [(each.value, each.estimate.standard_deviation, *each.estimate.confidence_interval) for each in shown]
         head = [*(["candidate"] if named else []), *parameters, "value", "sd", "low", "high", ""]
-        (lines,) = aligned([[head, *map(cells, ranked[:MOST_ROWS])]])
+        (lines,) = aligned([[head, *map(row, shown, cells(numbers))]])
         if len(ranked) > MOST_ROWS:
             lines.append(f"... {len(ranked) - MOST_ROWS} more")
         n_splits = self.best.estimate.per_split.size
@@ -194,14 +194,16 @@ class ModelSelection(Frozen):
 
     def _honest(self) -> list[str]:
         """Say what rows say that the choice was not made by."""
+        from fastevals.show.words import column
+
         said = []
         if self.test_value is not None and self.test_rows is not None:
-            said.append(f"test part ({self.test_rows.size} rows): {figures(self.test_value)}")
+            said.append(f"test part ({self.test_rows.size} rows): {column([self.test_value])[0]}")
         if self.nested is not None:
             estimate = self.nested.estimate
-            low, high = map(figures, estimate.confidence_interval)
+            value, low, high = column([estimate.value, *estimate.confidence_interval])
             of = f"nested ({estimate.per_split.size} outer splits)"
-            said.append(f"{of}: {figures(estimate.value)} [{low}, {high}], chosen {self.nested.often()}")
+            said.append(f"{of}: {value} [{low}, {high}], chosen {self.nested.often()}")
             if self.nested.failures:
                 said.append(self.nested.failed())
         return said

@@ -12,7 +12,7 @@ from fastevals import _validation as check
 from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import no_estimate
 from fastevals.split.trials.candidates import best_of, json_value, same_value
-from fastevals.split.trials.lines import ErrorLine, figures
+from fastevals.split.trials.lines import ErrorLine
 
 __all__ = ["Sensitivity", "sensitivity_of", "varied_parameters"]
 
@@ -71,22 +71,19 @@ class Sensitivity(Frozen):
 
     def table(self) -> str:
         """Give a table as text: at each value the estimates with the others as chosen, and at their best."""
-        from fastevals.show.words import aligned, printable, wrapped, written
+        from fastevals.show.words import aligned, cells, printable, wrapped, written
 
         others = ", ".join(f"{name}={check.show(value)}" for name, value in self.others.items())
         head = [self.parameter, "as chosen", "low", "high", "", "at best", "low", "high"]
+        lines = self.as_chosen, self.at_best
+        numbers = cells(np.transpose([each for line in lines for each in (line.values, line.low, line.high)]))
         rows = [
-            [
-                printable(written(value)),
-                *(figures(float(each[k])) for each in (self.as_chosen.values, self.as_chosen.low, self.as_chosen.high)),
-                "chosen" if k == self.chosen else "",
-                *(figures(float(each[k])) for each in (self.at_best.values, self.at_best.low, self.at_best.high)),
-            ]
-            for k, value in enumerate(self.values)
+            [printable(written(value)), *row[:3], "chosen" if k == self.chosen else "", *row[3:]]
+            for k, (value, row) in enumerate(zip(self.values, numbers, strict=True))
         ]
-        (lines,) = aligned([[head, *rows]])
+        (text,) = aligned([[head, *rows]])
         title = f"{self.metric} on validation rows over {self.parameter}; as chosen: with {others or 'no others'}"
-        return "\n".join([*wrapped(title), *lines])
+        return "\n".join([*wrapped(title), *text])
 
     def __repr__(self) -> str:
         return (

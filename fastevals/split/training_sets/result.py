@@ -75,15 +75,13 @@ class BiasVarianceCurve(Frozen):
 
     def table(self) -> str:
         """Give a table as text: the parts at each value."""
-        from fastevals.show.words import aligned, column, printable, written
+        from fastevals.show.words import aligned, cells, printable, written
 
         numbers = {"expected_loss": self.expected_loss, **self.parts()}
         rows = [[printable(self.over), *(name.replace("_", " ") for name in numbers), ""]]
-        cells = np.reshape(column(np.ravel(list(numbers.values())).tolist()), (len(numbers), -1))
         least = int(np.argmin(self.expected_loss))
-        for k, value in enumerate(self.values):
-            row = [printable(written(value)), *cells[:, k].tolist()]
-            rows.append([*row, "least" if k == least else ""])
+        for k, (value, row) in enumerate(zip(self.values, cells(np.transpose(list(numbers.values()))), strict=True)):
+            rows.append([printable(written(value)), *row, "least" if k == least else ""])
         return "\n".join(aligned([rows])[0])
 
     def __repr__(self) -> str:

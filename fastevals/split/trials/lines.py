@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import ErrorEstimate
 
-__all__ = ["ErrorLine", "figures"]
+__all__ = ["ErrorLine"]
 
 Floats = NDArray[np.float64]
-
-SMALL = 1e-3  # less has one significant digit in four decimals, or none
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,10 +47,3 @@ class ErrorLine(Frozen):
 
     def __repr__(self) -> str:
         return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
-
-
-def figures(value: float) -> str:
-    """Give a metric's value to four decimals, a small one to three significant digits, "-" where undefined."""
-    from fastevals.show.words import digits
-
-    return f"{value:.3g}" if 0 < abs(value) < SMALL else digits(value)
