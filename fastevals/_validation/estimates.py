@@ -13,6 +13,7 @@ from fastevals._validation.labels import (
     _plain,
     as_class_names,
     as_class_numbers,
+    as_text,
     check_class_number,
     check_comparable_labels,
     check_known_labels,
@@ -87,7 +88,7 @@ def as_class_order(name: str, y: NDArray[Any], labels: Any, pos_label: Any) -> N
         check_known_labels(classes, own)
         return np.asarray(own)
     if pos_label is not None:
-        at = [k for k, each in enumerate(classes.tolist()) if each == pos_label]
+        at = [k for k, each in enumerate(classes.tolist()) if each == as_text(pos_label)]
         if not at:
             raise ValueError(f"pos_label must be a label of {name} ({listed(list(classes))}), got {show(pos_label)}")
         if classes.size == 2 and at[0] == 0:

@@ -17,6 +17,7 @@ __all__ = [
     "as_class_numbers",
     "as_groups",
     "as_labels",
+    "as_text",
     "binary_labels",
     "check_class_number",
     "check_class_sizes",
@@ -100,12 +101,17 @@ def binary_labels(
     return array, positive, others[0] if others else None
 
 
+def as_text(label: Any) -> Any:
+    """Give a label of bytes as text: the two name one class."""
+    return label.decode("latin-1") if isinstance(label, bytes) else label
+
+
 def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any, option: str) -> Any:
     """Give the label that `pos_label` means."""
     like = (str, bytes) if array.dtype.kind in "US" else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
         for label in found:
-            if label == pos_label:
+            if as_text(label) == as_text(pos_label):
                 return label
         if len(found) == 1:
             return pos_label  # one class, and not this one

@@ -64,10 +64,6 @@ class ByMetric(Frozen, Mapping[str, Any]):
         """Say in a few words how they were made."""
         raise NotImplementedError
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give results and settings, arrays as lists."""
-        return {**Frozen.to_dict(self), "metrics": {name: each.to_dict() for name, each in self.metrics.items()}}
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResampledByMetric(ByMetric):

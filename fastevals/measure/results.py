@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ class Frozen:
     """A dataclass whose arrays are read-only, also in a copy, and lists in a dict."""
 
     __slots__ = ()
+    MADE_OF: ClassVar[tuple[str, ...]] = ()  # fields that are not part of what it says, and not of its dict
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
@@ -29,9 +30,9 @@ class Frozen:
         return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists; what the result was made of, another result, is left out."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        return {name: as_list(value) for name, value in values.items() if not isinstance(value, Frozen)}
+        """Give the fields as JSON has them: arrays and tuples as lists, other results as dicts, the rest as text."""
+        names = [each.name for each in fields(self) if each.name not in self.MADE_OF]  # type: ignore[arg-type]
+        return {name: as_list(getattr(self, name)) for name in names if not name.startswith("_")}
 
 
 def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
@@ -88,16 +89,25 @@ def plain(value: Any) -> Any:
 
 
 def as_list(values: Any) -> Any:
-    """Give arrays, intervals and tuples as lists of Python's values, named tuples as dicts, anything else as it is."""
+    """Give a value as JSON has it: arrays, intervals and tuples as lists, named tuples and results as dicts.
+
+    What JSON has no kind for is given as its repr.
+    """
     if isinstance(values, np.generic):
-        return values.item()
-    if hasattr(values, "_asdict") and not isinstance(values, Interval):
-        return {name: as_list(value) for name, value in values._asdict().items()}
-    if isinstance(values, tuple):
-        return list(map(as_list, values))
-    if not isinstance(values, np.ndarray):
+        return plain(values) if isinstance(values, np.longdouble) else as_list(values.item())
+    if isinstance(values, np.ndarray):
+        numbers = values.dtype.kind in "biuf" and values.dtype != np.longdouble
+        return values.tolist() if numbers else list(map(as_list, values))
+    if values is None or isinstance(values, (str, int, float)):
         return values
-    return list(map(plain, values)) if values.dtype == np.longdouble else values.tolist()
+    if hasattr(values, "to_dict"):
+        return values.to_dict()
+    if hasattr(values, "_asdict") and not isinstance(values, Interval):
+        return as_list(values._asdict())
+    if isinstance(values, Mapping):
+        names = [name if isinstance(name, (str, int, float)) else str(name) for name in map(as_list, values)]
+        return dict(zip(names, map(as_list, values.values()), strict=True))
+    return list(map(as_list, values)) if isinstance(values, (list, tuple)) else repr(values)
 
 
 def number_or_array(values: Any) -> Any:

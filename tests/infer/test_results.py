@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import fastevals
 from fastevals.infer.results import Null, tail_of
+from fastevals.measure.results import Interval, OperatingPoint, as_list
 
 Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1]
 TABLE = [[0.1, 0.2, 0.4], [0.3, 0.1, 0.5], [0.2, 0.3, 0.1], [0.4, 0.6, 0.5]]
@@ -65,3 +67,17 @@ def test_a_distribution_is_scipys(null: Null) -> None:
 def test_tails() -> None:
     assert [tail_of(0.05, each) for each in ("two-sided", "less", "greater")] == [0.025, 0.05, 0.05]
     assert tail_of(1.0, "less") < 1
+
+
+def test_values_of_results_as_json_has_them():
+    odd = {
+        ("a", 1): np.array([np.int64(2), "b", None], dtype=object),
+        np.int64(3): (np.longdouble(2.5), np.datetime64("2026-01-02"), Interval(0.0, 1.0)),
+        "of": [OperatingPoint(1.0, 0.5), np.array([[1, 2]], dtype=np.uint8), b"raw"],
+    }
+    assert as_list(odd) == {
+        "['a', 1]": [2, "b", None],
+        3: [2.5, "datetime.date(2026, 1, 2)", [0.0, 1.0]],
+        "of": [{"value": 1.0, "threshold": 0.5}, [[1, 2]], "b'raw'"],
+    }
+    json.dumps(as_list(odd))

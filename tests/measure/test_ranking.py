@@ -776,6 +776,13 @@ def test_labels_of_every_type(labels, pos_label):
     assert ranking.pos_label == (1 if pos_label is None else pos_label)
 
 
+@pytest.mark.parametrize(("labels", "pos_label"), [(np.where(Y, b"y", b"n"), "y"), (np.where(Y, "y", "n"), b"y")])
+def test_text_and_bytes_mean_one_class(labels, pos_label):
+    ranking = Ranking(labels, S, pos_label=pos_label)
+    assert_same_counts(ranking, Ranking(Y, S))
+    assert ranking.pos_label == labels[Y.argmax()]
+
+
 @BOUNDED
 @given(any_classes)
 def test_one_class_is_nan_with_a_warning_where_a_class_is_needed(case):

@@ -503,3 +503,14 @@ def test_many_rows_left_out_one_by_one() -> None:
     found = evaluate_splits(y, np.zeros(n), LeaveOneOut(), "mean_squared_error")["mean_squared_error"]
     assert_array_equal(found.per_split[0], y * y)
     assert found.micro == pytest.approx(math.fsum(y * y) / n, rel=1e-12)
+
+
+@pytest.mark.parametrize("pos_label", ["yes", b"yes"])
+@pytest.mark.parametrize("dtype", ["U", "S"])
+def test_one_class_is_meant_by_text_and_bytes(pos_label, dtype):
+    y = np.array(["yes", "zero"] * 10, dtype=dtype)
+    predicted, scores = np.roll(y, 1), np.arange(20) % 3
+    found = evaluate_splits(y, predicted, KFold(2, rng=0), "recall", pos_label=pos_label)
+    assert found.matrices.labels.tolist() == ["zero", "yes"]
+    ranks = evaluate_splits(y, scores, KFold(2, rng=0), "roc_auc", pos_label=pos_label)
+    assert ranks["roc_auc"].value == evaluate_splits(y == y[0], scores, KFold(2, rng=0), "roc_auc")["roc_auc"].value

@@ -336,7 +336,7 @@ def test_candidates_that_fail_in_outer_splits_alone_are_reported():
     assert (found.best.params, found.nested.counts()) == ({"power": 1}, {"learner(power=0)": 3})
     assert [(each.split, each.choice.params) for each in found.nested.failures] == [(k, {"power": 1}) for k in range(3)]
     first = found.to_dict()["nested"]["failures"][0]
-    assert (first["split"], first["name"], first["params"]) == (0, "learner", {"power": 1})
+    assert (first["split"], first["choice"]) == (0, {"name": "learner", "params": {"power": 1}})
     assert first["failure"].startswith("ArithmeticError: few rows")
     assert "3 fits failed in the outer splits, the first: learner(power=1) in outer split 0" in found.table()
 
@@ -531,7 +531,7 @@ def test_values_that_json_has_not_are_text():
     grid = {"weights": [np.ones(2), np.zeros(2)], "of": [Ridge(), (1, {2: np.arange(2)})]}
     found = select_model(learner, x, y, MSE, grid=grid, rng=0, nested=2)
     written = json.loads(json.dumps(found.to_dict()))
-    assert [each["params"] for each in written["candidates"]] == [
+    assert [each["choice"]["params"] for each in written["candidates"]] == [
         {"weights": weights, "of": of} for weights in ([1, 1], [0, 0]) for of in ("Ridge()", [1, {"2": [0, 1]}])
     ]
     sensitivity = json.loads(json.dumps(found.sensitivity("weights").to_dict()))

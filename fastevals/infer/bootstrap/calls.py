@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import bounds_of
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import BootstrapResult, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, sample_of
 from fastevals.measure.asked import as_asked
+from fastevals.measure.metric_kinds import bounds_of
 
 __all__ = ["bootstrap"]
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import MatrixMetric, error_metric, kind_of, matrix_metric
 from fastevals.infer.bootstrap.samples.base import Sample
 from fastevals.infer.bootstrap.samples.joint import joint_of, joint_of_rows
 from fastevals.infer.bootstrap.samples.matrix import LabelSample, TableSample
@@ -18,6 +17,7 @@ from fastevals.infer.bootstrap.samples.ranking import RankingSample
 from fastevals.infer.bootstrap.samples.targets import TargetSample
 from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.metric_kinds import MatrixMetric, error_metric, kind_of, matrix_metric
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.pairs import count_label_pairs
 from fastevals.measure.ranking import Ranking

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import bounds_of
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.bootstrap.result import estimate_of
 from fastevals.infer.bootstrap.samples.base import Sample
@@ -17,6 +16,7 @@ from fastevals.infer.comparison.differences import differences_of
 from fastevals.infer.comparison.result import Difference, MetricComparison, ModelComparison
 from fastevals.infer.pairs import pairs_of
 from fastevals.measure.asked import as_asked
+from fastevals.measure.metric_kinds import bounds_of
 
 __all__ = ["compare_predictions", "compare_rankings"]
 

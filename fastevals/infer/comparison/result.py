@@ -7,7 +7,7 @@ from typing import Any
 
 from fastevals.infer.bootstrap.result import Estimate
 from fastevals.infer.results import ResampledByMetric
-from fastevals.measure.results import Frozen, Interval, as_list
+from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["Difference", "MetricComparison", "ModelComparison"]
 
@@ -65,14 +65,6 @@ class MetricComparison(Frozen):
 
     def __repr__(self) -> str:
         return f"MetricComparison({list(self.differences)!r})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give estimates and differences as dicts."""
-        return {
-            "estimates": {as_list(name): each.to_dict() for name, each in self.estimates.items()},
-            "differences": [each.to_dict() for each in self.differences],
-            "n_undefined": self.n_undefined,
-        }
 
 
 class ModelComparison(ResampledByMetric):

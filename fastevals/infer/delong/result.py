@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,8 @@ class DelongResult(Frozen):
     >>> result.contrast([1, -1])
     SignificanceResult(statistic=1.373, pvalue=0.1698, effect=0.3889, rejected=False)
     """
+
+    MADE_OF: ClassVar[tuple[str, ...]] = ("moments",)
 
     aucs: Floats
     covariance: Floats

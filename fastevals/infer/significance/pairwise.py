@@ -160,7 +160,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
+        """Give the fields as JSON has them, and the conclusion."""
         return {**Frozen.to_dict(self), "conclusion": self.conclusion}
 
 

@@ -61,7 +61,7 @@ class Decomposition(Frozen):
         return {name: getattr(self, name) for name in self.TERMS if name not in left_out}
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists; `per_sample` as a dict of its numbers."""
+        """Give the fields as JSON has them; `per_sample` as a dict of its numbers."""
         values = Frozen.to_dict(self)
         if self.per_sample is not None:
             values["per_sample"] = {name: as_list(getattr(self.per_sample, name)) for name in self.numbers()}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.curves.cost_over_prior import priors_of
 from fastevals.measure.curves.geometry import area_under
-from fastevals.measure.results import Frozen, Interval
+from fastevals.measure.results import Frozen, Interval, as_list
 
 __all__ = ["CostDifference"]
 
@@ -47,7 +47,7 @@ class CostDifference(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """Give arrays and ranges as lists."""
-        return Frozen.to_dict(self) | {"wins": list(map(list, self.wins)), "losses": list(map(list, self.losses))}
+        return {**Frozen.to_dict(self), "wins": as_list(self.wins), "losses": as_list(self.losses)}
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
         """Give the ranges of the prior, at fixed costs, in which the curve that was asked wins and loses.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.results import Frozen
-from fastevals.split.trials.candidates import best_of, json_value
+from fastevals.measure.results import Frozen, as_list
+from fastevals.split.trials.candidates import best_of
 from fastevals.split.trials.lines import ErrorLine
 
 __all__ = ["ErrorCurve"]
@@ -127,7 +127,5 @@ class ErrorCurve(Frozen):
         return f"ErrorCurve({self.metric} over {len(self.values)} values of {over}{best})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists, and the gap."""
-        lines = {"test": self.test.to_dict(), "training": self.training.to_dict()}
-        more = {"values": json_value(self.values), "gap": self.gap.tolist(), "fits": list(self.fits)}
-        return {**Frozen.to_dict(self), **lines, **more}
+        """Give the fields as JSON has them, the gap and what each value does."""
+        return {**Frozen.to_dict(self), "gap": as_list(self.gap), "fits": as_list(self.fits)}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import kind_of
 from fastevals.measure.asked import AskedMetric
+from fastevals.measure.metric_kinds import kind_of
 from fastevals.split.estimates.tallies.base import Tally
 from fastevals.split.estimates.tallies.direct import FunctionTally, MedianTally
 from fastevals.split.estimates.tallies.labels import LabelTally

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import bounds_of, is_greater_better
 from fastevals.infer.results import level_of
 from fastevals.measure.asked import as_asked
+from fastevals.measure.metric_kinds import bounds_of, is_greater_better
 from fastevals.split.estimates.asked import Asked, tallies_of
 from fastevals.split.estimates.corrections import corrected
 from fastevals.split.estimates.fits import Fit, SplitFit, fits_of, said_of

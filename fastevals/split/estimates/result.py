@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import bounds_of
 from fastevals.infer.results import ByMetric
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.metric_kinds import bounds_of
 from fastevals.measure.results import Frozen, Interval
 from fastevals.split.estimates.corrections import BootstrapErrors
 
@@ -65,11 +65,6 @@ class ErrorEstimate(Frozen):
             f"standard_deviation={self.standard_deviation:.3g}{undefined})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
-        training = None if self.training is None else self.training.to_dict()
-        return {**Frozen.to_dict(self), "training": training}
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorEstimates(ByMetric):
@@ -105,11 +100,6 @@ class ErrorEstimates(ByMetric):
         repeats, folds = self.n_test.shape
         method = f", method={self.method!r}" if self.method else ""
         return f"{repeats} x {folds} splits, {self.confidence_level:g}{method}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give results and settings, arrays as lists, and the splitter as text."""
-        matrices = None if self.matrices is None else self.matrices.to_dict()
-        return {**ByMetric.to_dict(self), "matrices": matrices, "splitter": repr(self.splitter)}
 
 
 def estimates_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import ErrorEstimate
@@ -78,13 +78,3 @@ class NestedEstimate(Frozen):
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return f"NestedEstimate({self.estimate!r}, chosen {self.often()}{failed})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the estimate, what was chosen and what failed, arrays as lists."""
-        return {
-            "estimate": self.estimate.to_dict(),
-            "chosen": [each and each.to_dict() for each in self.chosen],
-            "failures": [
-                {"split": each.split, **each.choice.to_dict(), "failure": each.failure} for each in self.failures
-            ],
-        }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.results import Frozen, as_list
+from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import ErrorEstimate
 from fastevals.split.learners import Learner
 from fastevals.split.selection.nested import NestedEstimate
@@ -61,10 +61,6 @@ class CandidateResult(Frozen):
     def __repr__(self) -> str:
         return f"CandidateResult({self}, {'failed' if self.failure else f'{self.value:.4g}'})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
-        return {**self.choice.to_dict(), "estimate": self.estimate.to_dict(), "failure": self.failure}
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ModelSelection(Frozen):
@@ -111,6 +107,8 @@ class ModelSelection(Frozen):
     >>> found.predict(np.array([0.5])).round(1)
     array([0.2])
     """
+
+    MADE_OF: ClassVar[tuple[str, ...]] = ("model",)
 
     metric: str
     maximize: bool
@@ -213,16 +211,3 @@ class ModelSelection(Frozen):
         nested = "" if self.nested is None else f", nested={self.nested.estimate.value:.4g}"
         best = f"{self.best}, {self.metric}={self.best.value:.4g}"
         return f"ModelSelection({best}{test}{nested}, {len(self.candidates)} candidates)"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the results, arrays as lists, without the model."""
-        return {
-            "metric": self.metric,
-            "maximize": self.maximize,
-            "confidence_level": self.confidence_level,
-            "best": self.best.choice.to_dict(),
-            "candidates": [each.to_dict() for each in self.candidates],
-            "test_value": self.test_value,
-            "test_rows": as_list(self.test_rows),
-            "nested": None if self.nested is None else self.nested.to_dict(),
-        }

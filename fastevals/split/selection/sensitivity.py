@@ -11,7 +11,7 @@ import numpy as np
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen
 from fastevals.split.estimates.result import no_estimate
-from fastevals.split.trials.candidates import best_of, json_value, same_value
+from fastevals.split.trials.candidates import best_of, same_value
 from fastevals.split.trials.lines import ErrorLine
 
 __all__ = ["Sensitivity", "sensitivity_of", "varied_parameters"]
@@ -92,10 +92,8 @@ class Sensitivity(Frozen):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields, arrays as lists."""
-        lines = {"as_chosen": self.as_chosen.to_dict(), "at_best": self.at_best.to_dict()}
-        own = {name: json_value(getattr(self, name)) for name in ("values", "others", "best_others")}
-        return {**Frozen.to_dict(self), **own, **lines, "range": self.range}
+        """Give the fields as JSON has them, and the range."""
+        return {**Frozen.to_dict(self), "range": self.range}
 
 
 def varied_parameters(candidates: Sequence[Any], best: Any) -> list[str]:

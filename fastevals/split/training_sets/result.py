@@ -87,7 +87,3 @@ class BiasVarianceCurve(Frozen):
     def __repr__(self) -> str:
         over = f"{len(self.values)} values of {self.over}, best={check.show(self.best())}"
         return f"BiasVarianceCurve({', '.join(self.parts())} over {over})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields, each result as a dict."""
-        return {**Frozen.to_dict(self), "results": [each.to_dict() for each in self.results]}

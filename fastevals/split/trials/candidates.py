@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.split.learners import Learner, learner_of
 
-__all__ = ["Candidate", "Choice", "best_of", "candidates_of", "json_value", "same_value"]
+__all__ = ["Candidate", "Choice", "best_of", "candidates_of", "same_value"]
 
 
 class Choice(NamedTuple):
@@ -23,10 +22,6 @@ class Choice(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={check.show(value)}' for key, value in self.params.items())})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give both as JSON has them."""
-        return {"name": self.name, "params": json_value(self.params)}
 
 
 class Candidate(NamedTuple):
@@ -47,17 +42,6 @@ def candidates_of(candidates: Any, grid: Any) -> list[Candidate]:
                 params = dict(zip(combinations, values, strict=True))
                 found.append(Candidate(Choice(name, params), of.with_params(params)))
     return found
-
-
-def json_value(value: Any) -> Any:
-    """Give a parameter's value as JSON has it: arrays as lists, what it has no kind for as its repr."""
-    if isinstance(value, Mapping):
-        return {str(key): json_value(each) for key, each in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return json_value(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [json_value(each) for each in value]
-    return value if value is None or isinstance(value, (str, int, float)) else repr(value)
 
 
 def same_value(one: Any, other: Any) -> bool:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import is_greater_better, kind_of
 from fastevals.infer.results import level_of
 from fastevals.measure.asked import AskedMetric, one_asked
+from fastevals.measure.metric_kinds import is_greater_better, kind_of
 from fastevals.split.estimates.asked import Asked, tallies_of
 from fastevals.split.estimates.fits import Counted, Fit, SplitFit, fits_of, said_of
 from fastevals.split.estimates.result import ErrorEstimate, estimates_of, no_estimate

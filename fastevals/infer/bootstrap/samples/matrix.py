@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import MatrixMetric
 from fastevals.infer.bootstrap.samples.base import GROUPS, Sample, Values
 from fastevals.infer.bootstrap.samples.joint import Joint
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
 from fastevals.infer.bootstrap.samples.units import CellCounter, Units, UnitSample
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
+from fastevals.measure.metric_kinds import MatrixMetric
 
 __all__ = ["LabelSample", "TableSample", "measure_stack"]
 

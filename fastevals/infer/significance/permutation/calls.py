@@ -7,7 +7,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import kind_of
 from fastevals.infer.significance.decision import alpha_of
 from fastevals.infer.significance.permutation.labels import of_labels
 from fastevals.infer.significance.permutation.outcomes import Draws
@@ -16,6 +15,7 @@ from fastevals.infer.significance.permutation.scores import of_scores
 from fastevals.infer.significance.permutation.signs import flipped, mean_of, nonzero_differences
 from fastevals.infer.significance.permutation.targets import of_targets
 from fastevals.measure.asked import AskedMetric, one_asked
+from fastevals.measure.metric_kinds import kind_of
 
 __all__ = ["paired_permutation_test", "permutation_test"]
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals.infer.asked_metrics import MatrixMetric, matrix_metric
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
 from fastevals.infer.significance.permutation.binomial_draws import BinomialDraws
 from fastevals.infer.significance.permutation.cell_swaps import CellSwaps
 from fastevals.infer.significance.permutation.outcomes import Draws, Outcomes, Tested, from_values
 from fastevals.measure.label_tuples import count_label_tuples
+from fastevals.measure.metric_kinds import MatrixMetric, matrix_metric
 
 __all__ = ["count_rows", "of_cell_swaps", "of_labels"]
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.permutation import mark_first
-from fastevals.infer.asked_metrics import error_metric
 from fastevals.infer.bootstrap.samples.base import SLOW
 from fastevals.infer.bootstrap.samples.targets import MEDIAN
 from fastevals.infer.significance.differences import scaled
 from fastevals.infer.significance.permutation.outcomes import Draws, Tested, from_values
 from fastevals.infer.significance.permutation.row_swaps import RowSwaps
 from fastevals.infer.significance.permutation.signs import flipped, mean_of, nonzero_differences
+from fastevals.measure.metric_kinds import error_metric
 from fastevals.measure.regression import as_double
 
 __all__ = ["of_targets"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.asked_metrics import error_metric
+from fastevals.measure.metric_kinds import error_metric
 from fastevals.measure.regression import as_double
 from fastevals.split.estimates.tallies.base import Floats, Folds, Tally, in_test_sets
 from fastevals.split.estimates.tallies.targets import as_finite

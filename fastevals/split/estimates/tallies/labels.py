@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._kernels.fold_counts import count_cells
-from fastevals.infer.asked_metrics import matrix_metric
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.metric_kinds import matrix_metric
 from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally
 
 __all__ = ["LabelTally"]

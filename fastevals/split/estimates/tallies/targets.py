@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._kernels.fold_counts import add_deviations, add_terms
 from fastevals._kernels.regression import EPSILON
-from fastevals.infer.asked_metrics import error_metric
+from fastevals.measure.metric_kinds import error_metric
 from fastevals.measure.regression import RegressionSums, as_double, metrics_of_sums, origin_of
 from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally
 
