@@ -106,8 +106,9 @@ class Figure:
 
     @property
     def is_speed_up(self) -> bool:
-        """Whether to write the ratio upside down: against a library, unless the bar says otherwise."""
-        return self.at_most is None and self.peer is not None and not self.peer.startswith("np.")
+        """Whether to write the ratio upside down: as the bar does, without one against a library."""
+        own = self.peer is None or self.peer.startswith("np.")
+        return self.at_least is not None or (self.at_most is None and not own)
 
     @property
     def limit(self) -> float | None:

@@ -162,7 +162,7 @@ def estimate_error(
         seen = [each.training[k] for each in counted] if training else None
         found |= estimates_of(
             tally.names, tally.values(parts), tally.micro(parts), splits.shape, asked, sizes, alpha,
-            None if seen is None else (tally.values(seen), tally.micro(seen)),
+            training=None if seen is None else (tally.values(seen), tally.micro(seen)),
         )  # fmt: skip
     if whole is not None:
         found |= _with_corrections(found, asked, tallies, whole, str(method), sizes, alpha)

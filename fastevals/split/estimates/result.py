@@ -110,21 +110,24 @@ def estimates_of(
     asked: Mapping[str, Any],
     sizes: tuple[Any, Any],
     alpha: float,
+    *,
     training: tuple[Floats, Floats] | None = None,
+    missing: int = 0,
 ) -> dict[str, ErrorEstimate]:
     """Make the estimates of metrics from their values in each split; warn of splits in which one has none.
 
     `values` are those of each metric in each split, `micro` one for each metric; `training` are both of the training
-    rows. `sizes` are the rows of training sets and of test sets.
+    rows. `sizes` are the rows of training sets and of test sets. Of splits that were not measured, `missing` of them,
+    values are NaN without a warning.
     """
     found = {}
     for m, name in enumerate(names):
-        own = _without_interval(name, values[m].reshape(shape), micro[m])
+        own = _without_interval(name, values[m].reshape(shape), micro[m], missing)
         if not math.isnan(own.standard_deviation):
             interval = interval_about(own.value, margin_of(own.per_split, sizes, alpha), bounds_of(asked[name]))
             own = replace(own, confidence_interval=interval)
         if training is not None:
-            seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m])
+            seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
             own = replace(own, training=seen)
         found[name] = own
     return found
@@ -137,11 +140,11 @@ def no_estimate(shape: tuple[int, int], *, training: bool = False) -> ErrorEstim
     return replace(nothing, training=nothing) if training else nothing
 
 
-def _without_interval(label: str, per_split: Floats, micro: float) -> ErrorEstimate:
+def _without_interval(label: str, per_split: Floats, micro: float, missing: int) -> ErrorEstimate:
     defined = per_split[~np.isnan(per_split)]
     undefined = per_split.size - defined.size
-    if undefined:
-        check.warn_left_out_splits(label, undefined, per_split.size)
+    if undefined > missing:
+        check.warn_left_out_splits(label, undefined - missing, per_split.size - missing)
     value, spread = (float(defined.mean()) if defined.size else math.nan), math.nan
     if defined.size > 1 and np.isfinite(defined).all():
         spread = float(defined.std(ddof=1))

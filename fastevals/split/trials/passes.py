@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -130,21 +130,19 @@ class Measurement:
         if not counted:
             return self.nothing(shape)
         tally = self._task.tallies[0]
-        complete = len(counted) == len(found)
 
         def measured(parts: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            return tally.values(parts), tally.micro(parts)
+            values = np.full((1, len(found)), np.nan)
+            values[:, there] = tally.values(parts)
+            return values, tally.micro(parts)
 
         sizes = [each.n_train for each in counted], [each.n_test for each in counted]
         test = measured([each.test[0] for each in counted])
         training = measured([each.training[0] for each in counted]) if self._task.training else None
-        own_shape = shape if complete else (1, len(counted))
-        own = estimates_of(tally.names, *test, own_shape, self._asked, sizes, self.alpha, training)[self.metric]
-        if complete:
-            return own
-        per_split = np.full(len(found), np.nan)
-        per_split[there] = own.per_split[0]
-        return replace(own, per_split=per_split.reshape(shape), n_undefined=int(np.isnan(per_split).sum()))
+        missing = len(found) - len(counted)
+        return estimates_of(
+            tally.names, *test, shape, self._asked, sizes, self.alpha, training=training, missing=missing
+        )[self.metric]
 
 
 def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
