@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "as_thresholds",
     "as_vector",
     "as_weights",
+    "check_all_strings",
     "check_finite",
     "check_probabilities",
     "check_same_length",
@@ -51,7 +52,31 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         for value in np.array(values, dtype=object).ravel():
             if isinstance(value, int) and float(value) != value:
                 raise ValueError(f"{name} has {value}, which a float64 rounds; pass an array of an integer type")
+    if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
+        check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
+
+
+def check_all_strings(name: str, values: Collection[Any]) -> None:
+    """Raise unless each value is a string; tell missing values from mixed types."""
+    odd = [(row, value) for row, value in enumerate(values) if not isinstance(value, (str, bytes))]
+    if not odd:
+        return
+    missing = [row for row, value in odd if _is_missing(value)]
+    if missing:
+        count = f"{len(missing)} missing value{'s' * (len(missing) > 1)}"
+        raise ValueError(f"{name} has {count}, the first at row {missing[0]}")
+    row, value = odd[0]
+    raise ValueError(
+        f"{name} must have a dtype of numbers or booleans, or hold strings alone, not Python objects or a mixture: "
+        f"got {show(value)} ({type(value).__name__}) at row {row}"
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, a float NaN, and pandas' NA and NaT."""
+    nan = isinstance(value, float) and value != value
+    return nan or value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:

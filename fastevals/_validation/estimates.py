@@ -13,10 +13,10 @@ from fastevals._validation.labels import (
     _plain,
     as_class_names,
     as_class_numbers,
-    as_text,
     check_class_number,
     check_comparable_labels,
     check_known_labels,
+    matching_label,
     raise_not_binary,
 )
 from fastevals._validation.options import _warn, check_choice, listed, show
@@ -31,6 +31,7 @@ __all__ = [
     "as_split_pairs",
     "check_gives_scores",
     "check_instance",
+    "check_no_groups",
     "check_no_information",
     "check_nonempty_folds",
     "check_not_given",
@@ -55,8 +56,9 @@ def check_one_kind(name: str, kinds: Mapping[str, str], *, several: bool) -> Non
     found = {kind: metric for metric, kind in kinds.items()}
     if len(found) > 1 and ("targets" in found or not several):
         wanted = " and ".join(f"{metric} is of {WHAT[kind]}" for kind, metric in found.items())
-        rule = "be of classes or of numbers, not of both" if several else "all be of what is predicted"
-        raise ValueError(f"{name} must {rule}, but {wanted}")
+        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, one array of which"
+        rule += "" if several else " is measured"
+        raise ValueError(f"{name} must all be of {rule}, but {wanted}")
 
 
 def check_gives_scores(name: str, fitted: Any) -> None:
@@ -75,25 +77,32 @@ def check_not_given(name: str, value: Any, what: str) -> None:
         raise ValueError(f"{name} goes with {what}, but none is asked for; got {show(value)}")
 
 
+def check_no_groups(name: str, value: Any, splits: str) -> None:
+    """Raise if groups are given where splits are there already."""
+    if value is not None:
+        raise ValueError(f"{name} goes with a splitter, but {splits} has fold numbers; got {show(value)}")
+
+
 def as_class_order(name: str, y: NDArray[Any], labels: Any, pos_label: Any) -> NDArray[Any]:
     """Give all classes: those of y in order, the positive one of two last, or the user's own."""
     classes = np.unique(y)
     check_class_number(name, classes)
     if labels is not None:
         own = as_class_names("labels", labels, None)
-        if own.dtype.kind == "S":
-            own = own.astype(str)
         check_comparable_labels(**{name: y, "labels": own})
         own = as_class_numbers("labels", own) if own.dtype.kind != "U" else own
         check_known_labels(classes, own)
-        return np.asarray(own)
-    if pos_label is not None:
-        at = [k for k, each in enumerate(classes.tolist()) if each == as_text(pos_label)]
-        if not at:
-            raise ValueError(f"pos_label must be a label of {name} ({listed(list(classes))}), got {show(pos_label)}")
-        if classes.size == 2 and at[0] == 0:
-            return classes[::-1].copy()
-    return np.asarray(classes)
+        name, classes = "labels", np.asarray(own)
+    if pos_label is None:
+        return classes
+    if classes.size > 2:
+        raise ValueError(f"pos_label goes with two classes, but {name} has {classes.size}: {listed(list(classes))}")
+    positive = matching_label(name, classes, pos_label)
+    if labels is not None and positive != classes[-1]:
+        raise ValueError(
+            f"pos_label must be the last of labels where both are given, got {show(pos_label)} and {listed(list(own))}"
+        )
+    return np.append(classes[classes != positive], positive)
 
 
 def as_class_codes(
@@ -126,8 +135,8 @@ def as_fixed_predictions(name: str, values: Any, n: int, n_repeats: int) -> NDAr
         return array
     if array.ndim == 2 and array.shape[1] == n:
         raise ValueError(
-            f"{name} has {array.shape[0]} rows of predictions (axis 0), but there are {n_repeats} repetitions of the "
-            "splits"
+            f"{name} has {array.shape[0]} rows of predictions (axis 0), but splits have {n_repeats} repetitions (each "
+            "pair of row numbers, and each split of another package's splitter, is one)"
         )
     raise ValueError(
         f"{name} must have shape ({n},), or ({n_repeats}, {n}) for predictions of each repetition (axis 0) of each row "

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_vector
+from fastevals._validation.arrays import as_vector, check_all_strings
 from fastevals._validation.options import listed, show
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "check_two_models",
     "check_unweighted",
     "check_whole_counts",
+    "matching_label",
     "raise_not_binary",
 ]
 
@@ -38,39 +39,25 @@ MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
-    """Give class labels as a 1-D array of numbers, booleans or strings, without NaN among the first."""
+    """Give class labels as a 1-D array of numbers, booleans or text, without NaN among the first."""
     array = as_vector(name, values)
-    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
-        _check_all_strings(name, values)  # NumPy has turned [0, "a"] into ["0", "a"]
     if array.dtype.kind in "OT":
         array = array.astype(object)
-        _check_all_strings(name, array)
-        array = array.astype(str)
+        check_all_strings(name, array)
+        array = np.array([as_text(label) for label in array])
     if array.dtype.kind not in "fiubUS":
         raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
-    return array
+    return np.asarray(as_text(array))
 
 
-def _check_all_strings(name: str, values: Collection[Any]) -> None:
-    """Raise unless each value is a string; tell missing values from mixed types."""
-    odd = [(row, value) for row, value in enumerate(values) if not isinstance(value, (str, bytes))]
-    if not odd:
-        return
-    missing = [row for row, value in odd if _is_missing(value)]
-    if missing:
-        count = f"{len(missing)} missing value{'s' * (len(missing) > 1)}"
-        raise ValueError(f"{name} has {count}, the first at row {missing[0]}")
-    row, value = odd[0]
-    raise ValueError(
-        f"{name} must have a dtype of numbers or booleans, or hold strings alone, not Python objects or a mixture: "
-        f"got {show(value)} ({type(value).__name__}) at row {row}"
-    )
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell None, a float NaN, and pandas' NA and NaT."""
-    nan = isinstance(value, float) and value != value
-    return nan or value is None or type(value).__name__ in ("NAType", "NaTType")
+def as_text(labels: Any) -> Any:
+    """Give a label of bytes, or an array of them, as text, each byte one character: the two name one class."""
+    if isinstance(labels, bytes):
+        return labels.decode("latin-1")
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
+        return labels
+    codes = np.ascontiguousarray(labels)[..., np.newaxis].view(np.uint8).astype(np.uint32)
+    return codes.view(f"U{labels.itemsize}")[..., 0]
 
 
 def binary_labels(
@@ -86,7 +73,7 @@ def binary_labels(
     if any(label != label for label in found):
         raise_not_binary(name, array)
     if pos_label is None:
-        if array.dtype.kind not in "US" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
+        if array.dtype.kind != "U" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
             positive: Any = 1
         else:
             if len(found) > 1 and np.unique(array).size > 2:
@@ -96,25 +83,21 @@ def binary_labels(
                 "(it can be left out for 0/1, -1/1 and booleans)"
             )
     else:
-        positive = _matching(name, array, found, pos_label, option)
+        positive = matching_label(name, array, pos_label, option)
     others = [label for label in found if label != positive]
     return array, positive, others[0] if others else None
 
 
-def as_text(label: Any) -> Any:
-    """Give a label of bytes as text: the two name one class."""
-    return label.decode("latin-1") if isinstance(label, bytes) else label
-
-
-def _matching(name: str, array: NDArray[Any], found: list[Any], pos_label: Any, option: str) -> Any:
-    """Give the label that `pos_label` means."""
-    like = (str, bytes) if array.dtype.kind in "US" else (numbers.Real, np.bool_)
+def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
+    """Give the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
+    found = _first_labels(array)
+    like = (str, bytes) if array.dtype.kind == "U" else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
         for label in found:
-            if as_text(label) == as_text(pos_label):
+            if label == as_text(pos_label):
                 return label
         if len(found) == 1:
-            return pos_label  # one class, and not this one
+            return as_text(pos_label)  # one class, and not this one
     if len(found) == 2 and np.unique(array).size > 2:
         raise_not_binary(name, array)
     raise ValueError(f"{option} must be a label of {name} ({listed(found)}), got {show(pos_label)}")
@@ -167,12 +150,18 @@ def check_comparable_labels(**arrays: NDArray[Any]) -> None:
     if len(set(kinds.values())) > 1:
         raise ValueError("labels must be of one type, but " + " and ".join(f"{n} has {k}" for n, k in kinds.items()))
     for name, array in arrays.items():
-        if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
+        if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
             raise ValueError(f"{name} must fit 64-bit signed integers, got {show(array.max())}")
 
 
 def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Give integer labels as they are, float ones as integers; raise if one has a fraction or takes over 64 bits."""
+    """Give labels that are integers of any dtype but uint64 as they are, others as int64.
+
+    Raise if one has a fraction or takes over 64 bits.
+    """
+    if array.dtype.kind == "u" and array.itemsize == 8:
+        check_comparable_labels(**{name: array})
+        return array.astype(np.int64)
     if array.dtype.kind != "f":
         return array
     odd = ~((np.abs(array) < np.float64(2**63)) & (np.trunc(array) == array))

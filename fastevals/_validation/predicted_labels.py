@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_array, check_same_length
-from fastevals._validation.labels import as_class_numbers, as_labels, check_comparable_labels, check_two_models
+from fastevals._validation.labels import as_class_numbers, as_labels, as_text, check_comparable_labels, check_two_models
 from fastevals._validation.named import named_columns
 
 __all__ = ["as_models_labels", "as_predicted_labels", "as_true_labels"]
@@ -17,7 +17,7 @@ __all__ = ["as_models_labels", "as_predicted_labels", "as_true_labels"]
 
 def as_true_labels(name: str, values: Any) -> NDArray[Any]:
     """Give true classes as a 1-D array of integers, booleans or strings."""
-    labels = _as_text(as_labels(name, values))
+    labels = as_labels(name, values)
     return labels if labels.dtype.kind == "U" else as_class_numbers(name, labels)
 
 
@@ -28,7 +28,7 @@ def as_predicted_labels(
 
     Of floats it isn't looked at whether they are whole.
     """
-    models = {label: _as_text(as_labels(label, value)) for label, value in labelled.items()}
+    models = {label: as_labels(label, value) for label, value in labelled.items()}
     check_same_length(**{true_name: y_true}, **models)
     check_comparable_labels(**{true_name: y_true}, **models)
     return models
@@ -53,11 +53,6 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # what is wrong with one row is with all
     if array.dtype.kind in "OT":
         array = np.stack([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
-    models = {name: _as_text(array)}
+    models = {name: as_text(array)}
     check_comparable_labels(**first, **models)
     return models, tuple(range(array.shape[0]))
-
-
-def _as_text(labels: NDArray[Any]) -> NDArray[Any]:
-    """Give bytes as strings: NumPy finds the two never equal."""
-    return labels.astype(str) if labels.dtype.kind == "S" else labels

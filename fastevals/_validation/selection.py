@@ -14,6 +14,7 @@ from fastevals._validation.options import _warn, as_flag, check_integer, check_n
 from fastevals._validation.rows import check_learner
 
 __all__ = [
+    "as_direction",
     "as_grids",
     "as_named_learners",
     "as_train_sizes",
@@ -36,8 +37,9 @@ def as_values(name: str, values: Any) -> list[Any]:
     """Give the values of a parameter, of which there must be some, as Python's where NumPy has them."""
     if isinstance(values, (str, bytes, Mapping, set, frozenset)) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list of values, got {show(values)}")
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise ValueError(f"{name} must be a list of values, got an array of shape {values.shape}")
+    shape = getattr(values, "shape", (0,))
+    if len(shape) != 1:
+        raise ValueError(f"{name} must be a list of values, got shape {shape}")
     found = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if not found:
         raise ValueError(f"{name} is empty: it must have at least one value")
@@ -180,8 +182,18 @@ def check_distinct_rows(name: str, rows: NDArray[np.intp]) -> None:
         )
 
 
-def check_direction(name: str, metric: str, maximize: Any) -> bool:
-    """Give whether a greater value is better, which must be known."""
+def as_direction(name: str, metric: str, maximize: Any, known: bool | None) -> bool | None:
+    """Give whether a greater value is better: what is `known` of the metric, or else what the user says."""
+    if maximize is None:
+        return known
+    given = as_flag(name, maximize)
+    if known is not None and given != known:
+        raise ValueError(f"{name} must be {known} or left out for {metric}, got {given}")
+    return given
+
+
+def check_direction(name: str, metric: str, maximize: bool | None) -> bool:
+    """Raise unless it is known whether a greater value is better."""
     if maximize is None:
         raise ValueError(f"{name} must be given, True or False, for the function {metric}, whose direction isn't known")
-    return as_flag(name, maximize)
+    return maximize

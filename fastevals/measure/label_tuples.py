@@ -121,7 +121,7 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
 
 def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
     """Give the labels of all arrays, in order, and the arrays with each label's number in place of it."""
-    whole = arrays[0].dtype.kind not in "US"
+    whole = arrays[0].dtype.kind != "U"
     if whole:
         low = min(int(array.min()) for array in arrays)
         width = max(int(array.max()) for array in arrays) - low + 1

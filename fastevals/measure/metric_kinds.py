@@ -44,6 +44,8 @@ def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
         return UNBOUNDED
     if asked.name in ERRORS:
         return (-math.inf, 1.0) if asked.name == "r2" else (0.0, math.inf)
+    if asked.options.get("standardize") is False:
+        return 0.0, asked.options.get("max_fpr") or 1.0
     return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
 
 

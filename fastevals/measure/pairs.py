@@ -20,7 +20,7 @@ def count_label_pairs(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Count pairs into a matrix over `labels`, or over all that occur; give the matrix and its labels."""
     check.check_comparable_labels(y_true=true, y_pred=predicted)
-    if true.dtype.kind in "US":
+    if true.dtype.kind == "U":
         table, distinct = _count([true, predicted], weights)
     else:
         numbers = [check.as_class_numbers("y_true", true), check.as_class_numbers("y_pred", predicted)]

@@ -69,7 +69,7 @@ def run_fits(
     jobs = check.check_jobs("n_jobs", n_jobs)
     calls = _Attempt(task, describe, keep_failures)
     with progress_bar(len(cast("Sized", items)) if total is None else total, progress) as show:
-        results = map(calls, items) if jobs == 1 else _parallel(calls, items, jobs)
+        results = (calls(item) for item in items) if jobs == 1 else _parallel(calls, items, jobs)
         for number, result in enumerate(results, 1):
             show(number)
             yield result

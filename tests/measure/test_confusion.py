@@ -144,7 +144,9 @@ def test_label_dtypes() -> None:
 
 
 def test_bytes_are_labels() -> None:
-    check_same(count([b"x", b"y"], [b"y", b"y"]), [[0, 1], [0, 1]], [b"x", b"y"])
+    check_same(count([b"x", b"y"], [b"y", b"y"]), [[0, 1], [0, 1]], ["x", "y"])
+    check_same(count(np.array([b"x", b"\xe9"]), ["x", "x"]), [[1, 0], [1, 0]], ["x", "é"])
+    check_same(count(np.array(["x", b"\xe9"], dtype=object), ["x", "x"]), [[1, 0], [1, 0]], ["x", "é"])
 
 
 def test_wide_identifiers() -> None:

@@ -7,6 +7,7 @@ import math
 import pickle
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,7 @@ def test_scores_of_a_decision_function_are_no_probabilities() -> None:
     assert found.value > 0.6
     turned = estimate_error(LinearSVC(), X, Y, splitter, "roc_auc", pos_label=0)["roc_auc"]
     assert_allclose(turned.per_split, found.per_split, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"fit_predict's predictions must hold probabilities, in \[0, 1\]"):
+    with pytest.raises(ValueError, match="fit_predict's predictions of the test rows must hold probabilities"):
         estimate_error(LinearSVC(), X, Y, splitter, "brier_score")
 
 
@@ -439,15 +440,23 @@ FOLDS = KFold(3, rng=1)
         (
             (majority, X, Y, FOLDS, ["accuracy", "roc_auc"]),
             {},
-            "metrics must all be of what is predicted, but accuracy",
+            "metrics must all be of labels, all of scores or all of numbers, one array of which is measured, but",
         ),
         (
             (LogisticRegression(), X, Y, FOLDS, ["accuracy", "r2"]),
             {},
-            "metrics must be of classes or of numbers, not of",
+            "metrics must all be of classes or all of numbers, but",
         ),
-        ((nan_in_places, X, Y, FOLDS, "roc_auc"), {}, "fit_predict's predictions must be finite, but has 1 NaN.*row 2"),
-        ((lambda a, b, c: [7] * len(c), X, Y, FOLDS, "accuracy"), {}, "fit_predict's predictions has the label 7 at"),
+        (
+            (nan_in_places, X, Y, FOLDS, "roc_auc"),
+            {},
+            "predictions of the test rows must be finite, but has 1 NaN.*row 2",
+        ),
+        (
+            (lambda a, b, c: [7] * len(c), X, Y, FOLDS, "accuracy"),
+            {},
+            "predictions of the test rows has the label 7 at",
+        ),
         ((majority, X, None, FOLDS, "accuracy"), {}, "y must"),
         ((majority, X, Y, FOLDS, "accuracy"), {"params": 3}, "params must be a mapping"),
         (
@@ -531,3 +540,167 @@ def test_fixed_predictions_that_a_learner_looks_up(splitter: Any) -> None:
             assert_allclose(ours.per_split, theirs.per_split, rtol=1e-12, atol=1e-14, err_msg=name)
             assert_allclose(ours.micro, theirs.micro, rtol=1e-12, atol=1e-14, err_msg=name)
             assert_allclose(ours.confidence_interval, theirs.confidence_interval, rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+# What is asked of two classes ---------------------------------------------------------------------------------------
+
+
+def test_labels_and_scores_have_one_positive_class() -> None:
+    of = {"recall": "recall", "of scores": metric("recall", threshold=0.5)}
+    splitter = KFold(5, rng=1)
+    for options in ({"labels": [1, 0]}, {"pos_label": 0}, {"labels": [1, 0], "pos_label": 0}):
+        found = estimate_error(LogisticRegression(), X, Y, splitter, of, **options)
+        assert found.matrices is not None
+        assert found.matrices.labels.tolist() == [1, 0]
+        assert_array_equal(found["recall"].per_split, found["of scores"].per_split)
+        assert found["recall"].value != estimate_error(LogisticRegression(), X, Y, splitter, of)["recall"].value
+
+
+def test_a_positive_class_that_no_row_has() -> None:
+    found = evaluate_splits(["no"] * 6, ["no"] * 6, [0, 1] * 3, "specificity", pos_label="yes")
+    assert found["specificity"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        (Y, {"labels": [0, 1], "pos_label": 0}, "pos_label must be the last of labels .* got 0 and 0, 1"),
+        (Y, {"labels": [0, 1], "pos_label": "z"}, r"pos_label must be a label of labels \(0, 1\), got 'z'"),
+        (Y, {"labels": [0, 1, 2], "pos_label": 1}, "pos_label goes with two classes, but labels has 3: 0, 1, 2"),
+        (np.arange(90) % 3, {"pos_label": 1}, "pos_label goes with two classes, but y has 3: 0, 1, 2"),
+        (Y, {"pos_label": np.array([0, 1])}, r"pos_label must be a label of y \(.*\), got array\(\[0, 1\]\)"),
+    ],
+)
+def test_a_positive_class_that_does_not_fit(y: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimate_error(majority, X, y, KFold(3), "accuracy", **options)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "f1",
+        metric("precision", average=None),
+        metric("precision", average="nope"),
+        metric("f_score", average="macro", beta=-1),
+        metric("cost", cost_matrix=np.ones((2, 2))),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_measured_is_an_error_before_the_first_fit(asked: Any) -> None:
+    fits = []
+
+    def learner(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        fits.append(1)
+        return majority(X_train, y_train, X_test)
+
+    with pytest.raises((ValueError, TypeError)):
+        estimate_error(learner, X, np.arange(90) % 3, KFold(3), asked)
+    assert not fits
+
+
+# Learners and functions that do what they should not ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_learner_that_raises_stop_iteration(n_jobs: int | None) -> None:
+    with pytest.raises(RuntimeError):
+        estimate_error(_exhausted, X, Y, KFold(4), "accuracy", n_jobs=n_jobs)
+
+
+def _exhausted(X_train: Any, y_train: Any, X_test: Any) -> Any:
+    return next(iter(()))
+
+
+def test_functions_that_sort_in_place() -> None:
+    kept = []
+
+    def learner(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        kept.append((predicted := X_test[:, 0].copy(), predicted.copy()))
+        return predicted
+
+    def last(y_true: Any, y_pred: Any) -> float:
+        y_true.sort()
+        y_pred.sort()
+        return float(y_pred[-1])
+
+    def first(y_true: Any, y_pred: Any) -> float:
+        return float(y_pred[0])
+
+    splits = KFold(3, rng=0)
+    for of in (partial(estimate_error, learner, X), lambda y, *rest: evaluate_splits(y, X[:, 0], *rest)):
+        both, alone = (of(Y, splits, functions)["first"] for functions in ({"last": last, "first": first}, [first]))
+        assert_array_equal(both.per_split, alone.per_split)
+    assert all(np.array_equal(*pair) for pair in kept)
+
+
+def test_a_mixture_of_texts_and_numbers() -> None:
+    y = ["0", "1"] * 10
+    mixed: Any = [1, "0"] * 10
+    with pytest.raises(ValueError, match=r"y_pred must .* got 1 \(int\) at row 0"):
+        evaluate_splits(y, mixed, [0, 1] * 10, "accuracy")
+    with pytest.raises(ValueError, match=r"fit_predict's predictions must .* got 1"):
+        estimate_error(lambda a, b, c: mixed[: len(c)], y, y, KFold(2), "accuracy")
+
+
+def test_labels_of_any_width() -> None:
+    big = np.array([2**60, 2**60 + 1] * 10)
+    for one, other in ((big, big.astype(np.uint64)), (big.astype(np.uint64), big)):
+        assert evaluate_splits(one, other, [0, 1] * 10, "accuracy")["accuracy"].value == 1.0
+    for dtype in (np.uint64, ">u8"):
+        with pytest.raises(ValueError, match="y_true must fit 64-bit signed integers"):
+            evaluate_splits(np.array([2**63, 1] * 10, dtype=dtype), big, [0, 1] * 10, "accuracy")
+
+
+# The size of errors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [-700, 700, 1020])
+def test_the_unit_of_errors_does_not_matter(power: int) -> None:
+    y = np.arange(1.0, 13.0)
+    folds = np.arange(12) % 4
+    one = evaluate_splits(y, y + y**1.5, folds, "mean_absolute_error")["mean_absolute_error"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        large = evaluate_splits(np.zeros(12), np.ldexp(y**1.5, power - 5), folds, "mean_absolute_error")
+    found = large["mean_absolute_error"]
+    for name in ("value", "standard_deviation"):
+        assert_allclose(math.ldexp(getattr(found, name), 5 - power), getattr(one, name), rtol=1e-13)
+
+
+def test_corrections_of_infinite_losses() -> None:
+    y = np.arange(40) % 2
+    x = np.where(np.arange(40) < 36, y, 1 - y)[:, None] * 1.0
+    found = estimate_error(
+        KNeighborsClassifier(1), x + np.arange(40)[:, None] * 1e-6, y, BootstrapSplit(20, rng=0), "log_loss",
+        method=".632+",
+    )["log_loss"]  # fmt: skip
+    assert found.bootstrap is not None
+    assert (found.value, found.bootstrap.relative_overfitting_rate) == (math.inf, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert error_632_plus(math.inf, math.inf, 1.0) == math.inf
+        assert error_632_plus(0.0, math.inf, 0.5) == math.inf
+        assert error_632_plus(0.0, math.inf, math.inf) == math.inf
+        assert error_632_plus(0.0, 0.25, math.inf) == error_632(0.0, 0.25)
+
+
+def test_the_corrected_interval_of_a_function_is_as_wide_as_out_of_the_bag() -> None:
+    def accuracy(y_true: Any, y_pred: Any) -> float:
+        return float(np.mean(y_true == y_pred))
+
+    splitter = BootstrapSplit(30, rng=1)
+    model = KNeighborsClassifier(1)
+    corrected = estimate_error(model, X, Y, splitter, {"f": accuracy}, method=".632")["f"]
+    plain = estimate_error(model, X, Y, splitter, {"f": accuracy})["f"]
+    width = [each.confidence_interval.high - each.confidence_interval.low for each in (corrected, plain)]
+    assert width[0] == pytest.approx(width[1], rel=1e-12)
+
+
+def test_the_bounds_of_a_part_of_an_area() -> None:
+    asked = metric("roc_auc", max_fpr=0.1, standardize=False)
+    found = evaluate_splits(Y, -X[:, 0], KFold(6, stratified=True, rng=0), asked)
+    (estimate,) = found.values()
+    assert estimate.confidence_interval.low == 0.0
+    best = evaluate_splits(Y, Y + X[:, 0] / 9, HoldOut(0.2, n_repeats=9, stratified=True, rng=0), asked)
+    assert next(iter(best.values())).confidence_interval.high <= 0.1

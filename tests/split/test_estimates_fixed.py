@@ -400,7 +400,7 @@ FOLDS = [0, 0, 1, 1]
         (
             (Y, [P, P], FOLDS, "accuracy"),
             {},
-            r"y_pred has 2 rows of predictions \(axis 0\), but there are 1 repetitions",
+            r"y_pred has 2 rows of predictions \(axis 0\), but splits have 1 repetitions",
         ),
         ((Y, P, [0, 0, 1], "accuracy"), {}, r"splits must have shape \(4,\) or \(n_repeats, 4\)"),
         ((Y, P, [0.0, 0.0, 1.0, 1.0], "accuracy"), {}, "splits must hold the number of each row's test fold.*float64"),

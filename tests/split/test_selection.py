@@ -7,6 +7,7 @@ import re
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -211,8 +212,9 @@ def test_named_learners_ties_and_direction():
     assert found.best is found.candidates[0]  # of equal ones the first
     assert found.candidates[0].value == found.candidates[1].value
     assert "Expected 2D array" in found.candidates[3].failure
-    worst = select_model(learners, x, y, MSE, rng=0, maximize=True)
-    assert str(worst.best) == "poly(degree=1)"
+    assert str(select_model(learners, x, y, MSE, rng=0, maximize=False).best) == str(found.best)
+    with pytest.raises(ValueError, match="maximize must be False or left out for mean_squared_error, got True"):
+        select_model(learners, x, y, MSE, rng=0, maximize=True)
 
 
 def test_functions_need_a_direction():
@@ -380,7 +382,7 @@ def test_undefined_metrics():
         ({"grid": {"degree": []}}, r"grid\['degree'\] is empty"),
         ({"grid": {"degree": "abc"}}, r"grid\['degree'\] must be a list of values, got 'abc'"),
         ({"grid": {"degree": 3}}, r"grid\['degree'\] must be a list of values, got 3"),
-        ({"grid": {"degree": np.ones((2, 2))}}, r"grid\['degree'\] must be a list of values, got an array of shape"),
+        ({"grid": {"degree": np.ones((2, 2))}}, r"grid\['degree'\] must be a list of values, got shape"),
         ({"grid": 3}, "grid must be a mapping of parameters to lists of values, or a list of them; got 3"),
         ({"grid": [3]}, "grid must hold mappings of parameters to lists of values, got 3"),
         ({"grid": {2: [3]}}, "grid must name parameters by strings, got 2"),
@@ -549,3 +551,34 @@ def test_results_are_kept_and_sent():
     json.dumps(found.to_dict())
     with pytest.raises(ValueError, match="read-only"):
         found.test_rows[0] = 1
+
+
+def test_a_parameter_over_which_an_error_stays_infinite():
+    def learner(X, y, X_new, of):
+        return np.zeros(len(X_new)) if of < 3 else np.full(len(X_new), 0.5)
+
+    y = np.arange(40) % 2
+    for values, expected in (([0, 1], 0.0), ([0, 1, 3], math.inf)):
+        found = select_model(learner, y, y, "log_loss", grid={"of": values}, rng=0)
+        assert found.sensitivity("of").range == expected
+
+
+def test_a_frame_is_no_list_of_values():
+    with pytest.raises(ValueError, match=r"grid\['degree'\] must be a list of values, got shape \(2, 1\)"):
+        select_model(polynomial, *data(), MSE, grid={"degree": pd.DataFrame({"degree": [1, 2]})})
+
+
+def test_a_metric_that_is_undefined_on_the_test_part():
+    x, y = data()
+    last = [(np.arange(59), np.array([59]))]
+
+    class Last:
+        def split(self, X, y=None, groups=None):
+            return iter(last)
+
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return 1
+
+    with pytest.warns(UndefinedMetricWarning, match=r"r2 is undefined \(NaN\): on the 1 rows of the test part"):
+        found = select_model(polynomial, x, y, "r2", grid={"degree": [1]}, test=Last(), rng=0)
+    assert math.isnan(found.test_value)

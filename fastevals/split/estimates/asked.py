@@ -40,7 +40,10 @@ def tallies_of(
     tallies: list[Tally] = []
     positive = None
     if "labels" in of_kind:
-        tallies.append(LabelTally(of_kind["labels"], y, name, labels=labels, pos_label=pos_label))
+        of_labels = LabelTally(of_kind["labels"], y, name, labels=labels, pos_label=pos_label)
+        tallies.append(of_labels)
+        if labels is not None and of_labels.classes.size == 2:
+            pos_label = of_labels.classes[-1].item()
     if "ranks" in of_kind or "losses" in of_kind:
         array, positive, _ = check.binary_labels(name, y, pos_label)
         rows = check.check_two_labels_only(name, array, positive)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
 from fastevals.infer.results import level_of
@@ -16,8 +16,8 @@ from fastevals.measure.asked import as_asked
 from fastevals.measure.metric_kinds import bounds_of, is_greater_better
 from fastevals.split.estimates.asked import Asked, tallies_of
 from fastevals.split.estimates.corrections import corrected
-from fastevals.split.estimates.fits import Fit, SplitFit, fits_of, said_of
-from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, estimates_of, interval_about, margin_of
+from fastevals.split.estimates.fits import Counted, Fit, SplitFit, estimates_from, fits_of, said_of
+from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, interval_about, margin_of
 from fastevals.split.estimates.tallies.base import Tally
 from fastevals.split.fitting import run_fits
 from fastevals.split.learners import learner_of
@@ -70,7 +70,8 @@ def estimate_error(
     params : mapping, optional
         Parameters of the learner.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans.
+        The positive one of two classes. By default it is the last of `labels`; without these, the last of the classes
+        in order for metrics of labels, and for those of scores 1 among 0/1, -1/1 and booleans.
     labels : sequence, optional
         All classes and their order, for metrics of predicted labels; by default those of `y`.
     training : bool
@@ -93,8 +94,9 @@ def estimate_error(
     Raises
     ------
     ValueError
-        If an argument is not as described, a split has no test rows or rows in both parts, the learner predicts NaN or
-        a label that `y` has not. An error of the learner is raised with a note that says in which fit.
+        If an argument is not as described, a split has no test rows or rows in both parts, the learner predicts a label
+        that `y` has not, or NaN (which functions are given). An error of the learner is raised with a note that
+        says in which fit.
 
     Warns
     -----
@@ -113,7 +115,8 @@ def estimate_error(
 
     A corrected bootstrap's value is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_. Where greater is better
     it is made of distances from the best value. As they propose (section 5), the interval's width is that of the
-    out-of-bag estimate times the ratio of the two errors. `standard_deviation` is of the replicates.
+    out-of-bag estimate times the ratio of the two errors; of a function, whose direction isn't known, it is the
+    out-of-bag estimate's. `standard_deviation` is of the replicates.
 
     Metrics of scores keep the distinct scores of each test set until the end, for the micro average.
 
@@ -140,6 +143,7 @@ def estimate_error(
     """
     asked = as_asked(metrics)
     level, alpha = level_of(confidence_level)
+    check.check_same_rows(X=X, y=y, groups=groups)
     own = learner_of("fit_predict", fit_predict, params)
     splits = splits_of(plan_of("splitter", splitter, X, y, groups))
     check.check_splits_method("method", method, METHODS, isinstance(splitter, BootstrapSplit))
@@ -156,14 +160,7 @@ def estimate_error(
     )  # fmt: skip
     whole = counted.pop() if more else None
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    found: dict[str, ErrorEstimate] = {}
-    for k, tally in enumerate(tallies):
-        parts = [each.test[k] for each in counted]
-        seen = [each.training[k] for each in counted] if training else None
-        found |= estimates_of(
-            tally.names, tally.values(parts), tally.micro(parts), splits.shape, asked, sizes, alpha,
-            training=None if seen is None else (tally.values(seen), tally.micro(seen)),
-        )  # fmt: skip
+    found = estimates_from(tallies, counted, splits.shape, asked, alpha)
     if whole is not None:
         found |= _with_corrections(found, asked, tallies, whole, str(method), sizes, alpha)
     matrices = tallies[0].matrices([each.test[0] for each in counted], splits.shape)
@@ -176,26 +173,25 @@ def _with_corrections(
     found: Mapping[str, ErrorEstimate],
     asked: Asked,
     tallies: Sequence[Tally],
-    whole: Sequence[NDArray[Any]],
+    whole: Counted,
     method: str,
     sizes: tuple[Any, Any],
     alpha: float,
 ) -> dict[str, ErrorEstimate]:
     """Give the estimates with the .632 or the .632+ value in place of the mean over the replicates."""
     changed = {}
-    for tally, predicted in zip(tallies, whole, strict=True):
-        rows = np.arange(predicted.size)
-        own = tally.values([tally.of_rows(rows, predicted)])[:, 0]
+    for tally, counts, predicted in zip(tallies, whole.test, whole.predicted or (), strict=True):
+        own = tally.values([counts])[:, 0]
         none = tally.no_information(predicted)
         for name, err, rate in zip(tally.names, own.tolist(), none.tolist(), strict=True):
-            estimate, bounds = found[name], bounds_of(asked[name])
-            best = bounds[1] if is_greater_better(asked[name]) else None
+            estimate, bounds, greater = found[name], bounds_of(asked[name]), is_greater_better(asked[name])
+            best = bounds[1] if greater else None
             parts = corrected(err, estimate.value, rate, best)
             value = parts.error_632_plus if method == ".632+" else parts.error_632
             interval = estimate.confidence_interval
             if not np.isnan(interval.low):
                 losses = [each if best is None else best - each for each in (value, estimate.value)]
-                ratio = abs(losses[0] / losses[1]) if losses[1] else 1.0
+                ratio = abs(losses[0] / losses[1]) if losses[1] and greater is not None else 1.0
                 interval = interval_about(value, ratio * margin_of(estimate.per_split, sizes, alpha), bounds)
             changed[name] = replace(estimate, value=value, confidence_interval=interval, bootstrap=parts)
     return changed

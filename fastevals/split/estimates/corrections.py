@@ -134,16 +134,16 @@ def _error_632(err: Any, out: Any) -> Any:
 
 def _overfitting_rate(err: Any, out: Any, none: Any) -> Floats:
     """Give R, 0 where nothing is overfitted; NaN stays NaN."""
-    gap, most = np.asarray(out - err), np.asarray(none - err)
-    missing = np.isnan(gap) | np.isnan(most)
-    there = (gap > 0) & (most > 0)
-    with np.errstate(invalid="ignore"):
-        rate = np.minimum(gap / np.where(there, most, 1.0), 1.0)
-    return np.where(missing, np.nan, np.where(there, rate, 0.0))
+    missing = np.isnan(err) | np.isnan(out) | np.isnan(none)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(out >= none, 1.0, (out - err) / (none - err))  # infinite errors differ by NaN
+    return np.where(missing, np.nan, np.where((out > err) & (none > err), share, 0.0))
 
 
 def _error_632_plus(err: Any, out: Any, none: Any) -> Floats:
     rate = _overfitting_rate(err, out, none)
     # Without overfitting there is nothing to add, whichever error is the larger.
-    more = (np.minimum(out, none) - err) * ((1 - DRAWN) * DRAWN * rate / (1 - (1 - DRAWN) * rate))
+    factor = (1 - DRAWN) * DRAWN * rate / (1 - (1 - DRAWN) * rate)
+    with np.errstate(invalid="ignore"):
+        more = np.where(factor == 0, 0.0, (np.minimum(out, none) - err) * factor)
     return np.asarray(_error_632(err, out) + more)

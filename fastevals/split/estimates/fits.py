@@ -1,4 +1,4 @@
-"""One fit of a learner, and what is counted of its predictions."""
+"""One fit of a learner, what is counted of its predictions, and what the counts of many fits come to."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.split.estimates.tallies.base import Tally
+from fastevals import _validation as check
+from fastevals.split.estimates.asked import Asked
+from fastevals.split.estimates.result import ErrorEstimate, estimates_of
+from fastevals.split.estimates.tallies.base import Floats, Tally
 from fastevals.split.learners import Learner
 from fastevals.split.plans import Splits
 
-__all__ = ["Counted", "Fit", "SplitFit", "fits_of", "said_of"]
+__all__ = ["Counted", "Fit", "SplitFit", "estimates_from", "fits_of", "said_of"]
 
 Rows = NDArray[np.intp]
 
@@ -28,17 +31,21 @@ class Fit(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What is known of a split: counts by tally, of the test set and of the training rows, and the sizes of both."""
+    """What is known of a split: counts by tally, of the test set and of the training rows, and the sizes of both.
+
+    Of a fit to all rows, tested on the same, it is also what each tally has of the predictions.
+    """
 
     test: list[Any]
     training: list[Any]
     n_train: int
     n_test: int
+    predicted: list[NDArray[Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitFit:
-    """Makes a fit and counts what it predicts; of one to all rows, gives what it predicts.
+    """Makes a fit and counts what it predicts.
 
     Attributes
     ----------
@@ -58,20 +65,30 @@ class SplitFit:
     positive: Any
     training: bool
 
-    def __call__(self, fit: Fit) -> Any:
-        """Give what is `Counted` of a split, or each tally's predictions of all rows."""
-        name, train, test = f"{fit.learner.name}'s predictions", fit.train, fit.test
+    def __call__(self, fit: Fit) -> Counted:
+        """Give what is counted of a split, or of a fit to all rows."""
+        train, test = fit.train, fit.test
         if train is None or test is None:
+            rows = np.arange(check.n_rows("X", self.X))
             found = self._predictions(fit.learner, None, None)
-            return [each.checked(name, found[each.kind]) for each in self.tallies]
+            predicted, counts = self._counts(fit, found, rows, "all rows")
+            return Counted(counts, [], rows.size, rows.size, predicted)
         found = self._predictions(fit.learner, train, np.concatenate((test, train)) if self.training else test)
+        _, tested = self._counts(fit, {kind: each[: test.size] for kind, each in found.items()}, test, "test rows")
+        seen: list[Any] = []
+        if self.training:
+            _, seen = self._counts(
+                fit, {kind: each[test.size :] for kind, each in found.items()}, train, "training rows"
+            )
+        return Counted(tested, seen, int(np.count_nonzero(np.bincount(train))), test.size)
 
-        def counted(rows: Rows, part: slice) -> list[Any]:
-            return [each.of_rows(rows, each.checked(name, found[each.kind][part], rows)) for each in self.tallies]
-
-        in_training = counted(train, slice(test.size, None)) if self.training else []
-        n_train = int(np.count_nonzero(np.bincount(train)))
-        return Counted(counted(test, slice(test.size)), in_training, n_train, test.size)
+    def _counts(
+        self, fit: Fit, found: dict[str, NDArray[Any]], rows: Rows, said: str
+    ) -> tuple[list[NDArray[Any]], list[Any]]:
+        """Give each tally's predictions of some rows, and what it counts."""
+        name = f"{fit.learner.name}'s predictions of the {said}"
+        checked = [each.checked(name, found[each.kind], rows) for each in self.tallies]
+        return checked, [each.of_rows(rows, own) for each, own in zip(self.tallies, checked, strict=True)]
 
     def _predictions(self, learner: Learner, train: Rows | None, new: Rows | None) -> dict[str, NDArray[Any]]:
         kinds = dict.fromkeys(each.kind for each in self.tallies)
@@ -88,3 +105,29 @@ def fits_of(learner: Learner, splits: Splits) -> Iterator[Fit]:
 def said_of(fit: Fit) -> str:
     """Say which fit it is."""
     return fit.said
+
+
+def estimates_from(
+    tallies: Sequence[Tally], found: Sequence[Any], shape: tuple[int, int], asked: Asked, alpha: float
+) -> dict[str, ErrorEstimate]:
+    """Make the estimates of metrics from what is `Counted` of all splits.
+
+    What is anything else stands for one that failed: its values are NaN, of which there is no warning. One is there.
+    """
+    there = [k for k, each in enumerate(found) if isinstance(each, Counted)]
+    counted: list[Counted] = [found[k] for k in there]
+    sizes = [each.n_train for each in counted], [each.n_test for each in counted]
+
+    def measured(tally: Tally, parts: list[Any]) -> tuple[Floats, Floats]:
+        values = np.full((len(tally.names), len(found)), np.nan)
+        values[:, there] = tally.values(parts)
+        return values, tally.micro(parts)
+
+    estimates: dict[str, ErrorEstimate] = {}
+    for k, tally in enumerate(tallies):
+        test = measured(tally, [each.test[k] for each in counted])
+        training = measured(tally, [each.training[k] for each in counted]) if counted[0].training else None
+        estimates |= estimates_of(
+            tally.names, *test, shape, asked, sizes, alpha, training=training, missing=len(found) - len(there)
+        )
+    return estimates

@@ -46,7 +46,8 @@ def evaluate_splits(
         Labels or targets.
     y_pred : array-like of shape (n_samples,) or (n_repeats, n_samples)
         Predicted labels, scores of the positive class, or predicted numbers, as the metrics need; of each row, or of
-        each repetition (axis 0) and row.
+        each repetition (axis 0; pairs of row numbers are one each) and row, where those of rows that are in none of its
+        test sets may be missing.
     splits : splitter or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
         A splitter of this package or of scikit-learn's kind; or the number of the fold, from 0 on, in which each row is
         tested.
@@ -106,11 +107,12 @@ def evaluate_splits(
 def _plan(splits: Any, y_true: Any, groups: Any) -> CodedSplits:
     """Give the splits of a splitter or of an array of fold numbers."""
     if check.is_splitter(splits):
+        check.check_instance("splits", splits)
         n = check.check_same_rows(y_true=y_true, groups=groups)
         if getattr(splits, "stratified", False):
             check.as_strata("y_true", y_true, n)
         return plan_of("splits", splits, y_true, y_true, groups)
-    check.check_not_given("groups", groups, "a splitter")
+    check.check_no_groups("groups", groups, "splits")
     return AssignedFolds(*check.as_fold_numbers("splits", splits, check.n_rows("y_true", y_true)))
 
 

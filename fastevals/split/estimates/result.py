@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.results import ByMetric
+from fastevals.infer.significance.differences import scaled
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.metric_kinds import bounds_of
@@ -33,9 +34,9 @@ class ErrorEstimate(Frozen):
         Mean over the splits in which the metric is defined (macro); with ``method=".632"`` or ``".632+"`` the corrected
         estimate.
     standard_deviation : float
-        Of the splits about their mean; NaN of a single one.
+        Of the splits about their mean; NaN of a single one, or where one is infinite.
     confidence_interval : Interval
-        For the value, by Nadeau and Bengio's t; NaN of a single split. See `estimate_error`.
+        For the value, by Nadeau and Bengio's t; NaN where the standard deviation is. See `estimate_error`.
     per_split : ndarray of shape (n_repeats, n_folds)
         Each test set's, NaN where undefined.
     micro : float
@@ -147,7 +148,8 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
         check.warn_left_out_splits(label, undefined - missing, per_split.size - missing)
     value, spread = (float(defined.mean()) if defined.size else math.nan), math.nan
     if defined.size > 1 and np.isfinite(defined).all():
-        spread = float(defined.std(ddof=1))
+        (own,), exponent = scaled(defined)  # so that no square overflows
+        value, spread = (float(np.ldexp(each, exponent[0])) for each in (own.mean(), own.std(ddof=1)))
     return ErrorEstimate(value, spread, Interval(math.nan, math.nan), per_split, float(micro), undefined)
 
 

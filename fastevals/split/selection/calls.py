@@ -159,8 +159,8 @@ def select_model(
     choice, learner = tried[best]
     test_value = None
     if held_out is not None:
-        measure = measured.fits([Fit(learner, *held_out, f"{choice}, the training part")], 1)
-        test_value = measured.estimate(measure, (1, 1)).value
+        (measure,) = measured.fits([Fit(learner, *held_out, f"{choice}, the training part")], 1)
+        test_value = measured.value(measure, "test part")
     whole = take_rows(X, None), take_rows(y, None)  # copies: later changes to the user's data change nothing
     model = _refit(choice, learner, *whole) if learner.is_estimator else None
     results = tuple(

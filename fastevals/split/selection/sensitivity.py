@@ -67,7 +67,8 @@ class Sensitivity(Frozen):
     @property
     def range(self) -> float:
         """The largest less the least mean with the other parameters as chosen: how much this one matters."""
-        return float(np.nanmax(self.as_chosen.values) - np.nanmin(self.as_chosen.values))
+        least, largest = float(np.nanmin(self.as_chosen.values)), float(np.nanmax(self.as_chosen.values))
+        return 0.0 if least == largest else largest - least
 
     def table(self) -> str:
         """Give a table as text: at each value the estimates with the others as chosen, and at their best."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,8 +16,8 @@ from fastevals.infer.results import level_of
 from fastevals.measure.asked import AskedMetric, one_asked
 from fastevals.measure.metric_kinds import is_greater_better, kind_of
 from fastevals.split.estimates.asked import Asked, tallies_of
-from fastevals.split.estimates.fits import Counted, Fit, SplitFit, fits_of, said_of
-from fastevals.split.estimates.result import ErrorEstimate, estimates_of, no_estimate
+from fastevals.split.estimates.fits import Counted, Fit, SplitFit, estimates_from, fits_of, said_of
+from fastevals.split.estimates.result import ErrorEstimate, no_estimate
 from fastevals.split.fitting import Failure, run_fits
 from fastevals.split.plans import Splits, plan_of, splits_of
 from fastevals.split.rows import take_rows
@@ -84,7 +85,7 @@ class Measurement:
             kind_of(one, "metric")
         level, alpha = level_of(confidence_level)
         tallies, positive = tallies_of({name: one}, "y", y, several=False, pos_label=pos_label, labels=labels)
-        direction = is_greater_better(one) if maximize is None else check.as_flag("maximize", maximize)
+        direction = check.as_direction("maximize", name, maximize, is_greater_better(one))
         task = SplitFit(X, y, tallies, positive, training)
         return cls(name, direction, level, alpha, groups, n, {name: one}, task)
 
@@ -123,26 +124,18 @@ class Measurement:
         """Give what stands where there is no estimate."""
         return no_estimate(shape, training=self._task.training)
 
+    def value(self, counted: Counted, part: str) -> float:
+        """Give the metric of one split, whose test rows are called a part of the data."""
+        value = float(self._task.tallies[0].values([counted.test[0]])[0, 0])
+        if math.isnan(value):
+            check.warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
+        return value
+
     def estimate(self, found: Sequence[Any], shape: tuple[int, int]) -> ErrorEstimate:
         """Give the estimate from fits, NaN where one is not `Counted`: it failed, of which there is no warning."""
-        there = [k for k, each in enumerate(found) if isinstance(each, Counted)]
-        counted: list[Counted] = [found[k] for k in there]
-        if not counted:
+        if not any(isinstance(each, Counted) for each in found):
             return self.nothing(shape)
-        tally = self._task.tallies[0]
-
-        def measured(parts: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            values = np.full((1, len(found)), np.nan)
-            values[:, there] = tally.values(parts)
-            return values, tally.micro(parts)
-
-        sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-        test = measured([each.test[0] for each in counted])
-        training = measured([each.training[0] for each in counted]) if self._task.training else None
-        missing = len(found) - len(counted)
-        return estimates_of(
-            tally.names, *test, shape, self._asked, sizes, self.alpha, training=training, missing=missing
-        )[self.metric]
+        return estimates_from(self._task.tallies, found, shape, self._asked, self.alpha)[self.metric]
 
 
 def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:

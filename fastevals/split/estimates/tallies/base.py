@@ -135,9 +135,9 @@ class SumTally(Tally):
 
 def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
     """Give the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
-    if n_folds == 1:
+    if n_folds == 1:  # ten times as fast as sorting
         rows = np.flatnonzero(folds == 0)
         return rows, np.array([0, rows.size])
-    order = np.argsort(np.minimum(folds, np.uint32(n_folds)), kind="stable")
-    starts = np.concatenate(([0], np.cumsum(np.bincount(np.minimum(folds, n_folds), minlength=n_folds)[:n_folds])))
-    return order[: starts[-1]], starts
+    folds = np.minimum(folds, np.uint32(n_folds))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(folds, minlength=n_folds)[:n_folds])))
+    return np.argsort(folds, kind="stable")[: starts[-1]], starts

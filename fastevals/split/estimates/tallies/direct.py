@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.metric_kinds import error_metric
-from fastevals.measure.regression import as_double
 from fastevals.split.estimates.tallies.base import Floats, Folds, Tally, in_test_sets
 from fastevals.split.estimates.tallies.targets import as_finite
 
@@ -34,9 +33,9 @@ class FunctionTally(Tally):
         return check.as_vector(name, predicted)
 
     def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
-        """Call the functions."""
+        """Call the functions, each with arrays of its own: one may sort them in place."""
         found = zip(self.names, self._functions, strict=True)
-        return np.array([check.as_metric_value(name, each(self._y[rows], predicted)) for name, each in found])
+        return np.array([check.as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in found])
 
     def values(self, counted: Sequence[Any]) -> Floats:
         """Give each metric of each test set."""
@@ -61,9 +60,7 @@ class MedianTally(FunctionTally):
     def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
         for each in asked.values():
             error_metric(each)
-        super().__init__(dict.fromkeys(asked, _median_absolute_error), y, name)
-        self._y = as_double(name, check.as_scores(name, y)).astype(np.float64)
-        check.check_finite(name, self._y)
+        super().__init__(dict.fromkeys(asked, _median_absolute_error), as_finite(name, y), name)
 
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Give the predictions as finite floats."""

@@ -41,12 +41,11 @@ class LabelTally(SumTally):
     ) -> None:
         self.names = list(asked)
         self._asked = asked
-        for each in asked.values():
-            matrix_metric(each)  # an option that is none is an error before the first fit
-        self._y = check.as_true_labels(name, y)
+        self._name, self._y = name, check.as_true_labels(name, y)
         self.classes = check.as_class_order(name, self._y, labels, pos_label)
         self._order = np.argsort(self.classes, kind="stable")
         self._true = self._codes(name, self._y)
+        self.of_totals(np.zeros((1, self.classes.size**2), dtype=np.int64))  # what can't be is an error before any fit
 
     def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
         return check.as_class_codes(name, labels, self.classes, self._order)
@@ -54,7 +53,7 @@ class LabelTally(SumTally):
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Give the numbers of the predicted classes."""
         y = self._y if rows is None else self._y[rows]
-        labels = check.as_predicted_labels(y, {name: predicted}, true_name="y")[name]
+        labels = check.as_predicted_labels(y, {name: predicted}, true_name=self._name)[name]
         return self._codes(name, labels if labels.dtype.kind == "U" else check.as_class_numbers(name, labels))
 
     def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:

@@ -29,13 +29,15 @@ MOST_EXACT = 2**31  # pairs of rows up to which counts of them are whole numbers
 
 def is_mean_loss(asked: AskedMetric) -> bool:
     """Tell whether a metric of scores is the mean of what each row loses."""
-    return _losses(of_ranking(asked)) is not None
+    sweep = of_ranking(asked).sweep
+    return sweep is not None and sweep.kernel == "mean_loss"
 
 
-def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]] | None:
+def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
     """Give the function from scores to the losses of positives and of negatives, of a metric that is a mean of them."""
-    sweep = metric.sweep
-    return sweep.of_thresholds if sweep is not None and sweep.kernel == "mean_loss" else None
+    assert metric.sweep is not None
+    assert metric.sweep.of_thresholds is not None
+    return metric.sweep.of_thresholds
 
 
 class ScoreTally(Tally):
@@ -85,8 +87,7 @@ class LossTally(ScoreTally, SumTally):
     def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Give the loss of each row by each metric."""
         positive = self._positive if rows is None else self._positive[rows]
-        functions = [function for function in map(_losses, self._metrics()) if function is not None]
-        losses = [function(predicted.astype(np.float64)) for function in functions]
+        losses = [_losses(metric)(predicted.astype(np.float64)) for metric in self._metrics()]
         return np.stack([np.where(positive, own, other) for own, other in losses], axis=1)
 
     def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:

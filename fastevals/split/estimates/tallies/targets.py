@@ -31,9 +31,7 @@ class TargetTally(SumTally):
     def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
         self.names = list(asked)
         self._metrics = [error_metric(each) for each in asked.values()]
-        targets = as_double(name, check.as_scores(name, y))
-        check.check_finite(name, targets)
-        self._y = targets.astype(np.float64)
+        self._y = as_finite(name, y)
         self._origin = origin_of(self._y)
         self._scatter = any(metric == "r2" for metric, _ in self._metrics)
 
@@ -92,7 +90,7 @@ class TargetTally(SumTally):
 
 
 def as_finite(name: str, predicted: Any) -> Floats:
-    """Give predicted numbers as finite floats."""
+    """Give targets, or predictions of them, as finite floats."""
     values = as_double(name, check.as_scores(name, predicted))
     check.check_finite(name, values)
     return values.astype(np.float64)
