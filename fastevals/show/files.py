@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SUFFIXES", "check_columns", "check_one_role", "read_columns"]
+__all__ = ["SUFFIXES", "check_columns", "check_one_role", "first_text", "read_columns", "read_numbers"]
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
 
-def read_columns(
-    path: str | Path, wanted: Names | None, *, numeric: Collection[str] = (), beside_numbers: Names | None = None
-) -> dict[str, NDArray[Any]]:
+def read_columns(path: str | Path, wanted: Names | None, *, numeric: Collection[str] = ()) -> dict[str, NDArray[Any]]:
     """Read some columns of a file.
 
     Parameters
@@ -29,8 +27,6 @@ def read_columns(
         Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
         Those of `wanted` that must hold numbers.
-    beside_numbers : mapping of str to str, optional
-        Of all columns, those to give beside the ones that hold numbers, as `wanted`; others are left out.
 
     Returns
     -------
@@ -45,25 +41,36 @@ def read_columns(
     ModuleNotFoundError
         Without pyarrow.
     """
-    path = Path(path)
-    open_format = _format_of(path)
-    _import_pyarrow()
-    _check_file(path)
-    with _damage_reported(path):
-        source = open_format.open(path)
-        names = source.names
-    if wanted is None:
-        wanted = {name: f"column {name!r}" for name in names} | dict(beside_numbers or {})
-    check_columns(f"{str(path)!r}", names, wanted)
-    with _damage_reported(path):
-        table = source.read(list(wanted))
-        table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
-    if not table.num_rows:
-        raise ValueError(f"{str(path)!r} has no rows")
-    if beside_numbers is not None:
-        kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside_numbers)
-        wanted = {name: shown for name, shown in wanted.items() if name in kept}
-    return {name: _as_numpy(shown, table.column(name), name in numeric) for name, shown in wanted.items()}
+    table, shown = _read(Path(path), wanted)
+    return {name: _as_numpy(each, table.column(name), name in numeric) for name, each in shown.items()}
+
+
+def read_numbers(path: str | Path, beside: Names) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Read a file's columns of numbers, and some beside.
+
+    Parameters
+    ----------
+    path : str or Path
+        As of `read_columns`.
+    beside : mapping of str to str
+        Names of columns to read whatever they hold, and what messages call each.
+
+    Returns
+    -------
+    columns : dict of str to ndarray of shape (n_rows,)
+        As from `read_columns`.
+    left_out : list of str
+        Names of the other columns.
+
+    Raises
+    ------
+    ValueError, ModuleNotFoundError
+        As `read_columns`, of the columns that are given.
+    """
+    table, shown = _read(Path(path), None, beside)
+    kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside)
+    found = {name: _as_numpy(each, table.column(name), False) for name, each in shown.items() if name in kept}
+    return found, [name for name in shown if name not in kept]
 
 
 def check_one_role(shown: dict[str, str], option: str, name: str) -> None:
@@ -83,6 +90,11 @@ def check_columns(where: str, names: list[str], wanted: Mapping[str, str]) -> No
             raise ValueError(f"{shown}: {where} has no such column{hint}; its columns are {columns or 'none'}")
         if names.count(name) > 1:
             raise ValueError(f"{shown}: {where} has {names.count(name)} columns of this name")
+
+
+def first_text(values: Iterable[Any]) -> int:
+    """Give the row of the first value that is no number; 0 where each could be one."""
+    return next((row for row, value in enumerate(values) if not _is_number(value)), 0)
 
 
 # Formats ----------------------------------------------------------------------------------------------------------
@@ -215,6 +227,27 @@ SUFFIXES: dict[str, _Format] = {
 }
 
 
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path, wanted: Names | None, among_all: Names | None = None) -> tuple[Any, Names]:
+    """Read columns as a table, or all with None, `among_all` with what messages call them; give what they call each."""
+    open_format = _format_of(path)
+    _import_pyarrow()
+    _check_file(path)
+    with _damage_reported(path):
+        source = open_format.open(path)
+    if wanted is None:
+        wanted = {name: f"column {name!r}" for name in source.names} | dict(among_all or {})
+    check_columns(f"{str(path)!r}", source.names, wanted)
+    with _damage_reported(path):
+        table = source.read(list(wanted))
+        table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
+    if not table.num_rows:
+        raise ValueError(f"{str(path)!r} has no rows")
+    return table, wanted
+
+
 # Errors -----------------------------------------------------------------------------------------------------------
 
 
@@ -273,7 +306,7 @@ def _as_numpy(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
         column = column.cast(pa.float64())
     elif not _holds_numbers(dtype):
         if numeric:
-            value = next((value for value in column.to_pylist() if not _is_number(value)), column[0].as_py())
+            value = column[first_text(column.to_pylist())].as_py()
             raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r})")
         try:
             column = column.cast(pa.string())

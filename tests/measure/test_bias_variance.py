@@ -174,9 +174,11 @@ def test_scaling_by_a_power_of_two_scales_exactly(scale: float) -> None:
         assert getattr(scaled, name) == getattr(plain, name) * scale * scale, name
 
 
-@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**1000])
-def test_the_unit_of_weights_does_not_matter(scale: float) -> None:
+@pytest.mark.parametrize(("scale", "unit"), [(2.0**-1000, 2.0**-40), (2.0**1018, 2.0**40)])
+def test_the_unit_of_weights_does_not_matter(scale: float, unit: float) -> None:
+    """Neither where weighted losses would underflow, nor where they would overflow."""
     y, predictions, _, weights = random_case("squared", 9, 40)
+    y, predictions = y * unit, predictions * unit
     assert_same_bits(
         bias_variance(y, predictions, sample_weight=weights),
         bias_variance(y, predictions, sample_weight=weights * scale),
@@ -234,6 +236,7 @@ def test_zero_one_loss_is_not_bias_plus_variance() -> None:
     assert (result.bias, result.variance) == (0.5, 1 / 3)
     assert result.expected_loss == 0.5  # the sample that is got wrong gains what the other loses
     assert (result.unbiased_variance, result.biased_variance, result.net_variance) == (1 / 6, 1 / 6, 0.0)
+    assert result.beside() == {"variance": 1 / 3, "unbiased_variance": 1 / 6, "biased_variance": 1 / 6}
 
 
 @given(cases((0, 1)))
@@ -290,6 +293,7 @@ def test_james_effects() -> None:
     assert clean.noise == 0.0
     assert list(clean.parts()) == ["systematic_effect", "variance_effect"]
     noisy = bias_variance(y, predictions, y_observed=observed, **options)
+    assert list(clean.beside()) == list(noisy.beside()) == ["bias", "variance"]
     main = (observed != noisy.main_prediction).mean()
     assert noisy.systematic_effect == pytest.approx(main - (observed != y).mean(), abs=1e-15)
 
@@ -317,20 +321,37 @@ def test_many_classes(options: dict[str, Any], n_classes: int) -> None:
         assert_same_bits(expected, bias_variance(y, predictions.astype(np.uint8), **options))
 
 
+@pytest.mark.parametrize("m", [300, 600])
+def test_more_models_than_a_byte_counts(m: int) -> None:
+    y = np.arange(40, dtype=np.uint8) % 3
+    result = bias_variance(y, np.tile(y, (m, 1)), loss="zero_one", per_sample=True)
+    np.testing.assert_array_equal(result.main_prediction, y)
+    assert not result.per_sample.expected_loss.any()
+
+
 # The same from any form of input ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("observed", ["none", "each model's"])
 @pytest.mark.parametrize("options", ALL)
-def test_any_number_of_threads_gives_the_same_bits(options: dict[str, Any]) -> None:
+def test_any_number_of_threads_gives_the_same_bits(options: dict[str, Any], observed: str) -> None:
     rng = np.random.default_rng(0)
-    y, predictions = rng.integers(0, 3, 140_000), rng.integers(0, 3, (3, 140_000)).astype(np.int8)
+    y, (predictions, beside) = rng.integers(0, 3, 140_000), rng.integers(0, 3, (2, 3, 140_000)).astype(np.int8)
+    own = beside if observed == "each model's" else None
+    options = {**options, "y_observed": own, "per_sample": True}
     weights = rng.random(y.size)
     results = []
     for n in (1, 2, 5):
         with num_threads(n):
-            results.append(bias_variance(y, predictions, sample_weight=weights, per_sample=True, **options))
+            results.append(bias_variance(y, predictions, sample_weight=weights, **options))
     assert_same_bits(results[0], results[1])
     assert_same_bits(results[0], results[2])
+
+    last = slice(139_000, None)
+    options["y_observed"] = None if own is None else own[:, last]
+    alone = bias_variance(y[last], predictions[:, last], **options).per_sample
+    for name in alone.numbers():
+        np.testing.assert_array_equal(getattr(results[0].per_sample, name)[last], getattr(alone, name), err_msg=name)
 
 
 @pytest.mark.parametrize("observed", ["none", "one row", "each model's"])
@@ -585,6 +606,7 @@ def test_results() -> None:
     y, predictions, observed, _ = random_case("squared", 4, 3)
     result = bias_variance(y, predictions, y_observed=observed, per_sample=True)
     assert list(result.parts()) == ["bias_squared", "variance", "noise", "cross_term"]
+    assert result.beside() == {}
     assert repr(result).startswith("BiasVariance(expected_loss=")
     assert repr(result.per_sample).endswith("cross_term of each sample, n_models=4, n_samples=3)")
     values = result.to_dict()

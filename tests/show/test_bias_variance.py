@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 from fastevals.measure.bias_variance import bias_variance
 from fastevals.show import cli
+from fastevals.show.bias_variance import saying
 from fastevals.show.bias_variance.command import EMBEDDED
 from fastevals.show.bias_variance.embedded import decompose_polynomials
 
@@ -113,7 +114,16 @@ def test_classes(capsys, folder, file, decomposition):
     options = {"loss": "zero_one", "decomposition": decomposition}
     expected = bias_variance(CLASSES, votes, labels=range(4), **options)  # 3 is predicted, but never true
     check_numbers(found, expected)
-    assert found["beside"] == {name: getattr(expected, name) for name in expected.BESIDE if name != "noise"}
+    assert found["beside"] == expected.beside()
+
+
+def test_classes_that_were_only_observed(capsys, folder):
+    np.save("votes.npy", np.array([[0, 1], [0, 0]]))
+    np.save("truth.npy", np.array([0, 1]))
+    for observed in ([0, 7], [[0, 1], [8, 1]]):
+        np.save("seen.npy", np.array(observed))
+        found = told_json(capsys, "votes.npy", "--truth", "truth.npy", "--observed", "seen.npy", "--loss", "zero-one")
+        assert found["beside"]["noise"] == np.mean(np.array(observed) != [0, 1])
 
 
 def test_samples_of_the_largest_loss(capsys, folder):
@@ -191,28 +201,44 @@ def test_what_is_said(capsys, folder, predictions, said):
     assert ("Noise in the truth" in text) == (said == "Most of the loss is bias")
 
 
-def test_what_is_said_of_noise_and_of_variance_that_helps(capsys, folder):
-    np.save("q.npy", np.array([[0.1, 0.1], [-0.1, -0.1]]))
-    np.save("zero.npy", np.zeros(2))
-    np.save("noisy.npy", np.array([3.0, -3.0]))
-    assert "Most of the loss is noise" in told(capsys, "q.npy", "--truth", "zero.npy", "--observed", "noisy.npy")
-    np.save("c.npy", np.array([[1, 1], [1, 1], [1, 0]]))
-    text = told(capsys, "c.npy", "--truth", "zero.npy", "--loss", "zero-one")
-    assert "Variance lowers the loss here" in text
+SQUARED = {"loss": "squared"}
+DOMINGOS, KOHAVI_WOLPERT, JAMES = (
+    {"loss": "zero_one", "decomposition": name, "labels": [0, 1]} for name in ("domingos", "kohavi-wolpert", "james")
+)
 
 
-def test_what_is_not_known_is_said(capsys, folder):
-    np.save("zero.npy", np.zeros(2))
-    np.save("one.npy", np.array([[2.0, 3.0]]))
-    text = told(capsys, "one.npy", "--truth", "zero.npy")
-    assert "Of one model the variance is not known" in text
-    assert "Most of the loss" not in text
-    np.save("votes.npy", np.array([[1, 0], [0, 0]]))
-    np.save("noisy.npy", np.array([1, 1]))
-    beside = ("votes.npy", "--truth", "zero.npy", "--loss", "zero-one", "--decomposition", "kohavi-wolpert")
-    assert "The noise is 0 because" in told(capsys, *beside, "--observed", "noisy.npy")
-    np.save("each.npy", np.array([[1, 1], [1, 0]]))
-    assert "The noise is 0 because" not in told(capsys, *beside, "--observed", "each.npy")
+@pytest.mark.parametrize(
+    ("options", "predictions", "observed", "said"),
+    [
+        (SQUARED, [[0, 0], [0, 0]], None, [saying.NEVER]),
+        (SQUARED, [[1, 2], [1, 2]], [1, 2], [saying.AS_OBSERVED]),
+        (JAMES, [[1, 0], [1, 1]], [[1, 0], [1, 1]], [saying.AS_OBSERVED]),
+        (SQUARED, [[1e200, 0], [0, 0]], None, [saying.INFINITE]),
+        (SQUARED, [[2, 3]], None, [saying.ONE_MODEL]),
+        (SQUARED, [[2, 3], [2.1, 3.1]], None, [saying.BIAS, saying.UNKNOWN]),
+        (SQUARED, [[2, 2], [2, 2]], None, [saying.BIAS, saying.UNKNOWN]),
+        (SQUARED, [[2, 3], [2.1, 3.1]], [0.1, -0.1], [saying.BIAS]),
+        (SQUARED, [[1.7, 1.7]] * 3, [[0, 0]] * 3, [saying.BIAS]),  # all of it, and a rounding more
+        (SQUARED, [[1, -1], [-1, 1]], None, [saying.VARIANCE]),
+        (SQUARED, [[2, 2], [0, 0]], None, [saying.NEITHER]),
+        (SQUARED, [[1, 1], [1, 1]], [-1, -1], [saying.NEITHER]),  # half is cross term
+        (SQUARED, [[0.1, 0.1], [-0.1, -0.1]], [3, -3], [saying.NOISE]),
+        (DOMINGOS, [[0, 0], [0, 0]], [0, 1], [saying.NOISE]),
+        (JAMES, [[0, 0], [0, 0]], [0, 1], [saying.NOISE]),
+        (SQUARED, [[1, 1], [3, 3]], [[1, 1], [2.5, 2.5]], [saying.CANCEL]),  # parts 4, 1, 3.625 and -8.5 of 0.125
+        (SQUARED, [[4, 4], [4, 4]], [3, 1], [saying.CANCEL]),
+        (SQUARED, [[2, 2], [0, 0]], [0.4, 0.4], [saying.CANCEL]),  # bias and variance 74 % each
+        (DOMINGOS, [[1, 1], [1, 1], [1, 0]], None, [saying.BIAS, saying.HELPS, saying.UNKNOWN]),
+        (DOMINGOS, [[1, 1], [1, 1], [1, 0]], [1, 0], [saying.BIAS, saying.HELPS]),
+        (KOHAVI_WOLPERT, [[1, 1], [1, 1]], [0, 0], [saying.BIAS, saying.ONE_LABEL]),
+        (KOHAVI_WOLPERT, [[1, 0], [1, 1]], [[1, 0], [0, 0]], [saying.NEITHER]),
+        (KOHAVI_WOLPERT, [[1, 1], [1, 1]], None, [saying.BIAS, saying.UNKNOWN]),
+    ],
+)
+def test_each_sentence(options, predictions, observed, said):
+    """What is said of models where all that is true is zero."""
+    found = bias_variance([0, 0], predictions, y_observed=observed, **options)
+    assert saying.what_dominates(found) == " ".join(said)
 
 
 def test_an_infinite_loss_has_a_sentence_and_no_picture(capsys, folder):
@@ -243,10 +269,34 @@ def test_small_losses_have_digits(capsys, folder):
 def test_columns_that_hold_no_numbers_are_left_out(capsys, folder):
     notes = {"note": ["a", None, "b"], "lists": [[1], [2, 3], []], "m": [1.0, 2.0, 4.0], "n": [1, 2, 3]}
     parquet.write_table(pa.table({"y": [1.0, 2.0, 3.0], **notes}), "notes.parquet")
-    assert told_json(capsys, "notes.parquet", "--truth", "y")["models"] == ["m", "n"]
+    found = told_json(capsys, "notes.parquet", "--truth", "y")
+    assert (found["models"], found["left_out"]) == (["m", "n"], ["note", "lists"])
+    assert "2 models (m, n), 3 samples; --truth 'y'\nleft out, no numbers: note, lists\n" in told(
+        capsys, "notes.parquet", "--truth", "y"
+    )
+    all_named = ("notes.parquet", "--truth", "y", "--pred", "m", "--pred", "n")
+    assert "left out" not in told(capsys, *all_named)
+    assert told_json(capsys, *all_named)["left_out"] == []
     assert "--truth 'note' has 1 missing value, the first at row 1" in error(capsys, "notes.parquet", "--truth", "note")
     parquet.write_table(pa.table({"y": [1.0, 2.0], "m": [1.0, None]}), "gap.parquet")
     assert "column 'm' has 1 missing value" in error(capsys, "gap.parquet", "--truth", "y")
+
+
+def test_a_cell_of_text_leaves_its_column_out(capsys, folder):
+    (folder / "cell.csv").write_text('y,m1,m2,m3\n1,1,2,1\n2,2,2,"5,5"\n')
+    text = told(capsys, "cell.csv", "--truth", "y")
+    assert "2 models (m1, m2), 2 samples; --truth 'y'\nleft out, no numbers: m3\n" in text
+    assert "--truth 'm3' must hold numbers, but has '5,5' at row 1; classes go" in error(
+        capsys, "cell.csv", "--truth", "m3"
+    )
+
+
+def test_many_names(capsys, folder):
+    models, notes = {f"m{k}": [1, 2] for k in range(9)}, {f"n{k}": ["a", "b"] for k in range(9)}
+    parquet.write_table(pa.table({"y": [1, 1], **models, **notes}), "many.parquet")
+    text = told(capsys, "many.parquet", "--truth", "y")
+    assert "9 models (m0, m1, m2, m3, m4, m5, m6, m7, ...; --pred chooses), 2 samples" in text
+    assert "left out, no numbers: n0, n1, n2, n3, n4, n5, n6, n7, ...\n" in text
 
 
 # Files ------------------------------------------------------------------------------------------------------------
@@ -350,3 +400,24 @@ def test_values_that_are_not_finite_are_named(capsys, folder):
     assert "--weight 'minus.npy' must not be negative" in error(
         capsys, "p.npy", "--truth", "y.npy", "--weight", "minus.npy"
     )
+
+
+def test_arguments_in_messages_are_those_of_the_command(capsys, folder):
+    n = 10_001
+    np.save("ids.npy", np.arange(2 * n).reshape(2, n))
+    np.save("yids.npy", np.arange(n))
+    np.save("zeros.npy", np.zeros(n, dtype=int))
+    for name, beside in (("yids", ()), ("zeros", ("--observed", "yids.npy"))):
+        shown = " and ".join(["'ids.npy'", f"--truth '{name}.npy'", *(f"--observed {path!r}" for path in beside[1:])])
+        assert f"error: {shown} must have at most 10000 labels, got 0, 1, 2" in error(
+            capsys, "ids.npy", "--truth", f"{name}.npy", *beside, "--loss", "zero-one"
+        )
+    np.save("dates.npy", np.zeros((12, 40), dtype="datetime64[s]"))
+    assert "error: 'dates.npy' must hold numbers, got dtype datetime64" in error(
+        capsys, "dates.npy", "--truth", "y.npy"
+    )
+    assert "error: --observed 'dates.npy' must hold numbers" in error(
+        capsys, "p.npy", "--truth", "y.npy", "--observed", "dates.npy"
+    )
+    parquet.write_table(pa.table({"y": [1.0, 2.0], "m": [1.0, float("nan")]}), "nan.parquet")
+    assert "column 'm' must be finite, but has 1 NaN value" in error(capsys, "nan.parquet", "--truth", "y")

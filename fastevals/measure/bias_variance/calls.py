@@ -17,7 +17,7 @@ from fastevals.measure.bias_variance.squared import SquaredLoss
 from fastevals.measure.bias_variance.totals import Loss, Problem, Totals
 from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
 
-__all__ = ["bias_variance", "compile_key", "problem_of"]
+__all__ = ["bias_variance", "compile_key", "decompose", "problem_of"]
 
 LOSSES = ("squared", "zero_one")
 
@@ -123,6 +123,12 @@ def bias_variance(
     if own is not None:
         pairs = of.models("y_observed", check.as_named_alike("y_observed", own, "predictions", predictions))
         check.check_same_pairs(models, pairs)
+    return decompose(problem, models, pairs, per_sample)
+
+
+def decompose(problem: Problem, models: ModelTables, pairs: ModelTables | None, per_sample: bool) -> Decomposition:
+    """Decompose the loss of models beside what was observed with each, if that is given."""
+    of = problem.loss
     totals = Totals(problem._replace(paired=pairs is not None), models.n_models, per_sample)
     largest = of.parts[0].stop
 

@@ -57,8 +57,11 @@ class Decomposition(Frozen):
 
     def parts(self) -> dict[str, Any]:
         """Give the terms that add up to the expected loss, by name; those of noise only if labels were observed."""
-        left_out = () if self.observed else self.OF_NOISE
-        return {name: getattr(self, name) for name in self.TERMS if name not in left_out}
+        return self._known(self.TERMS)
+
+    def beside(self) -> dict[str, Any]:
+        """Give the other numbers, by name; those of noise only if labels were observed."""
+        return self._known(self.BESIDE)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields as JSON has them; `per_sample` as a dict of its numbers."""
@@ -66,6 +69,10 @@ class Decomposition(Frozen):
         if self.per_sample is not None:
             values["per_sample"] = {name: as_list(getattr(self.per_sample, name)) for name in self.numbers()}
         return values
+
+    def _known(self, names: tuple[str, ...]) -> dict[str, Any]:
+        left_out = () if self.observed else self.OF_NOISE
+        return {name: getattr(self, name) for name in names if name not in left_out}
 
     def __repr__(self) -> str:
         sizes = f"n_models={self.n_models}, n_samples={self.n_samples}"

@@ -18,7 +18,7 @@ from fastevals.measure.bias_variance.totals import Loss
 from fastevals.measure.codec import plain_block
 from fastevals.measure.regression import as_double
 
-__all__ = ["Moments", "SquaredLoss"]
+__all__ = ["Moments", "SquaredLoss", "as_targets"]
 
 Floats = NDArray[np.float64]
 
@@ -76,13 +76,13 @@ class SquaredLoss(Loss):
     name, decomposition, kind, labels, main_dtype = "squared", None, BiasVariance, None, DOUBLE
 
     def __init__(self, y_true: ArrayLike) -> None:
-        self.true = _targets("y_true", y_true)
+        self.true = as_targets("y_true", y_true)
         self.observed: NDArray[Any] | None = None
         self.parts = list(blocks(slice(0, self.n_samples)))
 
     def observe(self, y_observed: Any) -> None:
         """Take observed targets that are the same for all models."""
-        self.observed = _targets("y_observed", y_observed)
+        self.observed = as_targets("y_observed", y_observed)
         check.check_same_length(y_true=self.true, y_observed=self.observed)
 
     def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
@@ -168,7 +168,8 @@ class SquaredLoss(Loss):
         return state.high, parts
 
 
-def _targets(name: str, values: Any) -> NDArray[Any]:
+def as_targets(name: str, values: Any) -> NDArray[Any]:
+    """Give finite numbers that blocks of float64 can be made of."""
     targets = as_double(name, check.as_scores(name, values))
     check.check_finite(name, targets)
     return targets

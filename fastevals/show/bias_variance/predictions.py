@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals import _validation as check
-from fastevals.measure.bias_variance import Decomposition, bias_variance
+from fastevals.measure.bias_variance import Decomposition
+from fastevals.measure.bias_variance.calls import decompose, problem_of
 from fastevals.measure.bias_variance.classes import distinct
+from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.show.bias_variance.reading import Given
 from fastevals.show.bias_variance.saying import what_dominates
 from fastevals.show.words import LOSSES, aligned, cells, column, json_values, label, printable, short_names, wrapped
@@ -37,6 +39,8 @@ class DecomposedPredictions:
         What is true.
     names : list of str or None
         Of the models.
+    left_out : list of str
+        Columns that were taken for no model's.
     shown : dict of str to str
         What the options --truth, --observed and --weight were.
     """
@@ -44,6 +48,7 @@ class DecomposedPredictions:
     result: Decomposition
     truth: NDArray[Any]
     names: list[str] | None
+    left_out: list[str]
     shown: dict[str, str]
 
     def to_json(self, data: str) -> str:
@@ -56,11 +61,12 @@ class DecomposedPredictions:
             "loss": found.loss,
             "decomposition": found.decomposition,
             "models": self.names,
+            "left_out": self.left_out,
             "n_models": found.n_models,
             "n_samples": found.n_samples,
             "expected_loss": found.expected_loss,
             "parts": found.parts(),
-            "beside": self._beside(),
+            "beside": found.beside(),
             "largest_losses": [self._sample(int(row)) for row in self._largest()],
         }
         return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
@@ -73,6 +79,7 @@ class DecomposedPredictions:
         lines = [
             f"fastevals bias-variance: {printable(data)}",
             *wrapped(f"{_count(found.n_models, 'model')}{self._named()}, {_count(found.n_samples, 'sample')}; {given}"),
+            *(wrapped(f"left out, no numbers: {_some(self.left_out)}") if self.left_out else ()),
             *wrapped(f"expected {LOSSES[found.loss]}{whose}"),
             "",
             *aligned([self._rows()])[0],
@@ -87,16 +94,10 @@ class DecomposedPredictions:
     def _named(self) -> str:
         if self.names is None:
             return ""
-        names = short_names(self.names[:MOST_NAMES], LONGEST_NAME)
-        return f" ({', '.join(names)}{', ...' if len(self.names) > MOST_NAMES else ''})"
-
-    def _beside(self) -> dict[str, float]:
-        """Give the numbers that are no terms of the sum, less the noise where nothing is known of it."""
-        names = [name for name in self.result.BESIDE if self.result.observed or name != "noise"]
-        return {name: getattr(self.result, name) for name in names}
+        return f" ({_some(self.names)}{'; --pred chooses' if len(self.names) > MOST_NAMES else ''})"
 
     def _rows(self) -> list[list[str]]:
-        loss, parts, beside = self.result.expected_loss, self.result.parts(), self._beside()
+        loss, parts, beside = self.result.expected_loss, self.result.parts(), self.result.beside()
         names = ["expected loss", *(f"  {name}" for name in parts), *(f"({name})" for name in beside)]
         shares = [f"{100 * value / loss:.1f} %" if loss and np.isfinite(loss) else "-" for value in parts.values()]
         cells = zip(
@@ -157,49 +158,40 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
     ValueError
         If predictions or what goes with them are not numbers, or classes, or don't fit.
     """
-    read = check.as_true_labels if loss == "zero_one" else check.as_scores
+    read = check.as_true_labels if loss == "zero_one" else as_targets
     found: dict[str, Any] = {"--observed": None, "--weight": None, **given.beside}
     for option, values in found.items():
         if option == "--weight" and values is not None:
             found[option] = check.as_weights(given.shown[option], values)
         elif values is not None and values.ndim == 1:
             found[option] = read(given.shown[option], values)
-            check.check_finite(given.shown[option], found[option])
     truth = found["--truth"]
-    labels = _classes(given, truth, found["--observed"]) if loss == "zero_one" else None
-    try:
-        result = bias_variance(
-            truth,
-            given.predictions,
-            y_observed=found["--observed"],
-            loss=loss,
-            decomposition=decomposition,
-            sample_weight=found["--weight"],
-            labels=labels,
-            per_sample=True,
-        )
-    except ValueError:
-        for name, row in _rows(given, found["--observed"]) if labels is None else ():
-            check.check_finite(name, check.as_scores(name, row))  # says it of the file or column
-        raise
-    return DecomposedPredictions(result, truth, given.names, given.shown)
+    labels = _classes(given, truth) if loss == "zero_one" else None
+    problem, own = problem_of(truth, found["--observed"], loss, decomposition, found["--weight"], labels)
+    models = problem.loss.models(repr(given.file), given.predictions)._replace(names=list(given.models()))
+    pairs = None
+    if own is not None:
+        pairs = problem.loss.models(given.shown["--observed"], own)._replace(names=list(given.observations()))
+    result = decompose(problem, models, pairs, per_sample=True)
+    return DecomposedPredictions(result, truth, given.names, given.left_out, given.shown)
 
 
-def _classes(given: Given, truth: NDArray[Any], observed: NDArray[Any] | None) -> NDArray[Any]:
+def _classes(given: Given, truth: NDArray[Any]) -> NDArray[Any]:
     """Give all classes that occur: a model may predict one that no sample is of."""
-    found = [distinct(truth)]
-    for name, row in _rows(given, observed):
+    shown = {option: shown for option, shown in given.shown.items() if option != "--weight"}
+    where = " and ".join([repr(given.file), *shown.values()])
+    classes = distinct(truth)
+    for name, row in {**given.models(), **given.observations()}.items():
         labels = check.as_true_labels(name, row)
-        check.check_comparable_labels(**{given.shown["--truth"]: truth, name: labels})
-        found.append(distinct(labels))
-    return np.unique(np.concatenate(found))
+        check.check_comparable_labels(**{shown["--truth"]: truth, name: labels})
+        classes = np.union1d(classes, distinct(labels))
+        check.check_class_number(where, classes)
+    return classes
 
 
-def _rows(given: Given, observed: NDArray[Any] | None) -> list[tuple[str, NDArray[Any]]]:
-    """Give what each model predicts, and what was observed, with what messages call it."""
-    if observed is None or observed.ndim == 1:
-        return given.models() + ([] if observed is None else [(given.shown["--observed"], observed)])
-    return given.models() + [(f"model {k} of {given.shown['--observed']}", row) for k, row in enumerate(observed)]
+def _some(names: list[str]) -> str:
+    """List the first names."""
+    return ", ".join(short_names(names[:MOST_NAMES], LONGEST_NAME)) + (", ..." if len(names) > MOST_NAMES else "")
 
 
 def _count(n: int, what: str) -> str:

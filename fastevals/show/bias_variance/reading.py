@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.files import SUFFIXES, check_columns, check_one_role, read_columns
+from fastevals.show.files import SUFFIXES, check_columns, check_one_role, first_text, read_columns, read_numbers
 
 __all__ = ["Given", "read_arrays", "read_table"]
 
@@ -26,23 +26,38 @@ class Given(NamedTuple):
         What messages call these.
     file : str
         Of the predictions.
+    left_out : list of str
+        Columns of a table that have no part in it.
     """
 
     predictions: NDArray[Any] | dict[str, NDArray[Any]]
     beside: dict[str, NDArray[Any]]
     shown: dict[str, str]
     file: str
+    left_out: list[str]
 
     @property
     def names(self) -> list[str] | None:
         """Names of the models, if they have some."""
         return list(self.predictions) if isinstance(self.predictions, dict) else None
 
-    def models(self) -> list[tuple[str, NDArray[Any]]]:
-        """Give each model's predictions, with what messages call it."""
+    def models(self) -> dict[str, NDArray[Any]]:
+        """Give each model's predictions by what messages call it."""
         if isinstance(self.predictions, dict):
-            return [(f"column {name!r}", column) for name, column in self.predictions.items()]
-        return [(f"model {k} of {self.file!r}", row) for k, row in enumerate(self.predictions)]
+            return {f"column {name!r}": column for name, column in self.predictions.items()}
+        return numbered(repr(self.file), self.predictions)
+
+    def observations(self) -> dict[str, NDArray[Any]]:
+        """Give what was observed, with each model or once for all, by what messages call it."""
+        if "--observed" not in self.beside:
+            return {}
+        observed, shown = self.beside["--observed"], self.shown["--observed"]
+        return {shown: observed} if observed.ndim == 1 else numbered(shown, observed)
+
+
+def numbered(what: str, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Give rows by what messages call the models they are of."""
+    return {f"model {k} of {what}": row for k, row in enumerate(rows)}
 
 
 def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> Given:
@@ -78,7 +93,7 @@ def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) ->
             raise ValueError(f"{shown[option]} must be a .npy file, as {file!r} is")
         found[option] = _array(shown[option], path)
         _check_shape(shown[option], found[option].shape, predictions.shape, models_are, option == "--observed")
-    return Given(predictions, found, shown, file)
+    return Given(predictions, found, shown, file, [])
 
 
 def _check_shape(
@@ -139,18 +154,20 @@ def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] 
             check_one_role(wanted, option, name)
     numeric = wanted if numbers else {beside["--weight"] or ""}
     if pred is None:
-        columns = read_columns(file, None, beside_numbers=wanted if numbers else None)
+        columns, left_out = read_numbers(file, wanted) if numbers else (read_columns(file, None), [])
         check_columns(repr(file), list(columns), wanted)
         pred = [name for name in columns if name not in wanted]
         for name in wanted:
             if name in numeric and columns[name].dtype.kind == "O":
                 hint = "; classes go with --loss zero-one" if numbers else ""
-                raise ValueError(f"{wanted[name]} must hold numbers, but has {columns[name][0]!r} at row 0{hint}")
+                row = first_text(columns[name])
+                raise ValueError(f"{wanted[name]} must hold numbers, but has {columns[name][row]!r} at row {row}{hint}")
     else:
+        left_out = []
         columns = read_columns(file, wanted, numeric=list(numeric))
     if not pred:
         what = " of numbers" if numbers else ""
         raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
     given = {option: columns[name] for option, name in beside.items() if name is not None}
     shown = {option: wanted[name] for option, name in beside.items() if name is not None}
-    return Given({name: columns[name] for name in pred}, given, shown, file)
+    return Given({name: columns[name] for name in pred}, given, shown, file, left_out)

@@ -9,7 +9,10 @@ from fastevals.measure.bias_variance import Decomposition
 __all__ = ["what_dominates"]
 
 HALF = 0.5
+WHOLE = 1 + 1e-9  # more than rounding makes of the only term
 
+NEVER = "No model is ever wrong."
+AS_OBSERVED = "Every prediction is what was observed with it."
 BIAS = (
     "Most of the loss is bias: what the models miss together, whatever they were trained on. More complex models may "
     "lose less (underfitting), more training rows hardly."
@@ -20,6 +23,7 @@ VARIANCE = (
 )
 NOISE = "Most of the loss is noise of the observed labels, which no model can foresee."
 NEITHER = "Neither bias nor variance is most of the loss."
+CANCEL = "Terms of the loss cancel, so that none is most of it, however large its share."
 HELPS = "Variance lowers the loss here: where most models are wrong, some are right."
 ONE_MODEL = "Of one model the variance is not known: what counts as bias here may be variance."
 INFINITE = "The loss is not finite: errors are so large that their squares overflow, and no part is the largest."
@@ -31,21 +35,21 @@ UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observe
 
 
 def what_dominates(found: Decomposition) -> str:
-    """Say which part is more than half of the expected loss, and what to make of it."""
+    """Say which part is more than half of the expected loss, unless other parts cancel it, and what to make of it."""
     parts, loss = found.parts(), found.expected_loss
     if loss == 0:
-        return "No model is ever wrong."
+        return AS_OBSERVED if found.observed else NEVER
     if not math.isfinite(loss):
         return INFINITE
     if found.n_models == 1:
         return ONE_MODEL
     bias, variance = parts[found.OF_BIAS], parts[found.OF_VARIANCE]
-    if bias > HALF * loss:
-        said = [BIAS]
-    elif variance > HALF * loss:
-        said = [VARIANCE]
+    large = [name for name, value in parts.items() if value > HALF * loss]
+    if len(large) > 1 or (max(parts.values()) > WHOLE * loss and variance >= 0):
+        said = [CANCEL]
     else:
-        said = [NOISE if parts.get("noise", parts.get("noise_effect", 0.0)) > HALF * loss else NEITHER]
+        sentences = {found.OF_BIAS: BIAS, found.OF_VARIANCE: VARIANCE, "noise": NOISE, "noise_effect": NOISE}
+        said = [sentences.get("".join(large), NEITHER)]
     if variance < 0:
         said.append(HELPS)
     if found.observed and found.decomposition == "kohavi-wolpert" and parts["noise"] == 0:
