@@ -9,6 +9,7 @@ from fastevals.measure.bias_variance import bias_variance
 from fastevals.measure.results import Interval
 from fastevals.show.plots import plot_bias_variance, plot_estimates, style
 from fastevals.show.plots.bias_variance import BIAS, SIZE, VARIANCE
+from fastevals.show.plots.estimates import HIGH, MOST_BINS
 from fastevals.split.estimates import ErrorEstimate
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.show.test_significance_plots import LONG, axes, check_texts, labelled, legend
@@ -23,6 +24,12 @@ def decomposed(bias, variance, **options):
 def curve(values, bias, variance, parameter="degree", **options):
     found = tuple(decomposed(b, v, **options) for b, v in zip(bias, variance, strict=True))
     return BiasVarianceCurve(parameter, tuple(values), found)
+
+
+def votes(n_wrong, share):
+    """Give the decomposition of 0-1 loss where of 100 samples so many are mistaken by that share of 20 models."""
+    wrong = (np.arange(20)[:, np.newaxis] < 20 * share) & (np.arange(100) < n_wrong)
+    return bias_variance(np.zeros(100, dtype=int), wrong.astype(int), loss="zero_one", labels=[0, 1])
 
 
 def u_shaped():
@@ -49,7 +56,8 @@ def all_texts(ax):
     low, high = ax.get_ylim()
     shown += [each for each in ax.get_yticklabels() if low <= each.get_position()[1] <= high]
     titles = [ax._left_title, ax._right_title]
-    return [*shown, *ax.texts, *titles, ax.xaxis.label, ax.yaxis.label, *ax.get_legend().get_texts()]
+    labels = [ax.xaxis.label, ax.yaxis.label, ax.xaxis.get_offset_text(), ax.yaxis.get_offset_text()]
+    return [*shown, *ax.texts, *titles, *labels, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
 
 
 # Bias and variance ------------------------------------------------------------------------------------------------
@@ -71,11 +79,17 @@ def test_sides_are_named_by_what_grows():
     ax = plot_bias_variance(u_shaped(), ax=axes())
     assert (ax.get_title("left"), ax.get_title("right")) == ("← underfits", "overfits →")
     assert [to_hex(each.get_facecolor()) for each in ax.patches] == [BIAS.lower(), VARIANCE.lower()]
+    assert [each.get_window_extent().intervalx.tolist() for each in ax.patches] == [
+        pytest.approx(ax.transData.transform([(left, 0), (right, 0)])[:, 0])
+        for left, right in ((ax.get_xlim()[0], 2), (2, ax.get_xlim()[1]))
+    ]
     neighbours = curve([9, 5, 1], [4.0, 1.0, 0.5], [0.1, 0.2, 3.0], "n_neighbors")  # few: complex
     ax = plot_bias_variance(neighbours, ax=axes())
     assert (ax.get_title("left"), ax.get_title("right")) == ("← overfits", "underfits →")
     at_end = plot_bias_variance(curve([1, 2], [4.0, 1.0], [0.1, 0.2]), ax=axes())
     assert (at_end.get_title("left"), at_end.get_title("right")) == ("← underfits", "")
+    same = plot_bias_variance(curve([1, 2, 3], [4.0, 1.0, 3.0], [0.1, 0.2, 0.3]), ax=axes())
+    assert (same.get_title("left"), same.get_title("right"), len(same.patches)) == ("", "", 0)
     sizes = curve([10, 100], [1.0, 1.0], [3.0, 0.3], None)
     ax = plot_bias_variance(sizes, ax=axes())
     assert (ax.get_title("left"), ax.get_title("right"), len(ax.patches)) == ("", "", 0)
@@ -99,6 +113,33 @@ def test_what_is_far_above_the_least_is_cut():
     assert not any("cut" in each for each in legend(plot_bias_variance(curve([1, 2], [2, 1], [0, 0]), ax=axes())))
 
 
+@pytest.mark.parametrize("losses", [(0, 0.001, 0.003), (0, 100, 300), (1e-30, 100, 300), (0, 0, 1)])
+def test_nothing_is_cut_where_the_least_is_zero(losses):
+    ax = plot_bias_variance(curve([1, 2, 3], losses, [0, 0, 0]), ax=axes())
+    assert ax.get_ylim() == pytest.approx((-0.02 * max(losses), 1.05 * max(losses)))
+    assert not any("cut" in each for each in legend(ax))
+
+
+def test_parts_that_are_cut_are_said():
+    found = votes(6, 1), votes(29, 0.55)
+    assert found[1].bias > 3 * found[0].expected_loss > found[1].expected_loss
+    ax = plot_bias_variance(BiasVarianceCurve("depth", (1, 2), found), ax=axes())
+    assert "(cut: up to 0.29)" in legend(ax)
+    ax = plot_bias_variance(BiasVarianceCurve("kind", ("a", "b"), found), ax=axes())
+    assert ax.get_ylim()[1] > 0.29
+    assert not any("cut" in each for each in legend(ax))
+
+
+def test_marks():
+    def marks(values):
+        ax = plot_bias_variance(curve(values, np.ones(len(values)), np.ones(len(values))), ax=axes())
+        return {(line.get_marker(), line.get_linestyle()) for line in ax.lines[:3]}
+
+    assert marks(range(40)) == {("o", "-")}
+    assert marks(range(41)) == {("", "-")}
+    assert marks([f"kind {k}" for k in range(41)]) == {("o", "None")}
+
+
 def test_an_infinite_loss_is_cut():
     endless = bias_variance(np.zeros(1), np.array([[1e200], [2e200]]))
     ax = plot_bias_variance(BiasVarianceCurve("degree", (1, 2), (decomposed(1.0, 1.0), endless)), ax=axes())
@@ -120,25 +161,30 @@ def test_scales():
 
 
 def test_zero_one_parts_may_be_negative():
-    y, predictions = np.array([0, 0, 1]), np.array([[1, 0, 1], [1, 1, 1], [0, 0, 1]])
-    found = bias_variance(y, predictions, loss="zero_one")
-    assert found.net_variance < found.variance
-    result = BiasVarianceCurve("depth", (1, 2), (found, bias_variance(y, predictions[::-1] * 0, loss="zero_one")))
-    ax = plot_bias_variance(result, ax=axes())
-    assert ax.get_ylim()[0] <= min(0, found.net_variance)
-    assert "net variance" in legend(ax)
+    found = votes(29, 0.55)
+    ax = plot_bias_variance(BiasVarianceCurve("depth", (1, 2), (found, votes(29, 1))), ax=axes())
+    assert ax.get_ylim()[0] < found.net_variance == pytest.approx(-0.1305)
+    assert drawn(ax, "net variance") == [[1, 2], [found.net_variance, 0]]
     assert ax.get_ylabel() == "Expected 0-1 loss"
-    noisy = bias_variance(y, predictions, y_observed=[1, 0, 1], loss="zero_one", decomposition="james")
-    bars = plot_bias_variance(noisy, ax=axes())
-    assert bars.get_yticklabels()[0].get_text() == "expected loss"
-    assert {"noise", "systematic effect", "variance effect"} <= {each.get_text() for each in bars.get_yticklabels()}
 
 
 def test_bars_of_one():
     ax = plot_bias_variance(decomposed(1.0, 0.25), ax=axes())
     assert [bar.get_width() for bar in ax.patches] == [1.25, 1.0, 0.25]
     assert [each.get_text() for each in ax.texts] == ["1.25", "1", "0.25"]
-    check_texts(ax)
+    check_texts(ax, all_texts(ax))
+
+
+def test_numbers_of_negative_bars_are_right_of_zero():
+    y, predictions = np.array([0, 0, 1]), np.array([[1, 0, 1], [1, 1, 1], [0, 0, 1]])
+    noisy = bias_variance(y, predictions, y_observed=[1, 0, 1], loss="zero_one", decomposition="james")
+    for found, name in ((noisy, "systematic effect"), (votes(29, 0.55), "net variance")):
+        ax = plot_bias_variance(found, ax=axes(style.WIDE, layout="constrained"))
+        names = [each.get_text() for each in ax.get_yticklabels()]
+        assert names == ["expected loss", *(each.replace("_", " ") for each in found.parts())]
+        check_texts(ax, all_texts(ax))
+        assert ax.patches[names.index(name)].get_width() < 0
+        assert all(each.get_window_extent().x0 > ax.transData.transform((0, 0))[0] for each in ax.texts)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +195,21 @@ def test_no_text_covers_another_in_a_curve(size):
     for result in (u_shaped(), long):
         ax = plot_bias_variance(result, ax=axes(size, layout="constrained"))
         check_texts(ax, all_texts(ax))
+
+
+SHORT = [f"kind {k}" for k in range(8)]
+CRITERIA = ["squared_error", "friedman_mse", "absolute_error", "poisson"]
+MANY = [f"a long name of one of the many kinds, {k:03}" for k in range(200)]
+
+
+@pytest.mark.parametrize("names", [SHORT[:4], SHORT, CRITERIA, MANY[:9], MANY[:30], MANY], ids=len)
+def test_no_text_covers_another_over_names(names):
+    ax = plot_bias_variance(curve(names, np.ones(len(names)), np.ones(len(names))), ax=axes(SIZE, layout="constrained"))
+    check_texts(ax, all_texts(ax))
+    assert ax.get_window_extent().height > 200
+    every = dict(enumerate(names))
+    for tick in ax.get_xticklabels():
+        assert tick.get_text()[-3:] == every[tick.get_position()[0]][-3:]
 
 
 # Estimates --------------------------------------------------------------------------------------------------------
@@ -174,9 +235,20 @@ def test_rows_are_schemes():
 def test_histograms_hold_all_but_the_furthest():
     values = np.random.default_rng(0).normal(size=1000)
     ax = plot_estimates({"scheme": values}, ax=axes())
-    outline = ax.patches[-1]
-    assert outline.get_data().edges[[0, -1]] == pytest.approx(np.quantile(values, [0.005, 0.995]))
+    heights, edges, foot = ax.patches[-1].get_data()
+    assert edges[[0, -1]] == pytest.approx(np.quantile(values, [0.005, 0.995]))
+    inside = values[(values >= edges[0]) & (values <= edges[-1])]
+    counts, expected = np.histogram(inside, "auto", range=(edges[0], edges[-1]))
+    assert edges == pytest.approx(expected)
+    assert heights - foot == pytest.approx(HIGH * counts / counts.max())
     assert legend(ax) == ["mean ± standard deviation of the values"]
+
+
+def test_bins_are_few_enough_to_be_seen():
+    rng = np.random.default_rng(0)
+    for spike in (1e-12, 0.0):
+        ax = plot_estimates({"spike": np.append(rng.normal(scale=spike, size=800), rng.random(200))}, ax=axes())
+        assert ax.patches[-1].get_data().edges.size <= MOST_BINS + 1
 
 
 def test_repetitions_are_means_over_folds():
@@ -185,6 +257,12 @@ def test_repetitions_are_means_over_folds():
     means = values.mean(axis=1)
     assert f"sd {means.std(ddof=1):.3g}, n 40" in ax.get_yticklabels()[0].get_text()
     assert ax.get_xlabel() == "Mean of a repetition's folds"
+    undefined = estimate([[1.0, 3.0], [4.0, np.nan], [np.nan, np.nan]], interval=(1.5, 2.5))
+    ax = plot_estimates({"few": undefined}, of="repetitions", ax=axes())
+    assert ax.get_yticklabels()[0].get_text() == "few\nmean 3, sd 1.41, n 2, 1 undefined"
+    assert ax.collections[0].get_segments()[1][:, 0].tolist() == [4, 4]
+    assert [1.5, 2.5] in [list(line.get_xdata()) for line in ax.lines]
+    assert "confidence interval of the estimate" in legend(ax)
 
 
 def test_many_values_are_counted_in_thousands():
@@ -211,6 +289,13 @@ def test_constant_values():
     ax = plot_estimates({"same": np.ones(50), "other": np.ones((2, 2))}, ax=axes(layout="constrained"))
     assert ax.get_xlim()[0] < 1 < ax.get_xlim()[1]
     check_texts(ax, all_texts(ax))
+
+
+@pytest.mark.parametrize("values", [np.full(50, 1e17), 1e17 + 16 * np.arange(50), np.full(3, -1e149)])
+def test_values_that_rounding_makes_the_same(values):
+    ax = plot_estimates({"same": values}, ax=axes())
+    ax.figure.canvas.draw()
+    assert ax.get_xlim()[0] < values.min() <= values.max() < ax.get_xlim()[1]
 
 
 # Errors -----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.bias_variance import Decomposition
 from fastevals.show.plots import style
-from fastevals.show.plots.parameters import ParameterAxis, parameter_axis
+from fastevals.show.plots.parameters import explain_cut, name_sides, parameter_axis
 from fastevals.show.words import LOSSES, written
 from fastevals.split.training_sets.result import BiasVarianceCurve
 
@@ -31,12 +30,11 @@ LOOKS = {
     "noise": NOISE, "noise_effect": NOISE,
     "cross_term": REST,
 }  # fmt: skip
-TINTS = {"underfits": BIAS, "overfits": VARIANCE}
 LOSS = style.COLORS[6]
 WORDS = {"bias_squared": "bias²", "cross_term": "cross term"}
 HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
+ROUNDING = 1e-12  # of the median: a loss of no more is 0
 MARKED = 40  # values: of more the lines have no marks
-TINT = 0.07  # opacity of a side
 
 
 def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | None = None) -> Axes:
@@ -82,8 +80,10 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     loss, parts = result.expected_loss, result.parts()
     check.check_drawable("result", loss.min())
     at = parameter_axis(ax, result.values)
-    look: dict[str, Any] = {"linestyle": "-" if at.ordered else "none", "markersize": 4}
-    look["marker"] = "o" if loss.size <= MARKED else ""
+    marked = loss.size <= MARKED or not at.ordered
+    look: dict[str, Any] = {
+        "linestyle": "-" if at.ordered else "none", "marker": "o" if marked else "", "markersize": 4,
+    }  # fmt: skip
     for name, values in parts.items():
         ax.plot(at.x[at.order], values[at.order], color=LOOKS[name], linewidth=1.8, label=_word(name), **look)
     ax.plot(at.x[at.order], loss[at.order], color=LOSS, linewidth=2.2, label="expected loss", **look)
@@ -91,11 +91,8 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     style.reference(ax, [at.x[least]] * 2, [0, 1], f"least: {_at(result, least)}")
     ax.lines[-1].set_transform(ax.get_xaxis_transform())
     if result.parameter is not None and at.ordered:
-        _sides(ax, at, result.fits, float(at.x[least]))
-    bottom, top = _heights(loss, parts)
-    ax.set_ylim(bottom, top)
-    if loss.max() > top:
-        ax.plot([], [], linestyle="none", label=f"(cut: up to {loss.max():.4g})")
+        name_sides(ax, at, result.fits, np.ones(loss.size, dtype=bool), float(at.x[least]))
+    _limit(ax, loss, parts, cut=at.ordered)
     style.finish(ax, _axis(result), f"Expected {LOSSES[result.results[0].loss]}", style.UNDER)
     return ax
 
@@ -112,25 +109,16 @@ def _at(result: BiasVarianceCurve, k: int) -> str:
     return f"{result.expected_loss[k]:.4g} at {style.named_label(written(result.values[k]))}"
 
 
-def _heights(loss: Floats, parts: dict[str, Floats]) -> tuple[float, float]:
-    """Give the ends of the y axis: from 0, or what is below it, to the largest, or far above the least."""
+def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:
+    """Set the range of y: from 0, or what is below it, to the largest, or to what is far above the least."""
     every = np.concatenate([loss, *parts.values()])
-    every = every[np.isfinite(every)]
-    top = float(min(every.max(), HIGHEST * loss.min())) or 1.0
-    return min(float(every.min()), 0.0) - 0.02 * top, 1.05 * top
-
-
-def _sides(ax: Axes, at: ParameterAxis, fits: Sequence[str], least: float) -> None:
-    """Tint and name what is left and right of the least expected loss."""
-    shown = ax.get_xlim()
-    side: Any
-    for side, end, limit in (("left", at.order[0], shown[0]), ("right", at.order[-1], shown[1])):
-        if fits[end] in TINTS:
-            color = TINTS[fits[end]]
-            ax.axvspan(least, limit, color=color, alpha=TINT, linewidth=0, zorder=0.5)
-            title = f"← {fits[end]}" if side == "left" else f"{fits[end]} →"
-            ax.set_title(title, loc=side, fontsize="medium", color=color)
-    ax.set_xlim(shown)
+    drawable = np.array([each for each in every if check.is_drawable(each)])
+    least, largest, top = loss.min(), np.nanmax(every), drawable.max() or 1.0
+    if cut and least > ROUNDING * np.median(loss):
+        top = min(top, HIGHEST * least)
+    ax.set_ylim(min(drawable.min(), 0.0) - 0.02 * top, 1.05 * top)
+    if largest > top:
+        explain_cut(ax, f"up to {largest:.4g}")
 
 
 def _bars(result: Decomposition, ax: Axes) -> Axes:
@@ -140,8 +128,9 @@ def _bars(result: Decomposition, ax: Axes) -> Axes:
     check.check_drawable("result", list(values.values()))
     looks = [LOSS, *(LOOKS[name] for name in result.parts())]
     y = np.arange(len(values))
-    bars = ax.barh(y, list(values.values()), color=looks, height=0.6)
-    ax.bar_label(bars, [f"{each:.4g}" for each in values.values()], padding=4)
+    ax.barh(y, list(values.values()), color=looks, height=0.6)
+    for k, each in enumerate(values.values()):
+        ax.annotate(f"{each:.4g}", (max(each, 0.0), k), (4, 0), textcoords="offset points", va="center")
     ax.set_yticks(y, [_word(name) for name in values])
     ax.invert_yaxis()
     ax.margins(x=0.16)

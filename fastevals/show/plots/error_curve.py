@@ -8,7 +8,18 @@ import numpy as np
 
 from fastevals import _validation as check
 from fastevals.show.plots import style
-from fastevals.show.plots.parameters import BAND, ParameterAxis, draw_line, make_headroom, parameter_axis, words_of
+from fastevals.show.plots.parameters import (
+    SHIFT,
+    ParameterAxis,
+    draw_line,
+    explain_intervals,
+    finite,
+    limit,
+    mark_value,
+    name_sides,
+    parameter_axis,
+    words_of,
+)
 from fastevals.show.words import written
 from fastevals.split.curves.result import ErrorCurve
 
@@ -18,10 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_error_curve"]
 
 TRAINING, TEST = (style.COLORS[0], style.LINES[1]), (style.COLORS[1], style.LINES[0])
-SHIFT = 0.08  # of the two bars of a category
-ROOM = 1.6  # of the y axis, in the range of the means: intervals that are wider are cut
-STEEP, LOG_ROOM = 20.0, 1.5  # errors' largest ratio on an axis that is not logarithmic; room on one that is
-OVERFITTED = 0.06  # opacity
 
 
 def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None) -> Axes:
@@ -39,13 +46,15 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None) -> Axes:
     Axes
         What was drawn on: means of the splits with their intervals. Over a parameter, the best value is marked, and the
         sides on which the learner underfits (both errors are larger) and overfits (the training error is less, the test
-        error larger) are named. Numbers are in their places, on a logarithmic axis if they span two decades; other
-        values are side by side. A value whose fit failed is left out.
+        error larger) are tinted and named, unless both are the same. Numbers are in their places, on a logarithmic axis
+        if they span two decades (with 0 on it, if that is the least); other values are side by side. Errors that are
+        far apart are on a logarithmic axis too; wide intervals and scores far below the others are cut. A value whose
+        fit failed is left out.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument is of another kind, or holds a finite value that is too large to be drawn (1e150).
     ImportError
         If matplotlib is missing.
 
@@ -62,66 +71,27 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None) -> Axes:
     ('Training rows', 'Mean squared error')
     """
     check.check_kind("curve", curve, ErrorCurve)
+    lines = curve.training, curve.test
+    check.check_drawable("curve", finite(*(line.values for line in lines)))
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, curve.values)
     draw_line(ax, at, curve.training, "training rows", TRAINING, -SHIFT)
     draw_line(ax, at, curve.test, "test rows", TEST, SHIFT)
-    ax.fill_between([], [], color=style.GREY, alpha=2 * BAND, linewidth=0, label=_interval(curve, at))
-    _limit(ax, curve)
-    if curve.parameter is not None:
+    explain_intervals(ax, at, [curve.test], f"{100 * curve.confidence_level:g} % interval, test rows")
+    limit(ax, lines, bool(curve.maximize))
+    if curve.parameter is not None and "best" in curve.fits:
         _best(ax, curve, at)
-    make_headroom(ax, at)
-    style.finish(ax, style.named_label(curve.parameter or "Training rows"), words_of(curve.metric))
+    x_label = style.named_label(curve.parameter or "Training rows")
+    style.finish(ax, x_label, words_of(curve.metric), "best" if at.ordered else style.UNDER)
     return ax
 
 
-def _interval(curve: ErrorCurve, at: ParameterAxis) -> str:
-    return f"{100 * curve.confidence_level:g} % interval, test rows" if at.ordered else "_interval"
-
-
-def _limit(ax: Axes, curve: ErrorCurve) -> None:
-    """Set the range of y: a logarithmic one where errors span decades, and wide intervals are cut."""
-    values = np.concatenate([curve.training.values, curve.test.values])
-    values = values[np.isfinite(values)]
-    if not values.size:
-        return
-    low, high = float(values.min()), float(values.max())
-    if not curve.maximize and low > 0 and high > STEEP * low:
-        ax.set_yscale("log")
-        ax.set_ylim(low / LOG_ROOM, high * LOG_ROOM)
-        return
-    ends = np.concatenate([each for line in (curve.training, curve.test) for each in (line.low, line.high)])
-    ends = ends[np.isfinite(ends)]
-    room = ROOM * (high - low) or 0.1 * abs(high) or 1.0
-    least, most = (float(ends.min()), float(ends.max())) if ends.size else (low, high)
-    bottom, top = max(min(low, least), low - room), min(max(high, most), high + room)
-    margin = 0.05 * (top - bottom) or 0.5 * room
-    ax.set_ylim(bottom - margin, top + margin)
-
-
 def _best(ax: Axes, curve: ErrorCurve, at: ParameterAxis) -> None:
-    """Mark the best value."""
-    if "best" not in curve.fits:
-        return
+    """Mark the best value, and name its sides."""
     k = curve.fits.index("best")
-    said = f"{style.named_label(f'best: {written(curve.values[k])}')} ({curve.test.values[k]:.4g} on test rows)"
-    ax.plot(
-        [at.x[k] + (0 if at.ordered else SHIFT)], [curve.test.values[k]], linestyle="none", marker="*", markersize=15,
-        markerfacecolor=TEST[0], markeredgecolor="white", markeredgewidth=1.0, zorder=3.5, label=said,
-    )  # fmt: skip
+    x, y = float(at.shifted(SHIFT)[k]), float(curve.test.values[k])
+    said = style.named_label(f"best: {written(curve.values[k])}")
+    mark_value(ax, x, y, f"{said} ({y:.4g} on test rows)", TEST)
     if at.ordered:
-        ax.axvline(at.x[k], color=style.GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-        _sides(ax, curve, at, float(at.x[k]))
-
-
-def _sides(ax: Axes, curve: ErrorCurve, at: ParameterAxis, best: float) -> None:
-    """Name the sides of the best value by what the learner does at the last value of each, and shade overfitting."""
-    shown = ax.get_xlim()
-    for side, end, limit in (("left", at.order[0], shown[0]), ("right", at.order[-1], shown[1])):
-        fit = curve.fits[int(end)]
-        if fit in ("underfits", "overfits"):
-            x, words = (0.0, f"\N{LEFTWARDS ARROW} {fit}") if side == "left" else (1.0, f"{fit} \N{RIGHTWARDS ARROW}")
-            ax.text(x, 1.015, words, ha=side, va="bottom", transform=ax.transAxes, color=style.GREY)
-        if fit == "overfits":
-            ax.axvspan(best, limit, color=TEST[0], alpha=OVERFITTED, linewidth=0, zorder=0)
-    ax.set_xlim(shown)
+        ax.axvline(x, color=style.GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        name_sides(ax, at, curve.fits, np.isfinite(curve.gap), x)

@@ -27,6 +27,7 @@ HIGH = 0.62  # of a row: the histogram
 BELOW = -0.16  # in a row: the mean, under the histogram's foot
 FEW = 30  # values: fewer are drawn as strokes
 MOST_BINS = 60
+ROUNDING = 1e-12  # of the largest value: values within so little are the same
 SHARE = 0.005  # of a scheme's values on each side: what is further off is beyond the picture
 INK = style.COLORS[6]
 
@@ -41,7 +42,7 @@ def plot_estimates(
     estimates : mapping of str to ErrorEstimate, or to array-like of shape (n_repeats, n_folds) or (n_repeats,)
         By scheme: what `estimate_error` gives, or the values of splits. NaN values are left out.
     of : {"splits", "repetitions"}
-        What is drawn: the value of each split, or each repetition's mean over its folds.
+        What is drawn: the value of each split, or each repetition's mean over its folds that are defined.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
 
@@ -109,7 +110,7 @@ class _Scheme(NamedTuple):
 def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
     schemes = []
     for name, (table, estimate) in found.items():
-        values = table.ravel() if of == "splits" else table.mean(axis=1)
+        values = table.ravel() if of == "splits" else np.ma.masked_invalid(table).mean(axis=1).filled(np.nan)
         defined = values[~np.isnan(values)]
         check.check_some_split("estimates", name, defined.size, values.size)
         check.check_drawable(f"estimates[{name!r}]", defined)
@@ -126,18 +127,24 @@ def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
 def _spread(ax: Axes, foot: float, values: Floats, color: Any) -> None:
     """Draw values on a row: a histogram, or strokes."""
     ax.plot([values.min(), values.max()], [foot, foot], color=color, linewidth=0.9, label="_foot")
-    if values.size < FEW or values.min() == values.max():
+    if values.size < FEW or np.ptp(values) <= ROUNDING * np.abs(values).max():
         ax.vlines(values, foot, foot + 0.6 * HIGH, color=color, linewidth=1.3)
         return
     low, high = _middle(values)
     inside = values[(values >= low) & (values <= high)]
-    edges = np.histogram_bin_edges(inside, bins="auto", range=(low, high))
-    if edges.size > MOST_BINS + 1:
-        edges = np.linspace(low, high, MOST_BINS + 1)
+    edges = np.linspace(low, high, _n_bins(inside) + 1)
     counts = np.histogram(inside, edges)[0]
     heights = foot + HIGH * counts / counts.max()
     ax.stairs(heights, edges, baseline=foot, fill=True, color=color, alpha=0.35, linewidth=0)
     ax.stairs(heights, edges, baseline=foot, color=color, linewidth=1.1)
+
+
+def _n_bins(values: Floats) -> int:
+    """Give as many bins as numpy's "auto" would, up to those that can be told apart: it makes billions of a spike."""
+    spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
+    sturges = math.log2(values.size) + 1
+    width = 2 * spread / values.size ** (1 / 3)
+    return math.ceil(min(MOST_BINS, max(sturges, np.ptp(values) / width if width else 0.0)))
 
 
 def _middle(values: Floats) -> tuple[float, float]:
@@ -152,7 +159,7 @@ def _shown(schemes: list[_Scheme]) -> tuple[float, float]:
         ends += [*_middle(each.values), each.value, each.mean - each.deviation, each.mean + each.deviation]
         ends += [] if each.interval is None else list(each.interval)
     low, high = np.nanmin(ends), np.nanmax(ends)
-    margin = 0.03 * (high - low) or 0.5
+    margin = 0.03 * (high - low) or 0.05 * abs(high) or 0.5
     return low - margin, high + margin
 
 

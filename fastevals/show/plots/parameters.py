@@ -1,26 +1,45 @@
-"""Where the values of a parameter are on an axis: numbers in their places, anything else side by side."""
+"""Pictures over a parameter: places of its values, numbers or not; lines over them, their range and what they mean."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.show.plots import style
-from fastevals.show.words import written
+from fastevals.show.words import short_names, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BAND", "ParameterAxis", "draw_line", "make_headroom", "parameter_axis", "words_of"]
+__all__ = [
+    "BAND",
+    "SHIFT",
+    "ParameterAxis",
+    "draw_line",
+    "explain_cut",
+    "explain_intervals",
+    "finite",
+    "limit",
+    "mark_value",
+    "name_sides",
+    "parameter_axis",
+    "words_of",
+]
 
-DECADES = 100.0  # the largest number over the smallest from which the axis is logarithmic
-ACROSS = 8.0  # points a character: of names that are written across
+DECADES, STEEP = 100.0, 20.0  # the largest number over the least from which x, and y, are logarithmic
+SMALLEST = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
+ACROSS, LINE = 8.0, 13.0  # points: of a character of names that are written across, of a name that is turned
+LONGEST_TURNED = 16  # characters
 BAND = 0.16  # opacity of an interval's shading
-HEADROOM = 0.3  # above bars, in their range
+SHIFT = 0.08  # of the two bars of a category
+ROOM, LOG_ROOM = 1.6, 0.08  # of the y axis, in the range of the means: intervals that are wider are cut
+FAR = 10.0  # times the best score's distance from the median is the least that is drawn
+TINTS = {"underfits": style.COLORS[0], "overfits": style.COLORS[1]}
+TINT = 0.07  # opacity of a side
 Floats = NDArray[np.float64]
 
 
@@ -41,36 +60,59 @@ class ParameterAxis(NamedTuple):
     order: NDArray[np.intp]
     ordered: bool
 
+    def shifted(self, shift: float) -> Floats:
+        """Give the places, beside each other for several lines where values are side by side."""
+        return self.x if self.ordered else self.x + shift
+
 
 def parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
     """Give the places of values, and set the axis up for them: logarithmic for numbers spread over decades."""
     x = _numbers(values)
     if x is None:
         return _categories(ax, values)
-    if x.min() > 0 and x.max() >= DECADES * x.min():
-        ax.set_xscale("log")
-    elif all(isinstance(value, (int, np.integer)) for value in values):
+    if not _set_logarithmic(ax.set_xscale, x, DECADES) and (x == x.round()).all():
         ax.locator_params(axis="x", integer=True)
     return ParameterAxis(x, np.argsort(x), True)
 
 
 def _numbers(values: Sequence[Any]) -> Floats | None:
-    """Give values as numbers, None unless all are finite and differ."""
-    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+    """Give values as numbers, None unless all can be drawn and differ."""
+    plain = [each.item() if isinstance(each, np.number) else each for each in values]
+    if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in plain):
         return None
-    if not all(math.isfinite(value) and abs(value) < 1e300 for value in values):
+    if not all(each == 0 or SMALLEST <= abs(each) <= 1 / SMALLEST for each in plain):
         return None
-    x = np.array(values, dtype=np.float64)
+    x = np.array(plain, dtype=np.float64)
     return x if np.unique(x).size == x.size else None
 
 
+def _set_logarithmic(set_scale: Callable[..., None], values: Floats, ratio: float) -> bool:
+    """Set a logarithmic scale if values are that far apart and none is negative; tell whether that is so."""
+    positive = values[values >= SMALLEST]
+    if values.min() < 0 or not positive.size or positive.max() < ratio * positive.min():
+        return False
+    if positive.size == values.size:
+        set_scale("log")
+    else:
+        set_scale("symlog", linthresh=10.0 ** np.floor(np.log10(positive.min())))  # a tick, a decade from that of 0
+    return True
+
+
 def _categories(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    names = [style.named_label(written(value)) or "''" for value in values]
-    across = len(names) * max(map(len, names)) * ACROSS < style.size_in_points(ax)[0]
-    x = np.arange(len(names), dtype=np.float64)
-    ax.set_xticks(x, names, rotation=0 if across else 90)
+    """Put values side by side; of more turned names than there is room for, every second, third, ... is written."""
+    x, step = np.arange(len(values), dtype=np.float64), 1
+    width = style.size_in_points(ax)[0]
+    names = _labels(values, style.LONGEST_NAME)
+    across = len(names) * max(map(len, names)) * ACROSS < width
+    if not across:
+        names, step = _labels(values, LONGEST_TURNED), math.ceil(len(names) * LINE / width)
+    ax.set_xticks(x[::step], names[::step], rotation=0 if across else 90)
     ax.set_xlim(-0.5, len(names) - 0.5)
     return ParameterAxis(x, np.arange(len(names)), False)
+
+
+def _labels(values: Sequence[Any], longest: int) -> list[str]:
+    return [style.named_label(name) or "''" for name in short_names(map(written, values), longest)]
 
 
 def draw_line(
@@ -80,25 +122,83 @@ def draw_line(
 
     A line has a gap where a value is NaN. Bars of several lines are shifted, so that none covers another.
     """
-    x, (value, low, high) = at.x[at.order], (each[at.order] for each in (line.values, line.low, line.high))
+    x, value, low, high = (each[at.order] for each in (at.shifted(shift), line.values, line.low, line.high))
     if at.ordered:
         style.line(ax, x, value, label, look)
         ax.plot(x, value, linestyle="none", marker="o", markersize=3.5, color=look[0], label="_values", zorder=2.6)
         if band:
             ax.fill_between(x, low, high, color=look[0], alpha=BAND, linewidth=0, zorder=1.5, label="_band")
         return
-    spread = np.clip(np.nan_to_num([value - low, high - value]), 0, None)
-    ax.errorbar(
-        x + shift, value, yerr=spread, fmt="o", color=look[0], markersize=5, capsize=3, label=label,
-        elinewidth=1.4,
+    spread = np.clip(np.nan_to_num([value - low, high - value], posinf=0), 0, None)
+    ax.errorbar(x, value, yerr=spread, fmt="o", color=look[0], markersize=5, capsize=3, label=label, elinewidth=1.4)
+
+
+def explain_intervals(ax: Axes, at: ParameterAxis, lines: Sequence[Any], what: str) -> None:
+    """Say in the legend what shadings or bars are, where there are some."""
+    if not finite(*(line.low for line in lines)).size:
+        return
+    if at.ordered:
+        ax.fill_between([], [], color=style.GREY, alpha=2 * BAND, linewidth=0, label=what)
+    else:
+        ax.errorbar([], [], yerr=[], fmt="none", ecolor=style.GREY, capsize=3, elinewidth=1.4, label=what)
+
+
+def mark_value(ax: Axes, x: float, y: float, label: str, look: style.Style) -> None:
+    """Mark what was chosen."""
+    ax.plot(
+        [x], [y], linestyle="none", marker="*", markersize=15, markerfacecolor=look[0], markeredgecolor="white",
+        markeredgewidth=1.0, zorder=3.5, label=label,
     )  # fmt: skip
 
 
-def make_headroom(ax: Axes, at: ParameterAxis) -> None:
-    """Leave room for the legend above bars."""
-    if not at.ordered:
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high + HEADROOM * (high - low))
+def name_sides(ax: Axes, at: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float) -> None:
+    """Name and tint the sides of the best value by what the learner does at the outermost that are defined.
+
+    Where it does the same at both, neither is named.
+    """
+    outermost = at.order[defined[at.order]][[0, -1]]
+    left, right = (fits[k] for k in outermost)
+    if left == right:
+        return
+    shown = ax.get_xlim()
+    side: Any
+    for side, fit, title, end in (("left", left, f"← {left}", shown[0]), ("right", right, f"{right} →", shown[1])):
+        if fit in TINTS:
+            ax.axvspan(best, end, color=TINTS[fit], alpha=TINT, linewidth=0, zorder=0.5)
+            ax.set_title(title, loc=side, fontsize="medium", color=TINTS[fit])
+    ax.set_xlim(shown)
+
+
+def finite(*values: Floats) -> Floats:
+    """Give those of some arrays' values that are finite."""
+    every = np.concatenate(values)
+    return every[np.isfinite(every)]
+
+
+def limit(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
+    """Set the range of y: logarithmic for errors spread over decades; wide intervals and scores far off are cut."""
+    values = finite(*(line.values for line in lines))
+    if not values.size:
+        return
+    linear = maximize or not _set_logarithmic(ax.set_yscale, values, STEEP)
+    ends = finite(values, *(each for line in lines for each in (line.low, line.high)))
+    least, most = float(values.min()), float(values.max())
+    usual = max(most - float(np.median(values)), 0.1 * abs(most))
+    if maximize and usual and least < most - FAR * usual:
+        explain_cut(ax, f"down to {least:.4g}")
+        least = most - FAR * usual
+        ends = np.maximum(ends, least)
+    scale = ax.yaxis.get_transform()
+    (low, high), ends = scale.transform(np.array([least, most])), scale.transform(ends)
+    room = (ROOM if linear else LOG_ROOM) * (high - low) or 0.1 * abs(high) or 1.0
+    bottom, top = max(ends.min(), low - room), min(ends.max(), high + room)
+    margin = 0.05 * (top - bottom) or 0.5 * room
+    ax.set_ylim(*scale.inverted().transform(np.array([bottom - margin, top + margin])))
+
+
+def explain_cut(ax: Axes, how_far: str) -> None:
+    """Say in the legend that not all is in the picture."""
+    ax.plot([], [], linestyle="none", label=f"(cut: {how_far})")
 
 
 def words_of(metric: str) -> str:

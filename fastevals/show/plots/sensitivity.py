@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from fastevals import _validation as check
 from fastevals.show.plots import style
-from fastevals.show.plots.parameters import BAND, draw_line, make_headroom, parameter_axis, words_of
+from fastevals.show.plots.parameters import (
+    SHIFT,
+    draw_line,
+    explain_intervals,
+    finite,
+    limit,
+    mark_value,
+    parameter_axis,
+    words_of,
+)
 from fastevals.show.words import written
 from fastevals.split.selection.sensitivity import Sensitivity
 
@@ -16,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_sensitivity"]
 
 AS_CHOSEN, AT_BEST = (style.COLORS[0], style.LINES[0]), (style.COLORS[4], style.LINES[1])
-SHIFT = 0.08  # of the two bars of a category
 
 
 def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axes:
@@ -34,12 +42,13 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axe
     Axes
         What was drawn on: means over the validation splits with their intervals, the other parameters as chosen and,
         where there are others, at what is best for each value; the chosen value is marked. Numbers are in their places,
-        on a logarithmic axis if they span two decades; other values are side by side.
+        on a logarithmic axis if they span two decades; other values are side by side. What is far apart is drawn as by
+        `plot_error_curve`.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument is of another kind, or holds a finite value that is too large to be drawn (1e150).
     ImportError
         If matplotlib is missing.
 
@@ -53,28 +62,25 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axe
     >>> x = np.linspace(-1, 1, 40)
     >>> found = select_model(polynomial, x, x**2, "mean_squared_error", grid={"degree": [1, 2]}, rng=0)
     >>> ax = plot_sensitivity(found.sensitivity("degree"), ax=Figure().subplots())
-    >>> ax.get_xlabel(), ax.get_ylabel()
-    ('degree', 'Mean squared error on validation rows')
+    >>> print(ax.get_ylabel())
+    Mean squared error
+    on validation rows
     """
     check.check_kind("sensitivity", sensitivity, Sensitivity)
+    lines = [sensitivity.as_chosen, *([sensitivity.at_best] if sensitivity.others else [])]
+    check.check_drawable("sensitivity", finite(*(line.values for line in lines)))
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, sensitivity.values)
+    shift, k, values = -SHIFT if sensitivity.others else 0.0, sensitivity.chosen, sensitivity.as_chosen.values
+    others = ", ".join(f"{name}={written(value)}" for name, value in sensitivity.others.items())
+    draw_line(ax, at, sensitivity.as_chosen, style.named_label(others or "estimates"), AS_CHOSEN, shift)
     if sensitivity.others:
-        others = ", ".join(f"{name}={written(value)}" for name, value in sensitivity.others.items())
-        draw_line(ax, at, sensitivity.as_chosen, style.named_label(others), AS_CHOSEN, -SHIFT)
-        draw_line(ax, at, sensitivity.at_best, "other parameters at best for each", AT_BEST, SHIFT, band=False)
-    else:
-        draw_line(ax, at, sensitivity.as_chosen, "estimates", AS_CHOSEN)
-    k = sensitivity.chosen
-    x = at.x[k] if at.ordered or not sensitivity.others else at.x[k] - SHIFT
-    said = f"{style.named_label(f'chosen: {written(sensitivity.values[k])}')} ({sensitivity.as_chosen.values[k]:.4g})"
-    ax.plot(
-        [x], [sensitivity.as_chosen.values[k]], linestyle="none", marker="*", markersize=15, zorder=3.5, label=said,
-        markerfacecolor=AS_CHOSEN[0], markeredgecolor="white", markeredgewidth=1.0,
-    )  # fmt: skip
-    if at.ordered:
-        level = f"{100 * sensitivity.confidence_level:g} % interval of the mean"
-        ax.fill_between([], [], color=style.GREY, alpha=2 * BAND, linewidth=0, label=level)
-    make_headroom(ax, at)
-    style.finish(ax, style.named_label(sensitivity.parameter), f"{words_of(sensitivity.metric)} on validation rows")
+        draw_line(ax, at, sensitivity.at_best, "other parameters at best for each", AT_BEST, -shift, band=False)
+    said = f"{style.named_label(f'chosen: {written(sensitivity.values[k])}')} ({values[k]:.4g})"
+    mark_value(ax, at.shifted(shift)[k], values[k], said, AS_CHOSEN)
+    level = f"{100 * sensitivity.confidence_level:g} % interval of the mean"
+    explain_intervals(ax, at, lines[:1] if at.ordered else lines, level)
+    limit(ax, lines, sensitivity.maximize)
+    y_label = f"{words_of(sensitivity.metric)}\non validation rows"
+    style.finish(ax, style.named_label(sensitivity.parameter), y_label, "best" if at.ordered else style.UNDER)
     return ax

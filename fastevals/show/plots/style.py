@@ -57,7 +57,7 @@ UNDER = "under"  # the axes: a place for a legend
 CURVE, BAR, SHARED = "fastevals-curve", "fastevals-bar", "fastevals-shared"  # gids of lines
 BAR_STEP = 0.015  # between bars, on the y axis
 MOST_INSIDE = 3  # models; the legend of more is below the axes
-LEGEND_ROW, BELOW = 0.22, 0.45  # inches: of an entry, and from the axes to the legend
+LEGEND_ROW = 0.22  # inches: of an entry
 SHADE = 0.16  # opacity of a band
 LONGEST_NAME = 40  # characters of a name in a legend
 
@@ -218,7 +218,9 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best") -> None:
         if legend == UNDER or sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE:
             from matplotlib.transforms import ScaledTranslation
 
-            below = ax.transAxes + ScaledTranslation(0, -BELOW, ax.figure.dpi_scale_trans)
+            labels: Any = ax.xaxis.get_tightbbox() or ax.bbox
+            depth = (labels.y0 - ax.bbox.y0) / ax.figure.dpi
+            below = ax.transAxes + ScaledTranslation(0, depth, ax.figure.dpi_scale_trans)
             where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
             ax.set_anchor("N")  # where the aspect leaves room, leave it to the legend
         ax.legend(**where, fontsize="medium", framealpha=0.85, edgecolor="none", handlelength=2.8)

@@ -25,6 +25,8 @@ class Sensitivity(Frozen):
     ----------
     metric : str
         What was estimated, on validation rows.
+    maximize : bool
+        Whether greater is better.
     parameter : str
         What varies.
     values : tuple
@@ -55,6 +57,7 @@ class Sensitivity(Frozen):
     """
 
     metric: str
+    maximize: bool
     parameter: str
     values: tuple[Any, ...]
     chosen: int
@@ -129,6 +132,7 @@ def sensitivity_of(
         best_others.append({} if k is None else {n: v for n, v in here[k].params.items() if n != parameter})
     return Sensitivity(
         metric=metric,
+        maximize=maximize,
         parameter=parameter,
         values=tuple(values),
         chosen=next(k for k, value in enumerate(values) if same_value(value, best.params[parameter])),
