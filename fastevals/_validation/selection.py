@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.estimates import is_splitter
-from fastevals._validation.options import _warn, as_flag, check_integer, check_number, listed, show
+from fastevals._validation.options import _warn, as_flag, check_integer, listed, show
 from fastevals._validation.rows import check_learner
 
 __all__ = [
     "as_direction",
     "as_grids",
     "as_named_learners",
-    "as_train_sizes",
     "as_values",
     "check_direction",
     "check_distinct_rows",
@@ -111,20 +110,6 @@ def check_parameter(name: str, parameter: Any, varied: Collection[str]) -> None:
         raise ValueError(
             f"{name} must be a parameter with several values: {listed(varied) or 'none has'}; got {show(parameter)}"
         )
-
-
-def as_train_sizes(name: str, sizes: Any, smallest: int) -> list[int]:
-    """Give training sizes, shares or counts, as distinct counts, ascending, of at most the smallest training part."""
-    counts = []
-    values = as_values(name, sizes)
-    for each in values:
-        if isinstance(each, float):
-            share = check_number(name, each, low=0, high=1, open_low=True)
-            counts.append(max(int(share * smallest + 1e-9), 1))
-        else:
-            counts.append(check_integer(name, each, low=1, high=smallest))
-    check_sizes_differ(name, values, counts, f"{smallest} training rows")
-    return sorted(counts)
 
 
 def check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], of: str) -> None:

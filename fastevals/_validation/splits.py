@@ -30,10 +30,10 @@ CELLS = 2**40  # of an array of all splits: more is no array to ask for
 ROUNDING = 1e-9
 
 
-def as_share_or_count(name: str, value: Any, *, whole: bool = False) -> int | float:
-    """Give the size of a part: an int of at least 1, or a float within (0, 1); with `whole` 1 is one too."""
+def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int | None = None) -> int | float:
+    """Give the size of a part: an int from 1 to `most`, or a float within (0, 1); with `whole` 1 is one too."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return check_integer(name, value, low=1)
+        return check_integer(name, value, low=1, high=most)
     try:
         return check_number(name, value, low=0, high=1, open_low=True, open_high=not whole)
     except ValueError:

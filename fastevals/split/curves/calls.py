@@ -15,6 +15,7 @@ from fastevals.split.curves.result import ErrorCurve
 from fastevals.split.learners import learner_of
 from fastevals.split.plans import Splits
 from fastevals.split.splitters import Pair
+from fastevals.split.splitters.sizes import training_size, training_sizes
 from fastevals.split.trials.candidates import Candidate, Choice
 from fastevals.split.trials.lines import ErrorLine
 from fastevals.split.trials.passes import Measurement, Trial, raise_if_all_failed
@@ -181,7 +182,8 @@ def learning_curve(
     )  # fmt: skip
     whole = measured.splits("splitter", splitter)
     smallest = min(train.size for train, _ in whole.pairs())
-    sizes = check.as_train_sizes("train_sizes", train_sizes, smallest)
+    size_of = partial(training_size, n=smallest, most=smallest)
+    sizes = training_sizes("train_sizes", train_sizes, size_of, f"{smallest} training rows")
     classes = None
     if getattr(splitter, "stratified", "Stratified" in type(splitter).__name__):
         classes = np.unique(check.as_strata("y", y, measured.n_samples), return_inverse=True)[1]

@@ -1,17 +1,26 @@
-"""How many units each part of a hold-out gets, in all and of each class."""
+"""How many units each part of a hold-out gets, in all and of each class, and how many a training set."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
 
-__all__ = ["NEITHER", "TEST", "TRAIN", "VALIDATION", "AskedSizes", "class_sizes", "units_of"]
+__all__ = [
+    "NEITHER",
+    "TEST",
+    "TRAIN",
+    "VALIDATION",
+    "AskedSizes",
+    "class_sizes",
+    "training_size",
+    "training_sizes",
+]
 
 TRAIN, TEST, VALIDATION, NEITHER = range(4)  # the codes of the parts
 
@@ -52,6 +61,19 @@ def units_of(size: Size, n: int, rounded: Callable[[float], int]) -> int:
     exact = size * n
     near = round(exact)
     return near if abs(exact - near) <= SLACK * exact else rounded(exact)  # 0.07 of 100 is 7, though not in floats
+
+
+def training_size(name: str, value: Any, n: int, *, most: int | None = None) -> int:
+    """Give the units of a training set: a number of them, up to `most`, or a share of n rounded down, at least 1."""
+    return max(units_of(check.as_share_or_count(name, value, whole=True, most=most), n, math.floor), 1)
+
+
+def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], of: str) -> list[int]:
+    """Give several sizes, ascending: each value's `size`, which must differ; `of` says what they are shares of."""
+    given = check.as_values(name, values)
+    found = [size(name, value) for value in given]
+    check.check_sizes_differ(name, given, found, of)
+    return sorted(found)
 
 
 def class_sizes(sizes: Ints, parts: Ints) -> Ints:

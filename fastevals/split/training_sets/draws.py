@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from fastevals._kernels.random import key_of
 from fastevals._kernels.splits import draw_units
 from fastevals._random import random_order, seed_key
 from fastevals.split.splitters.layout import Layout
-from fastevals.split.splitters.sizes import units_of
+from fastevals.split.splitters.sizes import training_size, training_sizes
 
 __all__ = ["TrainingSets"]
 
@@ -55,16 +54,13 @@ class TrainingSets:
         n, units = self.layout.n_units, self.layout.unit
         size = n
         if value is not None:
-            size = max(units_of(check.as_share_or_count(name, value, whole=True), n, math.floor), 1)
+            size = training_size(name, value, n)
         check.check_training_set_size(name, value, size, n, units, self.replace)
         return size
 
     def sizes(self, name: str, values: Any) -> list[int]:
         """Give several sizes, which must differ, ascending."""
-        values = check.as_values(name, values)
-        found = [self.size(name, value) for value in values]
-        check.check_sizes_differ(name, values, found, f"{self.layout.n_units} {self.layout.unit}")
-        return sorted(found)
+        return training_sizes(name, values, self.size, f"{self.layout.n_units} {self.layout.unit}")
 
     def rows(self, number: int, size: int) -> NDArray[np.intp]:
         """Give the rows of a training set of so many units, ascending."""
