@@ -179,6 +179,9 @@ def run(
         Ctrl-C came while they wait for the compiler, they might wait for ever. With anything but True, which says which
         kernels these are and for which types, that is done once in a process.
     """
+    threads = get_num_threads()  # whatever the items: a bad setting is an error
+    if len(items) == 1 and not progress and not compiles:  # of few rows all is one item, and what follows takes longer
+        return [task(items[0]) if workspace is None else task(items[0], workspace())]
     alone = compiles is True or (bool(compiles) and compiles not in _state.compiled)
     results: list[Any] = [None] * len(items)
     todo = iter(range(len(items)))
@@ -198,7 +201,7 @@ def run(
         helpers: list[Future[None]] = []
 
         def start(left: int) -> None:
-            _start(work, min(get_num_threads(), left) - 1, stop, helpers)
+            _start(work, min(threads, left) - 1, stop, helpers)
 
         def show_and_start(number: int) -> None:
             show(number)

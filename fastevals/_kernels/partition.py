@@ -9,7 +9,16 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["count_slots", "fit_buckets", "mark_positive", "scatter_keys", "scatter_pairs"]
+__all__ = [
+    "bits_of",
+    "count_slots",
+    "fit_buckets",
+    "key_of",
+    "mark_positive",
+    "place_slots",
+    "scatter_keys",
+    "scatter_pairs",
+]
 
 
 @kernel
@@ -43,44 +52,71 @@ def fit_buckets(sample, n_buckets, table):
     while (span >> shift) >= np.uint64(table.size):
         shift += np.uint64(1)
     seen = 0
+    bucket = 0
     for cell in range(table.size):
-        table[cell] = seen * n_buckets // m
+        table[cell] = bucket
         while seen < m - 1 and (max(sample[seen], low) - low) >> shift <= np.uint64(cell):
             seen += 1
+            bucket = seen * n_buckets // m
     return low, shift
 
 
 @kernel
-def count_slots(bits, slots, flip_below, flip, low, shift, table, counts):
-    """Make each row's class (0 or 1) in `slots` its slot, 2 * bucket + class, and add it to counts[slot].
+def bits_of(key, flip_below, flip):
+    """64 bits of the score that has a key: the inverse of `key_of`."""
+    bits = np.int64(key) ^ flip
+    return bits ^ ((bits >> np.int64(63)) & flip_below)
 
-    Keys off the table's range go to its ends.
+
+@kernel
+def count_slots(bits, places, flip_below, flip, low, shift, table, counts):
+    """Make each row's class (0 or 1) in `places` 2 * bucket + class, and add the row to its slot in `counts`.
+
+    A slot is 2 * bucket + the upper bit of the key. Keys off the table's range go to its ends.
     """
     last = np.uint64(table.size - 1)
     for i in range(bits.size):
         key = key_of(bits[i], flip_below, flip)
         cell = min((max(key, low) - low) >> shift, last)
-        slot = table[np.uintp(cell)] * np.uint8(2) + slots[i]
-        slots[i] = slot
-        counts[np.uintp(slot)] += 1
+        bucket = table[np.uintp(cell)] * np.uint8(2)
+        places[i] += bucket
+        counts[np.uintp(bucket) | np.uintp(key >> np.uint64(63))] += 1
 
 
 @kernel
-def scatter_keys(bits, slots, flip_below, flip, ends, keys):
-    """Write a block's keys to their places: ends[slot] is where the next one goes."""
+def place_slots(counts, starts):
+    """Make counts[chunk, slot] the row to which the first of the chunk goes, and fill where the slots start."""
+    row = 0
+    for slot in range(counts.shape[1]):
+        starts[slot] = row
+        for chunk in range(counts.shape[0]):
+            count = counts[chunk, slot]
+            counts[chunk, slot] = row
+            row += count
+    starts[counts.shape[1]] = row
+
+
+@kernel
+def scatter_keys(bits, places, flip_below, flip, ends, marked):
+    """Write a block's keys to their slots, the class in the place of the upper bit: ends[slot] is where the next goes.
+
+    The class goes below the other bits, so that keys in order of score have their classes with them.
+    """
+    one = np.uint64(1)
     for i in range(bits.size):
-        slot = np.uintp(slots[i])
+        key = key_of(bits[i], flip_below, flip)
+        slot = np.uintp(places[i] & np.uint8(254)) | np.uintp(key >> np.uint64(63))
         place = ends[slot]
-        keys[np.uintp(place)] = key_of(bits[i], flip_below, flip)
+        marked[np.uintp(place)] = (key << one) | (np.uint64(places[i]) & one)
         ends[slot] = place + 1
 
 
 @kernel
-def scatter_pairs(bits, slots, weights, flip_below, flip, ends, keys, signed):
-    """`scatter_keys` by bucket alone, with the weight beside each key, negated for a negative row."""
+def scatter_pairs(bits, places, weights, flip_below, flip, ends, keys, signed):
+    """Write a block's keys to their buckets, with the weight beside each key, negated for a negative row."""
     for i in range(bits.size):
-        bucket = np.uintp(slots[i]) >> np.uintp(1)
+        bucket = np.uintp(places[i]) >> np.uintp(1)
         place = ends[bucket]
         keys[np.uintp(place)] = key_of(bits[i], flip_below, flip)
-        signed[np.uintp(place)] = weights[i] if slots[i] & np.uint8(1) else -weights[i]
+        signed[np.uintp(place)] = weights[i] if places[i] & np.uint8(1) else -weights[i]
         ends[bucket] = place + 1

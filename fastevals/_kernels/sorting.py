@@ -47,6 +47,16 @@ def place_cells(keys, low, high, shift, cells):
 
 
 @kernel
+def fill_two(keys, low, high):
+    """Sort keys of two values, or one."""
+    middle = 0
+    for i in range(keys.size):
+        middle += keys[i] == low
+    keys[:middle] = low
+    keys[middle:] = high
+
+
+@kernel
 def sort_keys(keys, scratch, cells):
     """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
 
@@ -56,7 +66,8 @@ def sort_keys(keys, scratch, cells):
     m = keys.size
     if m > SMALL:
         low, high, shift = plan_cells(keys, cells)
-        if low == high:
+        if high - low <= np.uint64(1):  # rows of one score, in two classes
+            fill_two(keys, low, high)
             return
         deepest = place_cells(keys, low, high, shift, cells)
         for i in range(m):

@@ -108,8 +108,9 @@ def _first_labels(array: NDArray[Any]) -> list[Any]:
     first = array[0]
     for start in range(0, array.size, SCAN):
         differs = array[start : start + SCAN] != first
-        if differs.any():
-            return [_plain(first), _plain(array[start + int(np.argmax(differs))])]
+        row = int(differs.argmax())
+        if differs[row]:
+            return [_plain(first), _plain(array[start + row])]
     return [_plain(first)]
 
 

@@ -50,15 +50,23 @@ class Codec:
     def decode(self, keys: Keys) -> NDArray[Any]:
         """Give keys as scores."""
         bits = keys.view(np.int64) ^ self.flip
-        values = np.where(bits < 0, bits ^ self.flip_below, bits).view(self.dtype)
+        return self.values(np.where(bits < 0, bits ^ self.flip_below, bits))
+
+    def values(self, bits: NDArray[np.int64]) -> NDArray[Any]:
+        """Give a score's 64 bits, as kernels write them, as scores."""
+        values = bits.view(self.dtype)
         return values if self.distinct is None else self.distinct[values]
 
-    def threshold_dtype(self, extremes: Keys) -> np.dtype[Any]:
+    def threshold_dtype(self, extremes: NDArray[Any]) -> np.dtype[Any]:
         """Give the float type that holds +inf and every score between two: the longer one for integers past 2**53."""
         if self.distinct is not None:
             return self.distinct.dtype
-        exact = all(abs(score) <= EXACT for score in self.decode(extremes).tolist())
-        return np.dtype(np.float64 if exact or self.dtype == np.float64 else np.longdouble)
+        if self.dtype == np.float64 or all(abs(score) <= EXACT for score in extremes.tolist()):
+            return np.dtype(np.float64)
+        return np.dtype(np.longdouble)
+
+
+FLOATS = Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN))
 
 
 def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
@@ -70,4 +78,4 @@ def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
         check.check_finite("y_score", scores)
         distinct, ranks = np.unique(scores, return_inverse=True)
         return Codec(np.dtype(np.int64), np.int64(0), np.int64(SIGN), distinct), ranks
-    return Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN)), scores
+    return FLOATS, scores

@@ -31,6 +31,7 @@ __all__ = [
     "pr_auc",
     "rank_loss",
     "roc_auc",
+    "share_of_gains",
 ]
 
 PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.linear_pr_area, 2)}
@@ -102,9 +103,12 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
 
 def average_precision(counts: ThresholdCounts) -> float:
     """Give the sum of recall gained times precision, over thresholds."""
-    if not counts.n_pos:
-        return math.nan
-    return float(min(sum_steps(areas.average_precision, counts) / Fraction(counts.n_pos), Fraction(1)))
+    return share_of_gains(sum_steps(areas.average_precision, counts), counts.n_pos)
+
+
+def share_of_gains(total: Fraction, n_pos: float) -> float:
+    """Give a sum of gained true positives times precision over all positives."""
+    return float(min(total / Fraction(n_pos), Fraction(1))) if n_pos else math.nan
 
 
 def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> float:

@@ -120,22 +120,20 @@ def test_pairs_are_counted_as_ranks_say(name):
 
 
 @every_distribution
-def test_buckets_are_in_order_and_classes_sorted_within(name):
+def test_slots_are_in_order_with_classes_beside(name):
     labels, scores, _ = draw(name)
     split = split_by_class(BinaryLabels(labels, True, False), scores)
     assert split.starts[0] == 0
     assert split.starts[-1] == N
     highest = -1
-    for bucket in range((split.starts.size - 1) // 2):
-        start, middle, stop = split.starts[2 * bucket : 2 * bucket + 3]
-        sides = [side for side in (split.keys[start:middle], split.keys[middle:stop]) if side.size]
-        for side in sides:
-            assert (side[1:] >= side[:-1]).all()
-            assert int(side[0]) > highest
-        highest = max((int(side[-1]) for side in sides), default=highest)
-    for positive, mask in ((0, ~labels), (1, labels)):
-        spans = zip(split.starts[positive::2], split.starts[positive + 1 :: 2], strict=False)
-        keys = np.concatenate([split.keys[start:stop] for start, stop in spans])
+    for slot in range(split.starts.size - 1):
+        marked = split.marked[split.starts[slot] : split.starts[slot + 1]]
+        if marked.size:
+            assert (marked[1:] >= marked[:-1]).all()
+            ends = [int(mark) >> 1 | (slot % 2) << 63 for mark in marked[[0, -1]]]
+            assert ends[0] > highest
+            highest = ends[1]
+    for keys, mask in zip(split.keys_by_class(), (~labels, labels), strict=True):
         np.testing.assert_array_equal(split.codec.decode(keys), np.sort(scores[mask]))
 
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,9 +164,7 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> Ranked:
     values = codec_for(values)[1]  # ranks, of floats that no key holds
     split = split_by_class(labels, values)
     check.check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
-    edges = split.starts.tolist()
-    pieces = [split.keys[a:b] for a, b in pairwise(edges)]
-    return Ranked(split.codec, values, (np.concatenate(pieces[::2]), np.concatenate(pieces[1::2])), split.doubled_u)
+    return Ranked(split.codec, values, split.keys_by_class(), split.doubled_u)
 
 
 class Index(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from fractions import Fraction
 
 from fastevals import _validation as check
 from fastevals.measure.counts import ThresholdCounts
@@ -32,6 +33,10 @@ class Counted(ABC):
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Give twice the Mann-Whitney U and the pairs of a positive and a negative, where known without the counts."""
+        return None
+
+    def _sum_of_precision(self) -> Fraction | None:
+        """Give the sum of gained true positives times precision, where it is had sooner than the counts."""
         return None
 
     def _warn_if(self, undefined: bool, name: str, because: str | None = None) -> None:

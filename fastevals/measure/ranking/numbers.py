@@ -100,7 +100,10 @@ class Numbers(Counted):
         >>> ranking.average_precision()
         0.8333333333333333
         """
-        return self._defined("average_precision", ranking_metrics.average_precision(self.counts))
+        known = self._sum_of_precision()
+        if known is None:
+            return self._defined("average_precision", ranking_metrics.average_precision(self.counts))
+        return self._defined("average_precision", ranking_metrics.share_of_gains(known, self.n_positives))
 
     def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float:
         """Area under the precision-recall curve.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
+from fastevals.measure.class_split import ClassSplit
 from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.ordering import BinaryLabels, ClassSplit, split_by_class, weighted_threshold_counts
+from fastevals.measure.ordering import BinaryLabels, split_by_class, weighted_threshold_counts
 from fastevals.measure.ranking.curves import Curves
 from fastevals.measure.ranking.numbers import Numbers
 from fastevals.measure.ranking.thresholds import Thresholds
@@ -116,3 +118,12 @@ class Ranking(Numbers, Curves, Thresholds):
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         pairs = self.n_positives * self.n_negatives
         return None if self._doubled_u is None or not pairs else (self._doubled_u, pairs)
+
+    def _swept(self) -> ThresholdCounts | ClassSplit:
+        """Give the counts; while nobody has asked for them the sorted scores, which give some things sooner."""
+        split = self._split
+        return self.counts if split is None else split
+
+    def _sum_of_precision(self) -> Fraction | None:
+        swept = self._swept()
+        return swept.sum_precision() if isinstance(swept, ClassSplit) else None
