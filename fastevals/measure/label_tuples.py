@@ -12,6 +12,7 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.confusion import count_tuples
 from fastevals.measure.codec import plain_block
+from fastevals.measure.label_codes import code_labels
 
 __all__ = ["count_codes", "count_in_range", "count_label_tuples", "fold_codes", "number_labels"]
 
@@ -134,10 +135,9 @@ def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[An
             check.check_class_number(what, labels)
             number = np.cumsum(seen) - 1
             return labels, [number[each] for each in offset]
-    dtype = INT if whole else None  # not a float that holds all arrays' integers, but not all of their values
-    labels, codes = np.unique(np.concatenate(arrays, dtype=dtype, casting="unsafe"), return_inverse=True)
+    labels, codes = code_labels(what, arrays)
     check.check_class_number(what, labels)
-    return labels, np.split(codes.astype(INT, copy=False), len(arrays))
+    return labels, codes
 
 
 def fold_codes(codes: Sequence[Ints], width: int) -> Ints:

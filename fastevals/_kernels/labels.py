@@ -1,0 +1,43 @@
+"""Numbers for labels that are rows of 32-bit words: fixed-width text, integers."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+__all__ = ["number_words"]
+
+SEED, MIX, HALF = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15), np.uint64(32))
+ONE = np.uint64(1)
+
+
+@kernel
+def number_words(words, slots, first, codes):
+    """Number the rows of words[n, w] in the order they are first seen, into `codes`; give how many are distinct.
+
+    `slots` is a hash table with linear probing: all -1, its length a power of two and more than that of `first`, which
+    gets each number's first row. Where `first` is too short the result is -1.
+    """
+    mask = np.uint64(slots.size) - ONE
+    n = 0
+    for i in range(words.shape[0]):
+        hashed = SEED
+        for w in range(words.shape[1]):
+            hashed = (hashed ^ np.uint64(words[i, w])) * MIX
+        at = (hashed ^ (hashed >> HALF)) & mask
+        while True:
+            code = slots[at]
+            if code < 0:
+                if n == first.size:
+                    return -1
+                code = n
+                slots[at], first[n] = n, i
+                n += 1
+                break
+            same = True
+            for w in range(words.shape[1]):
+                same &= words[first[code], w] == words[i, w]
+            if same:
+                break
+            at = (at + ONE) & mask
+        codes[i] = code
+    return n
