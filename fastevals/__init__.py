@@ -18,6 +18,9 @@ if TYPE_CHECKING:
         compare_rankings,
     )
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
+    from fastevals.infer.many.groups import grouped_auc
+    from fastevals.infer.many.groups_metrics import MetricsByGroup, grouped_metrics
+    from fastevals.infer.many.models import BatchMetrics, batch_auc, batch_metrics
     from fastevals.infer.proportions import proportion_interval
     from fastevals.infer.results import SignificanceResult
     from fastevals.infer.significance.binomial import BinomialResult, binomial_error_test
@@ -63,6 +66,9 @@ if TYPE_CHECKING:
         RocCurve,
     )
     from fastevals.measure.folds import PooledRanking, RankingFolds
+    from fastevals.measure.many.classes import ClassRankings
+    from fastevals.measure.many.groups_result import GroupedMetric
+    from fastevals.measure.many.models import BatchMetric
     from fastevals.measure.probability_metrics import BrierDecomposition
     from fastevals.measure.ranking import Ranking
     from fastevals.measure.regression import RegressionMetrics, regression_metrics
@@ -86,6 +92,8 @@ __version__ = "0.1.0"
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {
     "AskedMetric": "measure.asked",
+    "BatchMetric": "measure.many.models",
+    "BatchMetrics": "infer.many.models",
     "BiasVariance": "measure.bias_variance",
     "BiasVarianceCurve": "split.training_sets",
     "BiasVarianceSummary": "measure.bias_variance",
@@ -95,6 +103,7 @@ _HOMES = {
     "BootstrapSplit": "split.splitters",
     "BrierDecomposition": "measure.probability_metrics",
     "CalibrationCurve": "measure.curves",
+    "ClassRankings": "measure.many.classes",
     "CochranResult": "infer.significance.cochran",
     "ConfidenceBand": "infer.bands",
     "ConfusionMatrix": "measure.confusion",
@@ -113,6 +122,7 @@ _HOMES = {
     "Estimate": "infer.bootstrap",
     "FriedmanResult": "infer.significance.friedman",
     "GainCurve": "measure.curves",
+    "GroupedMetric": "measure.many.groups_result",
     "HoldOut": "split.splitters",
     "Interval": "measure.results",
     "JamesDecomposition": "measure.bias_variance",
@@ -123,6 +133,7 @@ _HOMES = {
     "McNemarPairs": "infer.significance.mcnemar_pairs",
     "McNemarResult": "infer.significance.mcnemar",
     "MetricComparison": "infer.comparison",
+    "MetricsByGroup": "infer.many.groups_metrics",
     "ModelComparison": "infer.comparison",
     "ModelSelection": "split.selection",
     "OperatingPoint": "measure.results",
@@ -139,6 +150,8 @@ _HOMES = {
     "ThresholdCounts": "measure.counts",
     "UndefinedMetricWarning": "_validation",
     "adjust_pvalues": "infer.significance.corrections",
+    "batch_auc": "infer.many.models",
+    "batch_metrics": "infer.many.models",
     "bias_variance": "measure.bias_variance",
     "bias_variance_curve": "split.training_sets",
     "bias_variance_over_training_sets": "split.training_sets",
@@ -163,6 +176,8 @@ _HOMES = {
     "five_by_two_cv_t_test": "infer.significance.five_by_two",
     "friedman_test": "infer.significance.friedman",
     "get_num_threads": "_execution",
+    "grouped_auc": "infer.many.groups",
+    "grouped_metrics": "infer.many.groups_metrics",
     "learning_curve": "split.curves",
     "mcnemar_test": "infer.significance.mcnemar",
     "mcnemar_test_of_table": "infer.significance.mcnemar",
@@ -187,6 +202,8 @@ _HOMES = {
 
 __all__ = [
     "AskedMetric",
+    "BatchMetric",
+    "BatchMetrics",
     "BiasVariance",
     "BiasVarianceCurve",
     "BiasVarianceSummary",
@@ -196,6 +213,7 @@ __all__ = [
     "BootstrapSplit",
     "BrierDecomposition",
     "CalibrationCurve",
+    "ClassRankings",
     "CochranResult",
     "ConfidenceBand",
     "ConfusionMatrix",
@@ -214,6 +232,7 @@ __all__ = [
     "Estimate",
     "FriedmanResult",
     "GainCurve",
+    "GroupedMetric",
     "HoldOut",
     "Interval",
     "JamesDecomposition",
@@ -224,6 +243,7 @@ __all__ = [
     "McNemarPairs",
     "McNemarResult",
     "MetricComparison",
+    "MetricsByGroup",
     "ModelComparison",
     "ModelSelection",
     "OperatingPoint",
@@ -240,6 +260,8 @@ __all__ = [
     "ThresholdCounts",
     "UndefinedMetricWarning",
     "adjust_pvalues",
+    "batch_auc",
+    "batch_metrics",
     "bias_variance",
     "bias_variance_curve",
     "bias_variance_over_training_sets",
@@ -264,6 +286,8 @@ __all__ = [
     "five_by_two_cv_t_test",
     "friedman_test",
     "get_num_threads",
+    "grouped_auc",
+    "grouped_metrics",
     "learning_curve",
     "mcnemar_test",
     "mcnemar_test_of_table",
@@ -288,6 +312,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module(f"{__name__}.metrics")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -6,11 +6,14 @@ finder then calls `raise_not_finite` or `raise_not_binary`, which look again to 
 
 from fastevals._validation.arrays import *
 from fastevals._validation.bias_variance import *
+from fastevals._validation.classes import *
 from fastevals._validation.costs import *
 from fastevals._validation.curves import *
 from fastevals._validation.estimates import *
 from fastevals._validation.folds import *
+from fastevals._validation.groups import *
 from fastevals._validation.labels import *
+from fastevals._validation.models import *
 from fastevals._validation.options import *
 from fastevals._validation.predicted_labels import *
 from fastevals._validation.rows import *

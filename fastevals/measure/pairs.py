@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.label_tuples import count_codes, count_in_range, number_labels
 
-__all__ = ["count_label_pairs"]
+__all__ = ["as_label_dtype", "count_label_pairs"]
 
 EXACT = 2**53
 
@@ -25,7 +25,7 @@ def count_label_pairs(
     else:
         numbers = [check.as_class_numbers("y_true", true), check.as_class_numbers("y_pred", predicted)]
         table, distinct = _count(numbers, weights)
-        distinct = _as_label_dtype(distinct, true.dtype, predicted.dtype)
+        distinct = as_label_dtype(distinct, true.dtype, predicted.dtype)
     if labels is None:
         return table, distinct
     check.check_known_labels(distinct, labels)
@@ -35,7 +35,7 @@ def count_label_pairs(
     return counts, labels
 
 
-def _as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
+def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
     """Give integer labels the type the user knows them by, where it holds them all."""
     dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
     known = distinct.astype(dtype.newbyteorder("="))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure.confusion.per_class import PerClass
 from fastevals.measure.confusion.whole import WholeMatrix
+from fastevals.measure.many.groups_pairs import count_grouped_pairs
 from fastevals.measure.pairs import count_label_pairs
 
 __all__ = ["ConfusionMatrix"]
@@ -106,6 +107,60 @@ class ConfusionMatrix(WholeMatrix, PerClass):
                 kept = weights != 0
                 true, predicted, weights = true[kept], predicted[kept], weights[kept]
         return cls(*count_label_pairs(true, predicted, check.as_class_names("labels", labels, None), weights))
+
+    @classmethod
+    def from_groups(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        groups: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[NDArray[Any], ConfusionMatrix]:
+        """Count true against predicted labels in each group (a fold, a user, a day), all groups in one pass.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Labels: integers, booleans, strings, or floats without a fraction.
+        groups : array-like of shape (n_samples,)
+            The group of each row, in any order: numbers, booleans, strings, dates or times.
+        labels : sequence, optional
+            The classes and their order; by default all that occur in any group, sorted. A row with another label is an
+            error.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights, not negative.
+
+        Returns
+        -------
+        groups : ndarray of shape (n_groups,)
+            The distinct keys, ascending.
+        matrix : ConfusionMatrix
+            Of shape (n_groups, K, K): its metrics have an entry for each group, `pool` adds the groups up.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> folds, matrix = fastevals.ConfusionMatrix.from_groups([0, 1, 1, 0], [0, 1, 0, 0], [7, 7, 3, 3])
+        >>> folds, matrix.accuracy()
+        (array([3, 7]), array([0.5, 1. ]))
+        """
+        true, predicted = check.as_labels("y_true", y_true), check.as_labels("y_pred", y_pred)
+        keys = check.as_group_keys("groups", groups)
+        check.check_same_length(y_true=true, y_pred=predicted, groups=keys)
+        weights = None
+        if sample_weight is not None:
+            weights = check.as_weights("sample_weight", sample_weight)
+            check.check_same_length(y_true=true, sample_weight=weights)
+        names = check.as_class_names("labels", labels, None)
+        distinct, *counted = count_grouped_pairs(true, predicted, keys, names, weights)
+        return distinct, cls(*counted)
 
     def __repr__(self) -> str:
         k = self.counts.shape[-1]

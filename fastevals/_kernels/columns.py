@@ -1,0 +1,109 @@
+"""One column of scores ranked in few calls: Python is seldom entered, so that many columns share threads well.
+
+A row is one number: its key, moved to start from zero, and below it a bit that is set where the row is positive. So a
+tie group has its negatives first.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.partition import key_of
+from fastevals._kernels.sorting import sort_keys
+
+__all__ = ["count_pairs", "pack_rows", "sort_rows", "square_placements"]
+
+MIDDLE = np.uint64(2**63)  # key of zero
+
+
+@kernel
+def pack_rows(bits, flags, flip_below, flip, rows):
+    """Write each row's number; give the lowest and the highest key, and whether the numbers hold all keys.
+
+    Keys of floats fall into two far ranges, of which the gap but for zero is left out: only scores that span more than
+    half of all floats don't fit.
+    """
+    low = ~np.uint64(0)
+    high = np.uint64(0)
+    below = np.uint64(0)
+    above = ~np.uint64(0)
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        rows[i] = key
+        low = min(low, key)
+        high = max(high, key)
+        below = max(below, key if key < MIDDLE else np.uint64(0))
+        above = min(above, key if key > MIDDLE else ~np.uint64(0))
+    zero = below - low + np.uint64(1) if low < MIDDLE else np.uint64(0)
+    span = zero + (high - above + np.uint64(1) if high > MIDDLE else np.uint64(0))
+    if span >= MIDDLE:
+        return low, high, False
+    up = above - zero - np.uint64(1)
+    for i in range(bits.size):
+        key = rows[i]
+        place = key - low if key < MIDDLE else (key - up if key > MIDDLE else zero)
+        rows[i] = (place << np.uint64(1)) | np.uint64(flags[i])
+    return low, high, True
+
+
+@kernel
+def sort_rows(packed, slots, low, shift, table, ends, cells, rows):
+    """Move packed rows to their buckets in `rows`, by `partition.fit_buckets`, and sort these.
+
+    The room of the packed rows is working memory, and so are `slots`, as long, and `cells`; `ends`, of one more than
+    there are buckets, is zero.
+    """
+    last = np.uint64(table.size - 1)
+    for i in range(packed.size):
+        bucket = table[np.uintp(min((max(packed[i], low) - low) >> shift, last))]
+        slots[i] = bucket
+        ends[np.uintp(bucket) + np.uintp(1)] += 1
+    for b in range(1, ends.size):
+        ends[b] += ends[b - 1]
+    for i in range(packed.size):
+        bucket = np.uintp(slots[i])
+        place = ends[bucket]
+        rows[np.uintp(place)] = packed[i]
+        ends[bucket] = place + 1
+    start = 0
+    for b in range(ends.size - 1):
+        sort_keys(rows[start : ends[b]], packed, cells)
+        start = ends[b]
+
+
+@kernel
+def count_pairs(rows):
+    """Give twice the Mann-Whitney U of ascending rows, and the number of negatives."""
+    doubled_u = 0
+    negatives = 0
+    below = 0  # negatives under the tie group
+    last = ~np.uint64(0)
+    for i in range(rows.size):
+        positive = np.int64(rows[i] & np.uint64(1))
+        key = rows[i] >> np.uint64(1)
+        below = below if key == last else negatives
+        doubled_u += positive * (below + negatives)
+        negatives += 1 - positive
+        last = key
+    return doubled_u, negatives
+
+
+@kernel
+def square_placements(rows):
+    """Sum the squares of doubled placements of ascending rows: of the negatives, and of the positives."""
+    of_negatives = 0
+    of_positives = 0
+    negatives = 0
+    positives = 0
+    i = 0
+    while i < rows.size:
+        key = rows[i] >> np.uint64(1)
+        below = negatives
+        under = positives
+        while i < rows.size and rows[i] >> np.uint64(1) == key:
+            positive = np.int64(rows[i] & np.uint64(1))
+            positives += positive
+            negatives += 1 - positive
+            i += 1
+        of_negatives += (negatives - below) * (under + positives) ** 2
+        of_positives += (positives - under) * (below + negatives) ** 2
+    return of_negatives, of_positives

@@ -1,0 +1,150 @@
+"""Rows brought together by the group they are in, each group's scores sorted within each class.
+
+Groups are numbered by codes; 2 * code + class is a row's slot. Rows are first scattered to runs of consecutive codes,
+few enough that all the places written to stay in cache, then each run to its slots: both passes are linear, however
+many groups there are and however uneven.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.partition import key_of
+from fastevals._kernels.random import mix
+from fastevals._kernels.sorting import sort_keys, sort_pairs
+
+__all__ = ["count_groups", "count_runs", "mark_groups", "number_rows", "scatter_rows", "settle_runs"]
+
+ONE = np.uint64(1)
+
+
+@kernel
+def number_rows(rows, first, table, codes, firsts, n_seen):
+    """Number the distinct rows (each some words) from `first` on as they appear, until the table is half full.
+
+    `table` holds codes + 1 by hash, 0 where there is none; firsts[code] is the row where it was first seen. Gives the
+    row where it stopped and how many distinct ones there are.
+    """
+    mask = np.uint64(table.size - 1)
+    width = rows.shape[1]
+    last = np.int64(-1)
+    for i in range(first, rows.shape[0]):
+        if last >= 0:
+            same = True
+            for k in range(width):
+                same &= rows[i, k] == rows[i - 1, k]
+            if same:  # rows often come group by group
+                codes[i] = last
+                continue
+        spot = np.uint64(0)
+        for k in range(width):
+            spot = mix(spot + np.uint64(rows[i, k]) + ONE)
+        spot &= mask
+        while True:
+            code = np.int64(table[spot]) - 1
+            if code < 0:
+                if 2 * n_seen >= table.size:
+                    return i, n_seen
+                firsts[n_seen] = i
+                code = n_seen
+                n_seen += 1
+                table[spot] = n_seen
+                break
+            same = True
+            for k in range(width):
+                same &= rows[i, k] == rows[firsts[code], k]
+            if same:
+                break
+            spot = (spot + ONE) & mask
+        codes[i] = code
+        last = code
+    return rows.shape[0], n_seen
+
+
+@kernel
+def mark_groups(rows, firsts, n_seen, table):
+    """Write the codes of the rows seen to a larger table, as `number_rows` keeps it."""
+    mask = np.uint64(table.size - 1)
+    for code in range(n_seen):
+        spot = np.uint64(0)
+        for k in range(rows.shape[1]):
+            spot = mix(spot + np.uint64(rows[firsts[code], k]) + ONE)
+        spot &= mask
+        while table[spot] != 0:
+            spot = (spot + ONE) & mask
+        table[spot] = code + 1
+
+
+@kernel
+def count_runs(codes, shift, counts):
+    """Count the rows of each run of codes."""
+    for i in range(codes.size):
+        counts[np.uintp(codes[i] >> shift)] += 1
+
+
+@kernel
+def scatter_rows(bits, codes, classes, weights, flip_below, flip, shift, ends, keys, slots, weights_out):
+    """Write a block's rows to their runs: key, slot and weight (or None) at ends[run], where the next one goes."""
+    for i in range(bits.size):
+        run = np.uintp(codes[i] >> shift)
+        place = np.uintp(ends[run])
+        keys[place] = key_of(bits[i], flip_below, flip)
+        slots[place] = codes[i] * np.uint32(2) + classes[i]
+        if weights is not None:
+            weights_out[place] = weights[i]
+        ends[run] += 1
+
+
+@kernel
+def settle_runs(keys, slots, weights, run_starts, first, last, shift, sizes, places, scratch, weight_scratch, cells):
+    """Sort the runs from `first` up to `last` by slot, and each slot by key; write how many rows each slot has.
+
+    `places` has room for a run's slots; the last three for the largest run.
+    """
+    width = np.int64(2) << np.int64(shift)
+    for run in range(first, last):
+        low = run * width
+        n_slots = min(width, sizes.size - low)
+        start, stop = run_starts[run], run_starts[run + 1]
+        here = sizes[low : low + n_slots]
+        for i in range(start, stop):
+            here[np.int64(slots[i]) - low] += 1
+            scratch[i - start] = keys[i]
+            if weights is not None:
+                weight_scratch[i - start] = weights[i]
+        place = start
+        for slot in range(n_slots):
+            places[slot] = place
+            place += here[slot]
+        for i in range(start, stop):
+            slot = np.uintp(np.int64(slots[i]) - low)
+            to = np.uintp(places[slot])
+            keys[to] = scratch[i - start]
+            if weights is not None:
+                weights[to] = weight_scratch[i - start]
+            places[slot] += 1
+        stop = start
+        for slot in range(n_slots):
+            start, stop = stop, stop + here[slot]
+            if stop - start > 1:
+                if weights is None:
+                    sort_keys(keys[start:stop], scratch, cells)
+                else:
+                    sort_pairs(keys[start:stop], weights[start:stop], scratch, weight_scratch, cells)
+
+
+@kernel
+def count_groups(groups, true, predicted, weights, low, n_groups, low_label, n_labels, lane, counts):
+    """Add each row's weight (1 if None) to its cell [group, true, predicted]; give the rows outside, not counted.
+
+    Every other row is counted `lane` cells further on, so that equal neighbours don't wait for each other.
+    """
+    n, k, step = np.uint64(n_groups), np.uint64(n_labels), np.uint64(lane)
+    outside = 0
+    for i in range(groups.size):
+        g = np.uint64(groups[i] - low)
+        a, b = np.uint64(true[i] - low_label), np.uint64(predicted[i] - low_label)
+        if g < n and a < k and b < k:
+            counts[(g * k + a) * k + b + (np.uint64(i) & ONE) * step] += 1 if weights is None else weights[i]
+        else:
+            outside += 1
+    return outside

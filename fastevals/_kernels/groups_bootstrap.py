@@ -1,0 +1,128 @@
+"""Bootstrap of the AUC within groups, and of means over groups; see `groups_metrics` for how rows lie."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.random import bits, key_of
+from fastevals._kernels.sorting import sort_keys
+
+__all__ = ["draw_spans", "weighted_mean"]
+
+HALF, LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
+
+
+@kernel
+def draw_rows(n, key, times):
+    """Draw n of n rows, n below 2**31, with replacement: write how often each was, two rows from each 64 bits."""
+    times[:n] = 0
+    rows = np.uint64(n)
+    for i in range(n // 2):
+        random = bits(key, np.uint64(i))
+        times[np.uintp((random >> HALF) * rows >> HALF)] += 1
+        times[np.uintp((random & LOW_HALF) * rows >> HALF)] += 1
+    if n % 2:
+        times[np.uintp((bits(key, np.uint64(n // 2)) >> HALF) * rows >> HALF)] += 1
+
+
+@kernel
+def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows, ties, out):
+    """Write the AUC of replicates from `first` up to `last` of a group, NaN where a class was not drawn.
+
+    Replicate r has the stream (key, g, r). `times`, `totals` (one more), `belows` and `ties` have room for the rows.
+    """
+    start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
+    n_neg, n_pos = middle - start, stop - middle
+    below, tied = 0, 0
+    for i in range(n_pos):
+        if i == 0 or keys[middle + i] != keys[middle + i - 1]:
+            below = tied
+            while below < n_neg and keys[start + below] < keys[middle + i]:
+                below += 1
+            tied = below
+            while tied < n_neg and keys[start + tied] == keys[middle + i]:
+                tied += 1
+        belows[i], ties[i] = below, tied
+    stream = key_of(key, np.uint64(g))
+    for r in range(first, last):
+        draw_rows(n_neg + n_pos, key_of(stream, np.uint64(r)), times)
+        negatives, positives, lost = 0.0, 0.0, 0.0
+        for i in range(n_neg):
+            totals[i] = negatives
+            negatives += times[i] * weights[start + i]
+        totals[n_neg] = negatives
+        for i in range(n_pos):
+            drawn = times[n_neg + i] * weights[middle + i]
+            positives += drawn
+            lost += drawn * ((negatives - totals[belows[i]]) + (negatives - totals[ties[i]]))
+        if negatives == 0.0 or positives == 0.0:
+            out[r - first] = np.nan
+        else:
+            pairs = 2.0 * negatives * positives
+            out[r - first] = min(max((pairs - lost) / pairs, 0.0), 1.0)
+
+
+@kernel
+def quantile(ascending, share):
+    """Quantile, linear between two values."""
+    at = share * (ascending.size - 1)
+    i = min(np.int64(at), ascending.size - 1)
+    if i + 1 >= ascending.size:
+        return ascending[i]
+    return ascending[i] + (ascending[i + 1] - ascending[i]) * (at - i)
+
+
+@kernel
+def summarise_draws(values, tail, scratch, cells, out):
+    """Write low and high end, standard error and the number of undefined ones of replicates, not negative; sort them.
+
+    The bits of floats that are not negative have their order.
+    """
+    n, mean = 0, 0.0
+    for i in range(values.size):
+        if values[i] == values[i]:
+            values[n] = values[i]
+            mean += values[i]
+            n += 1
+    out[3] = values.size - n
+    if n == 0:
+        out[0], out[1], out[2] = np.nan, np.nan, np.nan
+        return
+    kept = values[:n]
+    sort_keys(kept.view(np.uint64), scratch, cells)
+    mean /= n
+    squares = 0.0
+    for i in range(n):
+        squares += (kept[i] - mean) ** 2
+    out[0], out[1] = quantile(kept, tail), quantile(kept, 1.0 - tail)
+    out[2] = np.sqrt(squares / (n - 1)) if n > 1 else np.nan
+    if kept[0] == kept[n - 1]:
+        out[2] = 0.0 if n > 1 else np.nan
+
+
+@kernel
+def draw_spans(keys, weights, starts, first, last, key, number, stop, tail, spaces, values, scratch, cells, out):
+    """Draw replicates from `number` up to `stop` of each of the groups from `first` up to `last` into `values`.
+
+    With a tail above zero `values` are then all there are, and are summarised in out[g]; NaN for a group without a
+    class. `spaces` are those of `draw_aucs`.
+    """
+    times, totals, belows, ties = spaces
+    for g in range(first, last):
+        if starts[2 * g] == starts[2 * g + 1] or starts[2 * g + 1] == starts[2 * g + 2]:
+            out[g, 0], out[g, 1], out[g, 2], out[g, 3] = np.nan, np.nan, np.nan, values.size
+            continue
+        if stop > number:
+            draw_aucs(keys, weights, starts, g, key, number, stop, times, totals, belows, ties, values)
+        if tail > 0.0:
+            summarise_draws(values, tail, scratch, cells, out[g])
+
+
+@kernel
+def weighted_mean(times, values, weights):
+    """Mean of values by how often each was drawn times its weight; NaN where none with a weight was."""
+    total, base = 0.0, 0.0
+    for i in range(values.size):
+        weight = times[i] * weights[i]
+        base += weight
+        total += weight * values[i]
+    return total / base if base > 0.0 else np.nan

@@ -1,0 +1,1 @@
+"""Intervals of many at once: groups and models."""

@@ -1,0 +1,131 @@
+"""Scores by class, each class's together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import chunks, run
+from fastevals.measure.many.classes.labels import number_classes
+from fastevals.measure.many.columns import Columns, Flags
+
+__all__ = ["ClassScores", "class_scores"]
+
+TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassScores:
+    """A column of scores for each class, and which rows have it.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_classes, n_samples)
+        Finite scores of some real dtype.
+    weights : ndarray of float64 of shape (n_samples,), or None
+        Row weights, none zero.
+    starts : ndarray of int64 of shape (n_classes + 1,), or None
+        With one label a row, rows lie class after class: class k has the rows ``starts[k] : starts[k + 1]``.
+    indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
+        With many labels a row, 1 where a row has one.
+    """
+
+    columns: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    starts: NDArray[np.int64] | None
+    indicator: Flags | None
+
+    def flags(self, k: int) -> Flags:
+        """Give 1 for the rows of class k, 0 for others."""
+        if self.indicator is not None:
+            row: Flags = self.indicator[k]
+            return row
+        assert self.starts is not None
+        flags = np.zeros(self.columns.shape[1], dtype=np.uint8)
+        flags[self.starts[k] : self.starts[k + 1]] = 1
+        return flags
+
+    def by_class(self) -> Columns:
+        """Give each class against the rest."""
+        names = [f"y_score[:, {k}]" for k in range(len(self.columns))]
+        weights = self.weights
+        return Columns(list(self.columns), self.flags, names, None if weights is None else lambda k: weights)
+
+    def all_together(self) -> tuple[Flags, NDArray[Any], NDArray[np.float64] | None]:
+        """Give flags, scores and weights of all classes, one after the other."""
+        k = len(self.columns)
+        weights = None if self.weights is None else np.tile(self.weights, k)
+        return np.concatenate([self.flags(i) for i in range(k)]), self.columns.ravel(), weights
+
+    def n_positives(self) -> NDArray[np.int64]:
+        """Count the rows of each class."""
+        if self.indicator is not None:
+            return np.asarray(self.indicator.sum(axis=1, dtype=np.int64))
+        assert self.starts is not None
+        return np.diff(self.starts)
+
+    def support(self) -> NDArray[Any]:
+        """Sum the weights of the rows of each class."""
+        weights = self.weights
+        if weights is None:
+            return self.n_positives()
+        if self.indicator is None:
+            assert self.starts is not None
+            return np.array([part.sum() for part in np.split(weights, self.starts[1:-1])])
+        return np.array([weights[rows.view(np.bool_)].sum() for rows in self.indicator])
+
+
+def class_scores(
+    y_true: ArrayLike, y_score: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[NDArray[Any], ClassScores]:
+    """Check the arrays, and copy them by class; give the labels too."""
+    scores = check.as_score_matrix("y_score", y_score)
+    rows = check.as_class_rows("y_true", y_true, scores)
+    kept = weights = None
+    if sample_weight is not None:
+        weights = check.as_weights("sample_weight", sample_weight)
+        check.check_same_length(y_true=rows, sample_weight=weights)
+        if not weights.all():
+            check.raise_not_finite_column("y_score", scores)  # where rows are left out of the copy
+            kept = np.flatnonzero(weights)
+            weights = weights[kept]
+    if rows.ndim == 2:
+        names = check.as_class_names("labels", labels, scores.shape[1])
+        indicator = _by_column(rows.view(np.uint8), kept)
+        return names, ClassScores(_by_column(scores, kept), weights, None, indicator)
+    names, codes = number_classes(rows, labels, scores.shape[1])
+    if kept is not None:
+        codes = codes[kept]
+    order = np.argsort(codes, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=names.size))))
+    if weights is not None:
+        weights = weights[order]
+    return names, ClassScores(_by_column(scores, order if kept is None else kept[order]), weights, starts, None)
+
+
+def _by_column(matrix: NDArray[Any], order: NDArray[np.intp] | None) -> NDArray[Any]:
+    """Copy a matrix column by column, its rows in some order; raise if a value is not finite."""
+    n = matrix.shape[0] if order is None else order.size
+    out = np.empty((matrix.shape[1], n), dtype=matrix.dtype.newbyteorder("="))
+    whole = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
+
+    def copy(part: slice) -> bool:
+        finite = True
+        for start in range(part.start, part.stop, TILE):
+            tile = slice(start, min(start + TILE, part.stop))
+            if order is not None and whole:
+                rows = matrix.take(order[tile], axis=0)
+            else:
+                rows = matrix[tile if order is None else order[tile]]
+            if matrix.dtype.kind == "f":
+                finite &= bool(np.isfinite(rows).all())
+            out[:, tile] = rows.T
+        return finite
+
+    if not all(run(copy, chunks(n))):
+        check.raise_not_finite_column("y_score", matrix)
+    return out

@@ -1,0 +1,186 @@
+"""From rows in any order to the sorted scores of each group, all groups at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
+from fastevals.measure.codec import Codec, Keys, codec_for
+from fastevals.measure.many.groups_codes import GroupCodes, group_codes
+from fastevals.measure.ordering import BinaryLabels
+
+__all__ = ["GroupedScores", "grouped_scores", "spans"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+RUN = 1 << 12  # rows of a run of groups: they are sorted in cache
+MAX_RUNS = 1 << 10  # the places written to stay in cache too
+TASK = 1 << 15  # rows, and groups, that are enough for a task
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedScores:
+    """Scores of rows by group and class, ascending.
+
+    Group g has its negatives at ``keys[starts[2 g] : starts[2 g + 1]]`` and its positives from there up to
+    ``starts[2 g + 2]``.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n_groups,)
+        Their keys, ascending; groups whose rows all have weight zero are there too, without rows.
+    codec : Codec
+        How keys are scores.
+    keys, weights : ndarray of shape (n_rows,)
+        Scores as order-preserving keys, and the rows' weights, or None.
+    starts : ndarray of int64 of shape (2 * n_groups + 1,)
+        Where slots start.
+    """
+
+    groups: NDArray[Any]
+    codec: Codec
+    keys: Keys
+    weights: Floats | None
+    starts: Ints
+
+    @cached_property
+    def n_negatives(self) -> Ints:
+        """Negative rows of each group."""
+        return np.diff(self.starts)[::2].copy()
+
+    @cached_property
+    def n_positives(self) -> Ints:
+        """Positive rows of each group."""
+        return np.diff(self.starts)[1::2].copy()
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """Give the weight of each group's negatives and positives; rows without weights count one."""
+        if self.weights is None:
+            return self.n_negatives.astype(np.float64), self.n_positives.astype(np.float64)
+        padded = np.append(self.weights, 0.0)  # a slot at the end may have no rows
+        sums = np.where(np.diff(self.starts) > 0, np.add.reduceat(padded, self.starts[:-1]), 0.0)
+        return sums[::2].copy(), sums[1::2].copy()
+
+    @cached_property
+    def row_weights(self) -> Floats:
+        """Weights of the rows, ones where they have none."""
+        return np.ones(self.keys.size) if self.weights is None else self.weights
+
+    def extremes(self) -> NDArray[Any]:
+        """Give the lowest and the highest score."""
+        return self.codec.decode(np.array([self.keys.min(), self.keys.max()]))
+
+    def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
+        """Call a kernel on spans of groups, first and last + 1, in threads."""
+        run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)
+
+
+def spans(starts: Ints, task: int = TASK) -> list[tuple[int, int]]:
+    """Cut groups (starts[g] is where g starts) into spans of about as many rows and groups, by the data alone."""
+    work = starts + np.arange(starts.size)  # a group without rows is some work too
+    ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
+    edges = np.unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
+    return list(pairwise(edges))
+
+
+def grouped_scores(
+    labels: BinaryLabels, scores: NDArray[Any], groups: NDArray[Any], weights: Floats | None = None
+) -> GroupedScores:
+    """Bring the rows of each group together and sort their scores; rows of weight zero are left out."""
+    check.check_same_length(y_true=labels.values, y_score=scores, groups=groups)
+    codes, dropped = group_codes(groups), None
+    if weights is not None:
+        check.check_same_length(y_true=labels.values, sample_weight=weights)
+        if not weights.all():
+            check.check_finite("y_score", scores)  # while its rows are still the user's
+            kept = weights != 0
+            dropped = np.flatnonzero(np.bincount(codes.block(slice(None))[~kept], minlength=codes.width))
+            labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
+            codes = replace(codes, values=codes.values[kept])
+    codec, values = codec_for(scores)
+    shift = _shift_of(codes.width, scores.size)
+    classes, counts = _count(labels, scores, codes, shift)
+    keys, sorted_weights, sizes = _settle(codec, values, codes, classes, weights, shift, counts)
+    present = np.asarray(sizes.reshape(-1, 2).any(axis=1))
+    if dropped is not None:
+        present[dropped] = True
+    there = np.flatnonzero(present)
+    starts = np.concatenate(([0], np.cumsum(sizes.reshape(-1, 2)[there])))
+    return GroupedScores(codes.keys(there), codec, keys, sorted_weights, starts)
+
+
+def _shift_of(width: int, n: int) -> np.uint32:
+    """Give how many bits of a code are left out of its run's number."""
+    bits = min(MAX_RUNS, max(n // RUN, 1)).bit_length() - 1
+    return np.uint32(max((width - 1).bit_length() - bits, 0))
+
+
+def _count(
+    labels: BinaryLabels, scores: NDArray[Any], codes: GroupCodes, shift: np.uint32
+) -> tuple[NDArray[np.uint8], Ints]:
+    """Give the class of each row and how many rows each chunk has in each run; raise of a third label or a NaN."""
+    parts = chunks(scores.size)
+    classes = np.empty(scores.size, dtype=np.uint8)
+    counts = np.zeros((len(parts), ((codes.width - 1) >> int(shift)) + 1), dtype=np.int64)
+
+    def count(i: int) -> tuple[int, bool]:
+        known, finite = 0, True
+        for block in blocks(parts[i]):
+            known += labels.mark(block, classes[block])
+            finite &= scores.dtype.kind != "f" or bool(np.isfinite(scores[block]).all())
+            count_runs(codes.block(block), shift, counts[i])
+        return known, finite
+
+    found = run(count, range(len(parts)), compiles=count_runs)
+    if sum(known for known, _ in found) != scores.size:
+        check.raise_not_binary("y_true", labels.values)
+    if not all(finite for _, finite in found):
+        check.raise_not_finite("y_score", scores)
+    return classes, counts
+
+
+def _settle(
+    codec: Codec,
+    scores: NDArray[Any],
+    codes: GroupCodes,
+    classes: NDArray[np.uint8],
+    weights: Floats | None,
+    shift: np.uint32,
+    counts: Ints,
+) -> tuple[Keys, Floats | None, Ints]:
+    """Give keys, and weights, sorted within each slot, and how many rows each slot has."""
+    n = scores.size
+    keys, slots, beside = np.empty(n, np.uint64), np.empty(n, np.uint32), None if weights is None else np.empty(n)
+    starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
+    ends = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    parts = chunks(n)
+
+    def scatter(i: int) -> None:
+        for block in blocks(parts[i]):
+            of_rows = None if weights is None else weights[block]
+            scatter_rows(codec.bits(scores[block]), codes.block(block), classes[block], of_rows, codec.flip_below,
+                         codec.flip, shift, ends[i], keys, slots, beside)  # fmt: skip
+
+    run(scatter, range(len(parts)), compiles=(scatter_rows, weights is None))
+    sizes = np.zeros(2 * codes.width, dtype=np.int64)
+
+    def settle(span: tuple[int, int]) -> None:
+        first, last = span
+        most = int(np.diff(starts[first : last + 1]).max())
+        scratch, cells = np.empty(most, np.uint64), np.empty(1 << max(most - 1, 1).bit_length(), np.int32)
+        weight_scratch = None if beside is None else np.empty(most)
+        places = np.empty(2 << int(shift), dtype=np.int64)
+        settle_runs(keys, slots, beside, starts, first, last, shift, sizes, places, scratch, weight_scratch, cells)
+
+    run(settle, spans(starts), compiles=(settle_runs, weights is None))
+    return keys, beside, sizes

@@ -1,0 +1,107 @@
+"""Numbers for groups: keys of any type as small codes, whose order is that of the keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._kernels.groups import mark_groups, number_rows
+from fastevals.measure.codec import plain_block
+
+__all__ = ["GroupCodes", "group_codes"]
+
+Codes = NDArray[np.uint32]
+
+NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
+FIRST_TABLE = 1 << 12
+GROW = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCodes:
+    """Codes of rows below `width`, in the order of the groups' keys; not each code need occur.
+
+    Attributes
+    ----------
+    width : int
+        One more than the highest code.
+    low : int or None
+        Where codes are distances from the lowest key; else there is one for each of `distinct`.
+    values : ndarray of shape (n_rows,)
+        The keys as integers, or the codes.
+    distinct : ndarray or None
+        The groups' keys.
+    dtype : dtype
+        That the user knows the keys by.
+    """
+
+    width: int
+    low: int | None
+    values: NDArray[Any]
+    distinct: NDArray[Any] | None
+    dtype: np.dtype[Any]
+
+    def block(self, rows: slice) -> Codes:
+        """Give the codes of a block of rows."""
+        here = self.values[rows]
+        if self.low is None:
+            return plain_block(here, np.dtype(np.uint32))
+        if here.dtype.itemsize == 8:
+            return np.asarray(here - here.dtype.type(self.low), dtype=np.uint32)
+        return (here.astype(np.int64) - self.low).astype(np.uint32)
+
+    def keys(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Give the keys of codes."""
+        if self.distinct is not None:
+            return np.asarray(self.distinct[codes])
+        assert self.low is not None
+        whole = np.uint64 if self.dtype.kind == "u" else np.int64
+        values = codes.astype(whole) + whole(self.low)
+        return values.view(self.dtype) if self.dtype.kind in "mM" else values.astype(self.dtype)
+
+
+def group_codes(groups: NDArray[Any]) -> GroupCodes:
+    """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
+    check.check_group_rows("groups", groups.size)
+    dtype = groups.dtype.newbyteorder("=")
+    if dtype.kind in "US":
+        words = np.ascontiguousarray(groups, dtype=dtype).view(np.uint32).reshape(groups.size, -1)
+        return _by_hash(words, lambda firsts: groups[firsts], dtype)
+    whole = groups
+    if dtype.kind in "mM":
+        whole = groups.astype(dtype, copy=False).view(np.int64)
+    elif dtype.kind == "b":
+        whole = groups.view(np.uint8)
+    if whole.dtype.kind in "iu":
+        low, high = int(whole.min()), int(whole.max())
+        if high - low < max(NARROW, whole.size):
+            return GroupCodes(high - low + 1, low, whole, None, dtype)
+        words = plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)).view(np.uint64)
+    elif dtype.itemsize > 8:
+        distinct, codes = np.unique(groups, return_inverse=True)
+        return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct, dtype)
+    else:
+        words = (groups.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    return _by_hash(words.reshape(-1, 1), lambda firsts: groups[firsts], dtype)
+
+
+def _by_hash(words: NDArray[Any], key_of_rows: Any, dtype: np.dtype[Any]) -> GroupCodes:
+    """Number rows of words by hash, then in the order of their keys."""
+    n = words.shape[0]
+    codes = np.empty(n, dtype=np.uint32)
+    table, firsts = np.zeros(FIRST_TABLE, dtype=np.uint32), np.empty(FIRST_TABLE // 2, dtype=np.int64)
+    row, seen = number_rows(words, 0, table, codes, firsts, 0)
+    while row < n:
+        table = np.zeros(table.size * GROW, dtype=np.uint32)
+        firsts = np.concatenate((firsts, np.empty(table.size // 2 - firsts.size, dtype=np.int64)))
+        mark_groups(words, firsts, seen, table)
+        row, seen = number_rows(words, row, table, codes, firsts, seen)
+    keys = key_of_rows(firsts[:seen])
+    order = np.argsort(keys, kind="stable")
+    rank = np.empty(seen, dtype=np.uint32)
+    rank[order] = np.arange(seen, dtype=np.uint32)
+    return GroupCodes(seen, None, rank[codes], keys[order].astype(dtype, copy=False), dtype)

@@ -1,0 +1,143 @@
+"""Rows counted by group, true and predicted label: a matrix for each group, all in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals._execution import blocks, run
+from fastevals._kernels.groups import count_groups
+from fastevals.measure.codec import plain_block
+from fastevals.measure.label_tuples import number_labels
+from fastevals.measure.many.groups_codes import NARROW, GroupCodes, group_codes
+from fastevals.measure.pairs import as_label_dtype
+
+__all__ = ["count_grouped_pairs"]
+
+Weights = NDArray[np.float64] | None
+
+SAMPLE = 1 << 10  # rows that suggest ranges
+PAD = 32  # a sample's range is widened by as small a part of it at both ends
+WIDE = 64  # labels of a wider range are numbered first
+LANES = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
+ROWS_PER_CELL = 8  # of each part that has a table of its own
+FEWEST = 1 << 14  # rows of a part
+MAX_PARTS = 64
+FAR = 2**62
+INT = np.dtype(np.int64)
+
+
+def count_grouped_pairs(
+    true: NDArray[Any],
+    predicted: NDArray[Any],
+    groups: NDArray[Any],
+    labels: NDArray[Any] | None,
+    weights: Weights,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Count pairs of labels in each group; give the groups' keys, the matrices and their labels.
+
+    Matrices are over `labels`, or over all that occur in rows of weight above zero. Groups without such rows have
+    matrices of zeros.
+    """
+    check.check_comparable_labels(y_true=true, y_pred=predicted)
+    check.check_group_rows("groups", groups.size)
+    dtypes = true.dtype, predicted.dtype
+    strings = true.dtype.kind == "U"
+    if not strings:
+        true, predicted = check.as_class_numbers("y_true", true), check.as_class_numbers("y_pred", predicted)
+    found = None
+    for sampled in (True, False):
+        codes = _group_codes(groups, sampled)
+        span = None if strings else _label_range(true, predicted, sampled)
+        if codes is None or span is None:
+            break
+        found = _count(codes, true, predicted, weights, *span)
+        if found is not None:
+            names = np.arange(span[0], span[0] + span[1])
+            break
+    if found is None:
+        names, numbers = number_labels("y_true and y_pred", [true, predicted])
+        codes = group_codes(groups)
+        found = _count(codes, numbers[0], numbers[1], weights, 0, names.size)
+    assert found is not None
+    assert codes is not None
+    seen = np.flatnonzero(found.any(axis=(0, 1)) | found.any(axis=(0, 2)))
+    present = np.asarray(found.any(axis=(1, 2)))
+    if weights is not None:
+        present[codes.block(slice(None))[weights == 0]] = True
+    there = np.flatnonzero(present)
+    distinct = names[seen] if strings else as_label_dtype(names[seen], *dtypes)
+    return codes.keys(there), *_over(found[there], seen, distinct, labels)
+
+
+def _over(
+    tables: NDArray[Any], seen: NDArray[np.intp], distinct: NDArray[Any], labels: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Keep the labels seen, or put them where `labels` has them."""
+    if seen.size < tables.shape[1]:
+        tables = tables[:, seen[:, None], seen]
+    if labels is None:
+        return tables, distinct
+    check.check_known_labels(distinct, labels)
+    order = np.array([int(np.flatnonzero(labels == label)[0]) for label in distinct], dtype=np.intp)
+    check.check_group_cells("labels", tables.shape[0], labels.size)
+    counts = np.zeros((tables.shape[0], labels.size, labels.size), dtype=tables.dtype)
+    counts[:, order[:, None], order] = tables
+    return counts, labels
+
+
+def _group_codes(groups: NDArray[Any], sampled: bool) -> GroupCodes | None:
+    """Give integer groups as their distances from below the lowest in a sample, or from the lowest of all.
+
+    None where they are not integers close together.
+    """
+    dtype = groups.dtype.newbyteorder("=")
+    whole = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
+    if whole.dtype.kind not in "iub":
+        return None
+    step = max(whole.size // SAMPLE, 1) if sampled else 1
+    low, high = int(whole[::step].min()), int(whole[::step].max())
+    if max(abs(low), abs(high)) > FAR or high - low >= max(NARROW, whole.size):
+        return None
+    pad = (high - low) // PAD + 1 if step > 1 else 0
+    return GroupCodes(high - low + 1 + 2 * pad, low - pad, whole, None, dtype)
+
+
+def _label_range(true: NDArray[Any], predicted: NDArray[Any], sampled: bool) -> tuple[int, int] | None:
+    """Give the lowest label and the width of the range; None if that is wide."""
+    step = max(true.size // SAMPLE, 1) if sampled else 1
+    low = min(int(each[::step].min()) for each in (true, predicted))
+    width = max(int(each[::step].max()) for each in (true, predicted)) - low + 1
+    return (low, width) if width <= WIDE else None
+
+
+def _count(
+    codes: GroupCodes, true: NDArray[Any], predicted: NDArray[Any], weights: Weights, low: int, width: int
+) -> NDArray[Any] | None:
+    """Give the tables of all codes, or None if a row is outside of them."""
+    check.check_group_cells("groups", codes.width, width)
+    n, n_cells = true.size, codes.width * width * width
+    lane = n_cells if n_cells <= LANES else 0
+    n_parts = min(max(n // max(ROWS_PER_CELL * n_cells, FEWEST), 1), MAX_PARTS)
+    edges = [n * i // n_parts for i in range(n_parts + 1)]
+    # Narrow counts: of many groups they are past the nearest caches.
+    tables: NDArray[Any] = np.zeros((n_parts, n_cells + lane), dtype=np.int32 if weights is None else np.float64)
+    first = codes.low or 0
+
+    def count(i: int) -> int:
+        outside = 0
+        for block in blocks(slice(edges[i], edges[i + 1])):
+            rows = (plain_block(each[block], INT) for each in (codes.values, true, predicted))
+            of_rows = None if weights is None else weights[block]
+            outside += count_groups(*rows, of_rows, first, codes.width, low, width, lane, tables[i])
+        return outside
+
+    if sum(run(count, range(n_parts), compiles=(count_groups, weights is None))):
+        return None
+    total = tables.sum(axis=0, dtype=np.int64 if weights is None else np.float64)
+    if lane:
+        total = total[:lane] + total[lane:]
+    return np.asarray(total.reshape(codes.width, width, width))

@@ -1,0 +1,416 @@
+"""Metrics by group and their intervals: against each group taken by itself."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastevals
+from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grouped_metrics, metric
+from fastevals.infer.many import groups_bootstrap
+from fastevals.measure.asked import of_ranking, one_asked
+from fastevals.measure.many import groups as by_group
+from fastevals.measure.registry import METRICS
+from tests import reference, reference_delong
+from tests.reference_groups import mean, rows_by_group, values_by_group
+from tests.strategies import BOUNDED, DYADIC_WEIGHTS, EXTREME, FEWER, ORDINARY
+from tests.test_validation import ODD_SCALARS, complaint
+
+FEW_METRICS = ["roc_auc", "gini", "rank_loss", "average_precision", "ks_statistic", "log_loss",
+               metric("f1", threshold=0.25), metric("expected_cost", threshold=0.5, cost_fn=3.0)]  # fmt: skip
+ALL_METRICS = [
+    *(metric(name, threshold=0.25) if each.of == "cells" else name for name, each in METRICS.items()),
+    metric("f1", best="f1"),
+    metric("roc_auc", max_fpr=0.5),
+    metric("precision", recall=0.5),
+]
+
+
+@st.composite
+def grouped_cases(draw: st.DrawFn, weights: bool = False) -> tuple[Any, ...]:
+    """Draw labels, scores, groups and, with `weights`, row weights, not all zero."""
+    pool = draw(st.sampled_from([ORDINARY, EXTREME, ORDINARY[:2]]))
+    row = st.tuples(st.integers(0, 1), st.sampled_from(pool), st.integers(0, 3), st.sampled_from(DYADIC_WEIGHTS))
+    rows = draw(st.lists(row, min_size=1, max_size=24))
+    y_true, y_score, groups, row_weights = map(np.array, zip(*rows, strict=True))
+    if not weights:
+        return y_true, y_score, groups, None
+    row_weights[draw(st.integers(0, len(rows) - 1))] = 1.5
+    return y_true, y_score, groups, row_weights
+
+
+def quiet(call: Any, *given_arguments: Any, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+        return call(*given_arguments, **options)
+
+
+@BOUNDED
+@given(st.one_of(grouped_cases(), grouped_cases(weights=True)))
+def test_auc_of_each_group_and_its_means(case: Any) -> None:
+    y_true, y_score, groups, weights = case
+    found = quiet(grouped_auc, y_true, y_score, groups, sample_weight=weights)
+    ones = np.ones(groups.size) if weights is None else weights
+    columns = groups.tolist(), y_true.tolist(), y_score.tolist(), ones.tolist()
+    expected = values_by_group(reference.roc_auc, *columns)
+    assert found.groups.tolist() == list(expected)
+    np.testing.assert_array_equal(found.values, list(expected.values()))
+    rows = rows_by_group(*columns)
+    totals = {key: sum(w for *_, w in each) for key, each in rows.items()}
+    assert found.weights.tolist() == list(totals.values())
+    assert found.n_positives.tolist() == [sum(y == 1 and w > 0 for y, _, w in each) for each in rows.values()]
+    assert found.n_negatives.tolist() == [sum(y == 0 and w > 0 for y, _, w in each) for each in rows.values()]
+    assert (found.n_samples == found.n_positives + found.n_negatives).all()
+    np.testing.assert_allclose(found.mean, mean(expected, totals), rtol=1e-14)
+    np.testing.assert_allclose(found.macro_mean, mean(expected, dict.fromkeys(expected, 1)), rtol=1e-14)
+    assert found.n_undefined == np.count_nonzero(np.isnan(found.values))
+
+
+def check_metrics(asked: list[Any], case: Any) -> None:
+    y_true, y_score, groups, weights = case
+    y_score = np.clip(y_score, 0, 1)
+    found = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
+    ones = np.ones(groups.size) if weights is None else weights
+    for g, key in enumerate(found["roc_auc"].groups):
+        here = (groups == key) & (ones > 0)
+        if not here.any():
+            assert all(math.isnan(each.values[g]) for each in found.values())
+            continue
+        options = {} if weights is None else {"sample_weight": weights[here]}
+        ranking = Ranking(y_true[here], y_score[here], pos_label=1, **options)
+        for each in asked:
+            value = of_ranking(one_asked("metrics", each)[1]).of_counts(ranking.counts)
+            np.testing.assert_allclose(found[each].values[g], value, rtol=4e-16, atol=2.3e-16, err_msg=str(each))
+
+
+@FEWER
+@given(st.one_of(grouped_cases(), grouped_cases(weights=True)))
+def test_metrics_are_those_of_a_ranking_of_the_group(case: Any) -> None:
+    check_metrics(FEW_METRICS, case)
+
+
+@pytest.mark.slow
+@BOUNDED
+@given(st.one_of(grouped_cases(), grouped_cases(weights=True)))
+def test_every_metric_is_that_of_a_ranking_of_the_group(case: Any) -> None:
+    check_metrics(ALL_METRICS, case)
+
+
+def test_function_and_names_of_metrics() -> None:
+    y_true, y_score, groups = [0, 1, 1, 0, 1, 0], [0.1, 0.8, 0.3, 0.4, 0.2, 0.3], list("bbbaaa")
+    found = grouped_metrics(y_true, y_score, groups, {"one": lambda counts: counts.n_pos, "two": "roc_auc"})
+    assert list(found) == ["one", "two"]
+    assert found["one"].values.tolist() == [1, 2]
+    assert repr(found) == (
+        "MetricsByGroup(2 groups\n  one: GroupedMetric(one of 2 groups: mean=1.5, macro_mean=1.5)"
+        "\n  two: GroupedMetric(two of 2 groups: mean=0.5, macro_mean=0.5))"
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metrics_of_predicted_labels(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    y_true, y_pred, groups = rng.integers(0, 3, 60), rng.integers(0, 3, 60), rng.integers(0, 4, 60)
+    options = {"sample_weight": rng.integers(0, 3, 60)} if weighted else {}
+    asked = ["accuracy", "cohen_kappa", metric("f1", average="macro")]
+    found = quiet(grouped_metrics, y_true, y_pred, groups, asked, **options)
+    for g in range(4):
+        here = groups == g
+        weights = {"sample_weight": options["sample_weight"][here]} if weighted else {}
+        one = ConfusionMatrix.from_predictions(y_true[here], y_pred[here], labels=[0, 1, 2], **weights)
+        values = one.accuracy(), one.cohen_kappa(), one.f_score(average="macro")
+        np.testing.assert_array_equal([each.values[g] for each in found.values()], values)
+        assert found["accuracy"].weights[g] == one.counts.sum()
+        assert found["accuracy"].n_samples[g] == (weights["sample_weight"] > 0).sum() if weighted else here.sum()
+    assert found["accuracy"].n_positives is None
+    np.testing.assert_allclose(
+        found["accuracy"].mean, ConfusionMatrix.from_predictions(y_true, y_pred, **options).accuracy()
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", "u1", ">i8", "u8", "?", "g"])
+def test_scores_of_any_type(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    y_true, groups = rng.integers(0, 2, 50), rng.integers(0, 3, 50)
+    y_score = rng.integers(0, 2 if dtype == "?" else 100, 50).astype(dtype)
+    asked = ["roc_auc", "ks_statistic", metric("recall", threshold=0.5), metric("recall", threshold=-math.inf),
+             metric("recall", threshold=2.0**64), metric("recall", threshold=50)]  # fmt: skip
+    mine, plain = (quiet(grouped_metrics, y_true, s, groups, asked) for s in (y_score, y_score.astype(float)))
+    for each in asked:
+        np.testing.assert_array_equal(mine[each].values, plain[each].values)
+
+
+def test_thresholds_between_integers_that_floats_round() -> None:
+    scores = np.array([2**63 - 1, 2**63 - 2, 2**63 - 1, -(2**63)])
+    for threshold, recalls in ((2**63 - 1, [0, 1]), (2**63 - 2, [1, 1]), (2**63, [0, 0]), (-(2**63), [1, 1])):
+        found = grouped_metrics([0, 1, 1, 0], scores, [0, 0, 1, 1], metric("recall", threshold=threshold))
+        assert next(iter(found.values())).values.tolist() == recalls
+
+
+# DeLong -------------------------------------------------------------------------------------------------------------
+
+
+@BOUNDED
+@given(grouped_cases())
+def test_delongs_errors_are_those_of_each_group(case: Any) -> None:
+    y_true, y_score, groups, _ = case
+    found = quiet(grouped_auc, y_true, y_score, groups, interval="delong")
+    alone = quiet(grouped_auc, y_true, y_score, groups)
+    np.testing.assert_array_equal(found.values, alone.values)
+    variances = {}
+    for g, key in enumerate(found.groups):
+        here = groups == key
+        covariance = reference_delong.delong(y_true[here], [y_score[here]])[1] if 0 < y_true[here].mean() < 1 else None
+        variances[g] = math.nan if covariance is None else float(covariance[0][0])
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(list(variances.values())), rtol=1e-13, atol=1e-160)
+    there = ~np.isnan(found.values)
+    shares = np.where(there, found.weights, 0) / max(found.weights[there].sum(), 1)
+    error = math.sqrt(sum(shares[g] ** 2 * v for g, v in variances.items() if there[g])) if there.any() else math.nan
+    np.testing.assert_allclose(found.mean_standard_error, error, rtol=1e-13)
+
+
+def test_delongs_intervals_and_whole_weights() -> None:
+    rng = np.random.default_rng(2)
+    y_true, groups = rng.integers(0, 2, 100), rng.integers(0, 5, 100)
+    y_score, frequencies = y_true + rng.normal(size=100).round(1), rng.integers(0, 4, 100)
+    found = grouped_auc(y_true, y_score, groups, interval="delong", confidence_level=0.9, sample_weight=frequencies)
+    reach = 1.6448536269514722 * found.standard_errors
+    ends = np.clip([found.values - reach, found.values + reach], 0, 1)
+    np.testing.assert_allclose(found.confidence_intervals, ends.T, rtol=1e-14)
+    low, high = found.mean_confidence_interval
+    reach = 1.6448536269514722 * found.mean_standard_error
+    np.testing.assert_allclose([low, high], [found.mean - reach, found.mean + reach], rtol=1e-14)
+    repeated = (np.repeat(each, frequencies) for each in (y_true, y_score, groups))
+    again = grouped_auc(*repeated, interval="delong", confidence_level=0.9)
+    np.testing.assert_allclose(again.standard_errors, found.standard_errors, rtol=1e-14)
+    np.testing.assert_array_equal(again.values, found.values)
+    here = groups == 3
+    one = fastevals.delong(y_true[here], y_score[here], sample_weight=frequencies[here])
+    np.testing.assert_allclose(found.standard_errors[3], one.standard_error[0], rtol=1e-14)
+
+
+def test_delongs_warnings_and_weights() -> None:
+    y_true, y_score, groups = [0, 1, 0, 0, 1, 1, 1, 1], [1, 2, 1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 1, 1, 2, 2]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = grouped_auc(y_true, y_score, groups, interval="delong")
+    assert [str(each.message).split(": ")[1] for each in seen] == [
+        "1 of 3 groups lack a class, or rows that it divides by",
+        "1 of 3 groups have both classes, but not two rows of each",
+        "its estimated variance is 0 (1 of 3 groups)",
+    ]
+    assert {each.filename for each in seen} == {__file__}
+    assert found.confidence_intervals[1].tolist() == [1.0, 1.0]
+    assert np.isnan(found.confidence_intervals[[0, 2]]).all()
+    assert math.isnan(found.mean_standard_error)
+    with pytest.raises(ValueError, match=r"sample_weight must hold whole numbers, .*, got 0\.5"):
+        grouped_auc(y_true, y_score, groups, interval="delong", sample_weight=[0.5] * 8)
+
+
+# Bootstrap ----------------------------------------------------------------------------------------------------------
+
+
+def exact_distribution(y_true: Any, y_score: Any) -> tuple[Any, float]:
+    """Give the AUCs of all equally likely draws that have both classes, and the share of the others."""
+    aucs = [
+        reference.roc_auc([y_true[i] for i in rows], [y_score[i] for i in rows])
+        for rows in itertools.product(range(len(y_true)), repeat=len(y_true))
+    ]
+    there = np.array([float(auc) for auc in aucs if auc is not None])
+    return there, 1 - there.size / len(aucs)
+
+
+def test_bootstrap_within_groups_has_the_distribution_of_all_draws() -> None:
+    # A z score past 5 has a chance of 6e-7; there are 2 x 4 of them.
+    y_true, y_score, groups = [0, 1, 1, 0, 1, 0, 0, 1], [1, 2, 0, 3, 1, 1, 2, 2], [5] * 4 + [2] * 4
+    n, distributions = 20_000, [exact_distribution(y_true[a:b], y_score[a:b]) for a, b in ((4, 8), (0, 4))]
+    for options in ({}, {"sample_weight": np.full(8, 2.0)}):
+        found = grouped_auc(y_true, y_score, groups, interval="bootstrap", n_resamples=n, rng=3, **options)
+        for g, (exact, undefined) in enumerate(distributions):
+            kept = n - found.n_undefined_replicates[g]
+            assert abs(n - kept - n * undefined) < 5 * math.sqrt(n * undefined * (1 - undefined))
+            spread = np.var((exact - exact.mean()) ** 2) / exact.var() / 4
+            assert abs(found.standard_errors[g] - exact.std()) < 5 * math.sqrt(spread / kept)
+            for end, share in zip(found.confidence_intervals[g], (0.025, 0.975), strict=True):
+                off = 5 * math.sqrt(share * (1 - share) / kept)
+                assert np.mean(exact < end - 1e-9) <= share + off
+                assert np.mean(exact <= end + 1e-9) >= share - off
+
+
+def test_bootstrap_of_the_mean_draws_groups() -> None:
+    rng = np.random.default_rng(4)
+    groups = rng.integers(0, 80, 3000)
+    y_true = rng.integers(0, 2, 3000)
+    y_score = y_true * (groups % 3) + rng.normal(size=3000)
+    found = grouped_auc(y_true, y_score, groups, interval="bootstrap", n_resamples=4000, rng=5)
+    # Draws of groups by NumPy have the same standard error but for chance: 6 of its own errors, 1 in 10^8.
+    drawn = rng.multinomial(80, np.full(80, 1 / 80), 4000) * found.weights
+    means = (drawn * found.values).sum(axis=1) / drawn.sum(axis=1)
+    assert abs(found.mean_standard_error / means.std(ddof=1) - 1) < 6 / math.sqrt(4000)
+    np.testing.assert_allclose(
+        found.mean_confidence_interval, np.quantile(means, (0.025, 0.975)), atol=0.2 * means.std()
+    )
+
+
+def test_same_seed_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    n = 3000
+    groups = np.where(rng.random(n) < 0.5, 3, rng.integers(0, 100, n))
+    y_true, y_score, weights = rng.integers(0, 2, n), rng.integers(0, 50, n), rng.random(n)
+    order = rng.permutation(n)
+    for given_weights in (None, weights):
+        found = []
+        for threads, work, rows in ((1, 1 << 25, slice(None)), (3, 1 << 25, slice(None)), (2, 1 << 13, slice(None)),
+                                    (2, 1 << 10, order)):  # fmt: skip
+            monkeypatch.setattr(groups_bootstrap, "WORK", work)
+            monkeypatch.setattr(by_group, "TASK", work >> 6)
+            monkeypatch.setattr(by_group, "RUN", work >> 8)
+            if given_weights is not None and rows is order:
+                continue  # sums in another order
+            options = {} if given_weights is None else {"sample_weight": given_weights[rows]}
+            with fastevals.num_threads(threads):
+                found.append(
+                    quiet(grouped_auc, y_true[rows], y_score[rows], groups[rows], interval="bootstrap",
+                          n_resamples=60, rng=7, **options).to_dict()
+                )  # fmt: skip
+        for other in found[1:]:
+            np.testing.assert_equal(other, found[0])
+    fewer = quiet(grouped_auc, y_true, y_score, groups, interval="bootstrap", n_resamples=1, rng=7)
+    more = quiet(grouped_auc, y_true, y_score, groups, interval="bootstrap", n_resamples=1, rng=8)
+    assert not np.array_equal(fewer.confidence_intervals, more.confidence_intervals, equal_nan=True)
+
+
+def test_bootstrap_of_perfect_missing_and_single_groups() -> None:
+    y_true, y_score, groups = [0, 1, 0, 0, 1, 1, 1, 1], [1, 2, 1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 1, 1, 2, 2]
+    with (
+        pytest.warns(fastevals.UndefinedMetricWarning, match=r"its replicates are equal \(2 of 3 groups\)"),
+        pytest.warns(fastevals.UndefinedMetricWarning, match="1 of 3 groups lack a class"),
+        pytest.warns(fastevals.UndefinedMetricWarning, match="the mean is undefined in .* of 200 bootstrap replicates"),
+    ):
+        found = grouped_auc(y_true, y_score, groups, interval="bootstrap", n_resamples=200, rng=0)
+    assert found.confidence_intervals[:2].tolist() == [[1, 1], [1, 1]]
+    assert found.standard_errors[:2].tolist() == [0, 0]
+    assert np.isnan(found.confidence_intervals[2]).all()
+    assert found.n_undefined_replicates[2] == 200
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="the interval of the mean is undefined"):
+        one = grouped_auc([0, 1, 0, 1], [1, 2, 3, 4], [5] * 4, interval="bootstrap", n_resamples=20, rng=0)
+    assert math.isnan(one.mean_standard_error)
+
+
+# Results and input --------------------------------------------------------------------------------------------------
+
+
+def test_results_say_and_keep_what_they_are() -> None:
+    found = quiet(grouped_auc, [0, 1, 1, 0, 1, 1], [1, 2, 1, 3, 1, 2], list("bbaacc"), interval="delong")
+    assert isinstance(found, GroupedMetric)
+    assert repr(found).startswith("GroupedMetric(roc_auc of 3 groups: mean=0.5 [")
+    assert repr(found).endswith("], macro_mean=0.5, n_undefined=1)")
+    assert len(found) == 3
+    assert [key for key, _ in found] == ["a", "b", "c"]
+    for absent in ("d", "", 3, None, 1.5, [1, 2]):
+        with pytest.raises(KeyError, match="no group has the key"):
+            found[absent]
+    copy = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(copy.values, found.values)
+    for each in (found, copy):
+        with pytest.raises(ValueError, match="read-only"):
+            each.values[0] = 1
+    assert json.loads(json.dumps(found.to_dict()))["n_undefined"] == 1
+
+
+def test_rows_of_weight_zero_leave_their_group_without_a_value() -> None:
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="1 of 2 groups"):
+        found = grouped_auc([0, 1, 0, 1], [1, 2, 1, 2], [7, 7, 9, 9], sample_weight=[0, 0, 1, 2])
+    np.testing.assert_array_equal(found.values, [math.nan, 1.0])
+    assert found.groups.tolist() == [7, 9]
+    assert found.weights.tolist() == [0, 3]
+    assert found.n_samples.tolist() == [0, 2]
+    assert found.mean == found.macro_mean == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 0.3, 1e300])
+def test_the_unit_of_weights_does_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(8)
+    y_true, y_score, groups, weights = (
+        rng.integers(0, 2, 200),
+        rng.random(200),
+        rng.integers(0, 9, 200),
+        rng.random(200),
+    )
+    one, other = (
+        quiet(grouped_metrics, y_true, y_score, groups, ["roc_auc", "average_precision"], sample_weight=w)
+        for w in (weights, weights * scale)
+    )
+    for name in one:
+        np.testing.assert_allclose(other[name].values, one[name].values, rtol=1e-14)
+        np.testing.assert_allclose(other[name].mean, one[name].mean, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("given_arguments", "options", "message"),
+    [
+        (([0, 1, 2], [1, 2, 3], [0, 0, 1]), {}, "y_true must have two classes, got 3 labels: 0, 1, 2"),
+        (([0, 1, 1], [1, math.nan, 3], [0, 0, 1]), {}, "y_score must be finite, but has 1 NaN value"),
+        (([0, 1, 1], [1, math.inf, 3], [0, 0, 1]), {"sample_weight": [0, 1, 1]}, "y_score must be finite, but has 1"),
+        (([0, 1, 1], [1, 2], [0, 0, 1]), {}, "y_score has 2 rows, but y_true has 3"),
+        (([0, 1, 1], [1, 2, 3], [0, 0, 1]), {"sample_weight": [1, 2]}, "sample_weight has 2 rows, but y_true has 3"),
+        (([0, 1, 1], [1, 2, 3], [0, 0, 1]), {"sample_weight": [0, 0, 0]}, "sample_weight must have a value above zero"),
+        (([0, 1, 1], [1, 2, 3], [0, 0, 1]), {"interval": "wald"}, "interval must be one of None, 'delong'"),
+        (([0, 1, 1], [1, 2, 3], [0, 0, 1]), {"n_resamples": 0}, "n_resamples must be an integer from 1"),
+        (([2, 1, 1], [1, 2, 3], [0, 0, 1]), {}, "pos_label must say which is positive"),
+    ],
+)  # fmt: skip
+def test_bad_input(given_arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        grouped_auc(*given_arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("asked", "options", "message"),
+    [
+        ("mean_squared_error", {}, "metrics: mean_squared_error is of predicted numbers, not of scores or labels"),
+        ("brier_score", {}, r"y_score must hold probabilities, in \[0, 1\], got 3"),
+        ("nothing", {}, "metrics must be one of 'roc_auc'"),
+        (["roc_auc", "f1"], {}, "f1 of scores needs one threshold"),
+        ("accuracy", {"pos_label": 1}, "pos_label: 1 goes with scores, not with predicted labels"),
+        ([], {}, "metrics is empty"),
+    ],
+)
+def test_bad_metrics(asked: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        grouped_metrics([0, 1, 1], [1, 2, 3], [0, 0, 1], asked, **options)
+
+
+@pytest.mark.parametrize("option", ["interval", "confidence_level", "n_resamples", "rng", "progress", "pos_label"])
+def test_odd_options_work_or_raise_one_clear_line(option: str) -> None:
+    def call(value: Any) -> Any:
+        return grouped_auc(
+            [0, 1] * 3, range(6), [0, 0, 0, 1, 1, 1], **{"interval": "bootstrap", "n_resamples": 3, option: value}
+        )
+
+    found = {name: complaint(call, value) for name, value in ODD_SCALARS.items()}
+    assert {name: text for name, text in found.items() if text} == {}
+
+
+def test_inputs_stay_as_they_are() -> None:
+    rng = np.random.default_rng(9)
+    arrays = [rng.integers(0, 2, 40), rng.random(40), rng.integers(0, 4, 40), rng.random(40)]
+    before = [array.copy() for array in arrays]
+    strided = [np.repeat(array, 2)[::2] for array in arrays]
+    for array in arrays:
+        array.flags.writeable = False
+    found = [
+        quiet(grouped_auc, *each[:3], sample_weight=each[3], interval="bootstrap", n_resamples=9, rng=0).to_dict()
+        for each in (arrays, strided)
+    ]
+    np.testing.assert_equal(found[0], found[1])
+    assert all((array == copy).all() for array, copy in zip(arrays, before, strict=True))

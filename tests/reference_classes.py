@@ -1,0 +1,74 @@
+"""Slow, obvious twins of what is asked of many classes, in fractions: pairs counted one by one.
+
+Rows are triples (which classes a row has, its scores by class, its weight); a class is the number of its column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import chain, combinations
+from typing import Any
+
+from tests import reference
+
+Row = tuple[frozenset[int], Sequence[Any], Fraction]
+
+
+def rows_of(y_true: Any, y_score: Any, labels: Sequence[Any], weights: Any = None) -> list[Row]:
+    """Give rows of weight above zero; `y_true` has a label for each, or 0 and 1 for each class."""
+    rows: list[Row] = []
+    for i, scores in enumerate(y_score):
+        weight = Fraction(1) if weights is None else reference.exact(weights[i])
+        several = hasattr(y_true[i], "__len__")
+        has = [bool(flag) for flag in y_true[i]] if several else [label == y_true[i] for label in labels]
+        if weight:
+            rows.append((frozenset(k for k, yes in enumerate(has) if yes), list(scores), weight))
+    return rows
+
+
+def against_rest(rows: Sequence[Row], k: int) -> tuple[list[bool], list[Any], list[Fraction]]:
+    """Give labels, scores and weights of a class against the rest."""
+    return [k in has for has, _, _ in rows], [scores[k] for _, scores, _ in rows], [weight for _, _, weight in rows]
+
+
+def all_as_one(rows: Sequence[Row]) -> tuple[list[bool], list[Any], list[Fraction]]:
+    """Give labels, scores and weights of all cells of the indicator matrix."""
+    cells = [against_rest(rows, k) for k in range(len(rows[0][1]))]
+    flags, scores, weights = zip(*cells, strict=True)
+    return list(chain(*flags)), list(chain(*scores)), list(chain(*weights))
+
+
+def pair_auc(rows: Sequence[Row], j: int, k: int) -> Fraction | None:
+    """A(j | k): of a row of class j and one of class k, how often column j has the higher score for that of class j."""
+    right, pairs = Fraction(0), Fraction(0)
+    for a_has, a_scores, a_weight in rows:
+        for b_has, b_scores, b_weight in rows:
+            if j in a_has and k in b_has and j != k:
+                pairs += a_weight * b_weight
+                tied = Fraction(int(a_scores[j] == b_scores[j]), 2)
+                right += a_weight * b_weight * (tied + int(a_scores[j] > b_scores[j]))
+    return right / pairs if pairs else None
+
+
+def support(rows: Sequence[Row], k: int) -> Fraction:
+    return sum((weight for has, _, weight in rows if k in has), Fraction(0))
+
+
+def mean(values: Sequence[Fraction | None], shares: Sequence[Fraction] | None = None) -> Fraction | None:
+    """Give the mean, by shares where there are some; values of no share don't count."""
+    shares = [Fraction(1)] * len(values) if shares is None else shares
+    counted = [(value, share) for value, share in zip(values, shares, strict=True) if share]
+    if not counted or any(value is None for value, _ in counted):
+        return None
+    return sum((value * share for value, share in counted if value is not None), Fraction(0)) / sum(shares)
+
+
+def one_vs_one(rows: Sequence[Row], weighted: bool = False) -> Fraction | None:
+    """Mean over pairs of classes of (A(j | k) + A(k | j)) / 2; not weighted it is Hand and Till's M."""
+    pairs = list(combinations(range(len(rows[0][1])), 2))
+    values = []
+    for j, k in pairs:
+        first, second = pair_auc(rows, j, k), pair_auc(rows, k, j)
+        values.append(None if first is None or second is None else (first + second) / 2)
+    return mean(values, [support(rows, j) + support(rows, k) for j, k in pairs] if weighted else None)
