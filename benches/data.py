@@ -75,6 +75,14 @@ class Data:
         """Predictions of them, with normal errors."""
         return self.t + self._random(6).standard_normal(self.rows)
 
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Probabilities of the ten classes, shape (rows, 10): rows add up to 1."""
+        scores = self._random(7).exponential(size=(self.rows, N_CLASSES))
+        scores[np.arange(self.rows), self.k] += 1.0
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
     def __getitem__(self, column: str) -> NDArray[Any]:
         values: NDArray[Any] = getattr(self, column)
         return values

@@ -13,6 +13,13 @@ __all__ = ["FIGURES", "Figure"]
 
 M = 1_000_000
 
+OF_LABELS = {
+    "f1": "f1_score",
+    "matrix": "confusion_matrix",
+    "each": "precision_recall_fscore_support",
+    "report": "classification_report",
+}
+
 TITLES = {
     "roc_auc": "AUC, validation included",
     "weighted_roc_auc": "weighted AUC",
@@ -53,6 +60,28 @@ TITLES = {
     "bias_variance_classes": "the same of 0-1 loss, 10 classes",
     "bias_variance_memory": "extra memory of bias and variance of 200 models",
     "confusion_matrix": "confusion matrix, 10 classes",
+    **{
+        f"drop_in_{name}": f"metrics.{function}"
+        for name, function in {
+            "roc_auc": "roc_auc_score",
+            "average_precision": "average_precision_score",
+            "roc_curve": "roc_curve",
+            "precision_recall_curve": "precision_recall_curve",
+            "ovr": 'roc_auc_score(multi_class="ovr"), 10 classes',
+            "ovo": 'roc_auc_score(multi_class="ovo"), 10 classes',
+        }.items()
+    },
+    **{
+        f"drop_in_{name}_{kind}": f"metrics.{function}, 10 classes, {labels}"
+        for kind, labels in {"integers": "integers", "strings": "strings", "objects": "strings as objects"}.items()
+        for name, function in OF_LABELS.items()
+    },
+    "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
+    "small_f1": "200 times metrics.f1_score of 100 rows",
+    "batch_auc": "AUCs of 200 models",
+    "grouped_auc_many": "AUCs of 10,000 groups, rows in any order",
+    "grouped_auc_most": "AUCs of 200,000 groups, rows in any order",
+    "fold_matrices": "confusion matrices of 1,000 folds, 10 classes",
     "import": "import, whole process",
     "first_auc": "fresh process: import and one AUC of 1,000 rows",
     "cold_auc": "the same, nothing compiled yet",
@@ -183,6 +212,22 @@ FIGURES: dict[str, Figure] = {
         Figure("bias_variance", "np.sum", M // 2, at_most=1.5),
         Figure("bias_variance_classes", "np.bincount", M // 2, at_least=15, times=PART),
         Figure("bias_variance_memory", rows=M // 2, at_most=40, unit="B/row"),
+        Figure("drop_in_roc_auc", "scikit-learn", M, at_least=30),
+        Figure("drop_in_average_precision", "scikit-learn", M, at_least=25),
+        Figure("drop_in_roc_curve", "scikit-learn", M, at_least=15),
+        Figure("drop_in_precision_recall_curve", "scikit-learn", M, at_least=15),
+        *(Figure(f"drop_in_{name}_integers", "scikit-learn", 10 * M, at_least=40) for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}_strings", "scikit-learn", 10 * M, at_least=4) for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}_objects", "scikit-learn", M, at_least=4) for name in OF_LABELS),
+        Figure("drop_in_ovr", "scikit-learn", M, at_least=30),
+        Figure("drop_in_ovo", "scikit-learn", M),
+        Figure("small_roc_auc", "scikit-learn", at_least=5),
+        Figure("small_f1", "scikit-learn", at_least=5),
+        Figure("batch_auc", "scikit-learn", M // 10, at_least=40),
+        Figure("batch_auc", "one at a time", M // 10, at_least=1.8),
+        Figure("grouped_auc_many", "polarbearings", M, at_least=3),
+        Figure("grouped_auc_most", "polarbearings", M, at_least=3),
+        Figure("fold_matrices", "scikit-learn", 10 * M, at_least=50),
         Figure("confusion_matrix", "numpy", 10 * M, at_most=0.5),
         Figure("confusion_matrix", "scikit-learn", M),
         Figure("memory", rows=10 * M, at_most=10, unit="B/row"),

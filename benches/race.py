@@ -11,8 +11,10 @@ from typing import Any
 
 from benches.bias_variance import BIAS_VARIANCE
 from benches.data import Data
+from benches.drop_in import DROP_IN
 from benches.estimates import ESTIMATES
 from benches.figures import Figure
+from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
@@ -21,7 +23,7 @@ from benches.splits import SPLITS
 
 __all__ = ["Result", "can_run", "checked_sides", "judged", "timed", "warm_up"]
 
-CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | PROCESSES
+CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | PROCESSES
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds
 

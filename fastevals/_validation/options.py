@@ -34,6 +34,7 @@ __all__ = [
     "show",
     "warn_degenerate",
     "warn_left_out",
+    "warn_outside",
     "warn_too_few",
     "warn_undefined",
 ]
@@ -67,10 +68,15 @@ def warn_too_few(name: str, value: int, level: float) -> None:
 
 
 def _warn(message: str) -> None:
+    warn_outside(message, UndefinedMetricWarning)
+
+
+def warn_outside(message: str, category: type[Warning]) -> None:
+    """Warn at the first line outside this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastevals."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def listed(labels: Collection[Any]) -> str:

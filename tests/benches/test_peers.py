@@ -5,15 +5,17 @@ import pytest
 
 from benches.bias_variance import BIAS_VARIANCE
 from benches.data import Data
+from benches.drop_in import DROP_IN
 from benches.estimates import ESTIMATES
 from benches.figures import FIGURES
+from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
 from benches.significance import SIGNIFICANCE
 from benches.splits import SPLITS
 
-CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE
+CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY
 PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
 

@@ -1,0 +1,90 @@
+"""What the drop-in is compared with, the same call of both: entries as in `benches.peers`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benches.data import N_CLASSES, Data
+from benches.peers import Call, Cases, Setup, installed
+
+__all__ = ["DROP_IN", "FEW"]
+
+MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
+NAMES = np.array([f"class_{k}" for k in range(N_CLASSES)])
+KINDS = {"integers": np.arange(N_CLASSES), "strings": NAMES, "objects": NAMES.astype(object)}
+FEW = 100  # rows of a small call
+CALLS = 200  # small calls that are timed together
+
+
+def _both(call_of: Callable[[Any, Data], Call]) -> dict[str, Setup]:
+    """Give both modules' call on the data."""
+
+    def setup(module: str) -> Setup:
+        return lambda data: call_of(import_module(module), data)
+
+    return {library: setup(module) for library, module in MODULES.items()}
+
+
+def _of_scores(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
+    return _both(lambda metrics, data: lambda: metric(metrics, data))
+
+
+def _of_labels(metric: Callable[[Any, Any, Any], Any], kind: str) -> dict[str, Setup]:
+    """Give the calls on true and predicted classes: integers, NumPy's strings or Python's."""
+
+    def call_of(metrics: Any, data: Data) -> Call:
+        true, predicted = KINDS[kind][data.k], KINDS[kind][data.p]
+        return lambda: metric(metrics, true, predicted)
+
+    return _both(call_of)
+
+
+def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
+    """Give many calls on the same few rows."""
+
+    def call_of(metrics: Any, data: Data) -> Call:
+        few = Data(FEW)
+        return lambda: tuple(metric(metrics, few) for _ in range(CALLS))
+
+    return _both(call_of)
+
+
+def _report(metrics: Any, true: Any, predicted: Any) -> tuple[float, ...]:
+    rows = metrics.classification_report(true, predicted, output_dict=True).values()
+    return tuple(value for row in rows for value in (row.values() if isinstance(row, dict) else [row]))
+
+
+LABEL_METRICS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "f1": lambda metrics, true, predicted: metrics.f1_score(true, predicted, average="macro"),
+    "matrix": lambda metrics, true, predicted: metrics.confusion_matrix(true, predicted),
+    "each": lambda metrics, true, predicted: metrics.precision_recall_fscore_support(true, predicted),
+    "report": _report,
+}
+
+DROP_IN: Cases = installed(
+    {
+        "drop_in_roc_auc": _of_scores(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
+        "drop_in_average_precision": _of_scores(lambda metrics, data: metrics.average_precision_score(data.y, data.s)),
+        "drop_in_roc_curve": _of_scores(lambda metrics, data: metrics.roc_curve(data.y, data.s)),
+        "drop_in_precision_recall_curve": _of_scores(
+            lambda metrics, data: metrics.precision_recall_curve(data.y, data.s)
+        ),
+        "drop_in_ovr": _of_scores(
+            lambda metrics, data: metrics.roc_auc_score(data.k, data.probabilities, multi_class="ovr")
+        ),
+        "drop_in_ovo": _of_scores(
+            lambda metrics, data: metrics.roc_auc_score(data.k, data.probabilities, multi_class="ovo")
+        ),
+        **{
+            f"drop_in_{name}_{kind}": _of_labels(metric, kind)
+            for kind in KINDS
+            for name, metric in LABEL_METRICS.items()
+        },
+        "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
+        "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),
+    }
+)

@@ -1,0 +1,58 @@
+"""Rules of parameters, and the error that says which was broken."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastevals._validation.drop_in.complaints import InvalidParameterError
+
+__all__ = ["ANYTHING", "ARRAY_OR_NONE", "FLAG", "POS_LABEL", "ZERO_DIVISION", "Rule", "any_of", "check_parameters"]
+
+
+class Rule(NamedTuple):
+    """What a parameter may be, in words and as a test."""
+
+    says: str
+    allows: Callable[[Any], bool]
+
+
+def any_of(*options: Any) -> Rule:
+    """Allow some strings, and None if it is among them."""
+    texts = sorted(repr(each) for each in options if each is not None)
+    says = f"a str among {{{', '.join(texts)}}}" + (" or None" if None in options else "")
+    known = frozenset(each for each in options if each is not None)
+    return Rule(says, lambda value: value in known if isinstance(value, str) else value is None and None in options)
+
+
+def check_parameters(function: str, **given: tuple[Any, Rule]) -> None:
+    """Raise unless each parameter of a function is what its rule allows."""
+    for name, (value, rule) in given.items():
+        if not rule.allows(value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {function} must be {rule.says}. Got {value!r} instead."
+            )
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__array__") or (isinstance(value, Collection) and not isinstance(value, (str, bytes, dict)))
+
+
+def _is_zero_division(value: Any) -> bool:
+    if isinstance(value, numbers.Real):
+        return value in (0, 1) or (not isinstance(value, numbers.Integral) and math.isnan(value))
+    return isinstance(value, str) and value == "warn"
+
+
+ANYTHING = Rule("anything", lambda value: True)
+FLAG = Rule("an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, (bool, np.bool_)))
+ARRAY_OR_NONE = Rule("an array-like or None", lambda value: value is None or _is_array(value))
+POS_LABEL = Rule(
+    "an instance of 'float', an instance of 'int', an instance of 'bool', an instance of 'str' or None",
+    lambda value: value is None or isinstance(value, (numbers.Real, str, np.bool_)),
+)
+ZERO_DIVISION = Rule("a float among {0.0, 1.0} or numpy.nan or a str among {'warn'}", _is_zero_division)

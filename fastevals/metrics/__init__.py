@@ -1,0 +1,67 @@
+"""Metrics with the names, signatures and results of `sklearn.metrics`."""
+
+from fastevals.metrics.agreement import (
+    accuracy_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    hamming_loss,
+    matthews_corrcoef,
+    zero_one_loss,
+)
+from fastevals.metrics.areas import average_precision_score, roc_auc_score
+from fastevals.metrics.curves import (
+    auc,
+    confusion_matrix_at_thresholds,
+    det_curve,
+    precision_recall_curve,
+    roc_curve,
+)
+from fastevals.metrics.matrices import class_likelihood_ratios, confusion_matrix, multilabel_confusion_matrix
+from fastevals.metrics.per_class import (
+    f1_score,
+    fbeta_score,
+    jaccard_score,
+    precision_recall_fscore_support,
+    precision_score,
+    recall_score,
+)
+from fastevals.metrics.probabilities import brier_score_loss, log_loss
+from fastevals.metrics.report import classification_report
+from fastevals.metrics.targets import (
+    mean_absolute_error,
+    mean_squared_error,
+    r2_score,
+    root_mean_squared_error,
+)
+
+__all__ = [
+    "accuracy_score",
+    "auc",
+    "average_precision_score",
+    "balanced_accuracy_score",
+    "brier_score_loss",
+    "class_likelihood_ratios",
+    "classification_report",
+    "cohen_kappa_score",
+    "confusion_matrix",
+    "confusion_matrix_at_thresholds",
+    "det_curve",
+    "f1_score",
+    "fbeta_score",
+    "hamming_loss",
+    "jaccard_score",
+    "log_loss",
+    "matthews_corrcoef",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "multilabel_confusion_matrix",
+    "precision_recall_curve",
+    "precision_recall_fscore_support",
+    "precision_score",
+    "r2_score",
+    "recall_score",
+    "roc_auc_score",
+    "roc_curve",
+    "root_mean_squared_error",
+    "zero_one_loss",
+]

@@ -1,0 +1,130 @@
+"""Averages of a metric of rankings: over classes, pairs of classes, or rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation import drop_in as check
+from fastevals.measure.many.classes import ClassRankings
+from fastevals.measure.ranking import Ranking
+from fastevals.metrics._rows import RankedRows, average_precisions, roc_aucs
+
+__all__ = ["AVERAGE_PRECISION", "ROC_AUC", "Area", "average_over_labels", "average_over_pairs", "value_of"]
+
+Floats = NDArray[np.float64]
+
+
+class Area(NamedTuple):
+    """A metric of rankings.
+
+    Attributes
+    ----------
+    name : str
+        That of the registry.
+    undefined : float
+        What it is where it has no value.
+    warn : callable
+        Says so.
+    of_rows : callable
+        Gives it of many short rankings; NaN where it has no value.
+    """
+
+    name: str
+    undefined: float
+    warn: Callable[[], None]
+    of_rows: Callable[[RankedRows], Floats]
+
+
+ROC_AUC = Area("roc_auc", math.nan, lambda: check.warn_ill_defined(check.ONE_CLASS), roc_aucs)
+AVERAGE_PRECISION = Area("average_precision", 0.0, lambda: check.warn(check.NO_POSITIVES), average_precisions)
+
+
+def value_of(area: Area, ranking: Ranking, max_fpr: float | None = None) -> float:
+    """Give the metric of one ranking, of the AUC perhaps only a part."""
+    if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
+        return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
+    area.warn()
+    return area.undefined
+
+
+def average_over_labels(
+    area: Area,
+    table: check.ScoreTable,
+    average: str | None,
+    classes: NDArray[Any] | None = None,
+    max_fpr: float | None = None,
+) -> Any:
+    """Average over the columns of a table, one for each of `classes`, or, where None, of the labels a row may have."""
+    if average == "micro":
+        return value_of(area, _as_one(table, classes), max_fpr)
+    if average == "samples":
+        return _average_over_rows(area, table, classes, max_fpr)
+    if classes is None:
+        rankings = ClassRankings(check.as_indicator(table), table.scores, sample_weight=table.weights)
+    else:
+        rankings = ClassRankings(table.labels, table.scores, labels=classes, sample_weight=table.weights)
+    support = rankings.support if average == "weighted" else None
+    if support is not None and not support.any():
+        return 0
+    options = {} if max_fpr is None else {"max_fpr": max_fpr}
+    values = _defined(area, rankings._values(area.name, **options))
+    return values if average is None else _mean(values, support)
+
+
+def average_over_pairs(table: check.ScoreTable, classes: NDArray[Any], average: str | None) -> Any:
+    """Average the AUC over pairs of classes that have rows."""
+    rankings = ClassRankings(table.labels, table.scores, labels=classes, sample_weight=table.weights)
+    support = rankings.support
+    present = np.flatnonzero(rankings.n_positives)
+    if present.size < 2:
+        ROC_AUC.warn()
+        return math.nan
+    first, second = (present[i] for i in np.triu_indices(present.size, 1))
+    by_pair = rankings._pair_values()
+    means = (by_pair[first, second] + by_pair[second, first]) / 2
+    return _mean(means, support[first] + support[second] if average == "weighted" else None)
+
+
+def _as_one(table: check.ScoreTable, classes: NDArray[Any] | None) -> Ranking:
+    """Rank all columns together."""
+    weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
+    return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
+
+
+def _average_over_rows(
+    area: Area, table: check.ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
+) -> float:
+    """Average over the rows, each a ranking of its labels."""
+    flags = _flags(table, classes)
+    if max_fpr is None:
+        values = area.of_rows(RankedRows(flags, table.scores))
+    else:  # parts of areas are asked for too seldom for a batch
+        rankings = [Ranking(*row, pos_label=True) for row in zip(flags, table.scores, strict=True)]
+        values = np.array([value_of(area, ranking, max_fpr) for ranking in rankings])
+    return _mean(_defined(area, values), table.weights)
+
+
+def _flags(table: check.ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """Tell which labels a row has."""
+    return check.as_indicator(table) if classes is None else table.labels[:, np.newaxis] == classes
+
+
+def _defined(area: Area, values: Floats) -> Floats:
+    """Give values with what is undefined replaced, and warned about once."""
+    missing = np.isnan(values)
+    if missing.any():
+        area.warn()
+        values[missing] = area.undefined
+    return values
+
+
+def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
+    """Give the weighted mean; an undefined value of weight zero is left out."""
+    if weights is not None:
+        values = np.where(weights == 0, 0.0, values)
+    return float(min(np.average(values, weights=weights), 1.0))

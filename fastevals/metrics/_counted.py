@@ -1,0 +1,165 @@
+"""Predicted labels beside true ones, read once: which occur, and how often each pair does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation import drop_in as check
+from fastevals.measure.counts import Cells
+from fastevals.measure.label_codes import code_labels
+from fastevals.measure.label_tuples import DENSE, count_codes, count_in_range
+from fastevals.metrics._indicators import Indicators, read_sparse
+
+__all__ = ["Pairs", "read", "read_classes"]
+
+Weights = NDArray[np.float64] | None
+
+EXACT = 2**53  # sums of whole weights past this are rounded
+
+
+class Pairs:
+    """Counts of rows with one label each.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass"}
+        Whether more than two labels occur.
+    labels : ndarray of shape (n_labels,)
+        All that occur in either target, ascending.
+    right, fp, fn : ndarray of shape (n_labels,)
+        Rows of a label that are predicted as it; others that are; and its own that are predicted as another.
+    total, n_right, n_wrong : int or float
+        Rows, or their weight.
+    weights : ndarray of shape (n_samples,) or None
+        Of the rows.
+    """
+
+    def __init__(self, true: NDArray[Any], predicted: NDArray[Any], weights: Weights, whole: bool) -> None:
+        self.weights, self.whole = weights, whole
+        self._table: NDArray[Any] | None = None
+        self._codes: list[NDArray[np.int64]] = []
+        if not self._count_in_range(true, predicted):
+            self.labels, self._codes = code_labels("y_true and y_pred", [true, predicted])
+            self._in_true = np.bincount(self._codes[0], minlength=self.labels.size) > 0
+            if self.labels.size**2 <= DENSE:
+                counts, _ = count_codes(self._codes, weights, 0, self.labels.size)
+                self._table = counts.reshape(self.labels.size, -1)
+        self.kind = "binary" if self.labels.size <= 2 else "multiclass"
+        self.right, self.fp, self.fn = self._margins()
+        self.n_right, self.n_wrong = self.right.sum(), self.fp.sum()
+        self.total = self.n_right + self.n_wrong  # in such an order that a perfect prediction is exactly right
+
+    def _count_in_range(self, true: NDArray[Any], predicted: NDArray[Any]) -> bool:
+        if true.dtype.kind == "O" or predicted.dtype.kind == "O":
+            return False
+        found = count_in_range([true, predicted], self.weights)
+        if found is None:
+            return False
+        table, low, width = found
+        rows = table
+        if self.weights is not None and not self.weights.all():  # labels of rows of no weight occur too
+            rows, _ = count_codes([true, predicted], None, low, width)
+        there = rows.reshape(width, width) != 0
+        at = np.flatnonzero(there.any(axis=1) | there.any(axis=0))
+        self.labels, self._in_true = at + low, there.any(axis=1)[at]
+        self._table = table.reshape(width, width) if at.size == width else table.reshape(width, width)[np.ix_(at, at)]
+        return True
+
+    def name_labels(self, true: np.dtype[Any], predicted: np.dtype[Any]) -> None:
+        """Give the labels the type the user knows them by: that of the true ones where these are all."""
+        dtype = true
+        if true != predicted:
+            dtype = true if self._in_true.all() else np.result_type(true, predicted)
+        if dtype != self.labels.dtype:
+            self.labels = self.labels.astype(dtype.newbyteorder("="))
+
+    def _margins(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        if self._table is not None:
+            right = self._table.diagonal()
+            wrong = self._table
+            if wrong.dtype.kind == "f":  # a difference of sums would leave what they round off
+                wrong = np.where(np.eye(right.size, dtype=bool), 0.0, wrong)
+                right = right.copy()
+                return right, wrong.sum(axis=0), wrong.sum(axis=1)
+            return right, wrong.sum(axis=0) - right, wrong.sum(axis=1) - right
+        true, predicted = self._codes
+        same = true == predicted
+        return self._bins(true, same), self._bins(predicted, ~same), self._bins(true, ~same)
+
+    def _bins(self, codes: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[Any]:
+        weights = None if self.weights is None else self.weights[rows]
+        return np.bincount(codes[rows], weights, minlength=self.labels.size)
+
+    def true_labels(self) -> NDArray[Any]:
+        """Give the labels that occur in the true target, in rows of any weight."""
+        return self.labels[self._in_true]
+
+    def _places(self, labels: Any) -> list[int]:
+        """Give where each of some labels stands among those that occur: -1 if it doesn't."""
+        known = {label: place for place, label in enumerate(self.labels.tolist())}
+        return [known.get(label, -1) for label in np.asarray(labels).tolist()]
+
+    def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
+        """Give the cells of each label against the rest, for all labels or those asked for."""
+        check.check_samplewise(samplewise)
+        right, fp, fn = self.right, self.fp, self.fn
+        if labels is not None:
+            counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is of labels that don't occur
+            counts[:, :-1] = right, fp, fn
+            right, fp, fn = counts[:, self._places(labels)]
+        if not self.n_right and self.weights is None:
+            right = right.astype(np.float64)  # scikit-learn's type where no row is right: a report then has "3.0" rows
+        tn = self.total - right - fp - fn
+        return Cells(right, fp, fn, tn if tn.dtype.kind == "i" else np.maximum(tn, 0.0))
+
+    def matrix(self, labels: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Count pairs of labels, true in rows, predicted in columns; rows with a label not asked for are left out."""
+        k = n = self.labels.size
+        place = np.arange(k)
+        if labels is not None:
+            n = labels.size
+            wanted = {label: at for at, label in enumerate(labels.tolist())}
+            place = np.array([wanted.get(label, -1) for label in self.labels.tolist()])
+        if self._table is not None:
+            counts = self._table
+            if labels is not None:
+                kept = np.flatnonzero(place >= 0)
+                counts = np.zeros((n, n), dtype=counts.dtype)
+                counts[np.ix_(place[kept], place[kept])] = self._table[np.ix_(kept, kept)]
+        else:
+            true, predicted = (place[codes] for codes in self._codes)
+            both = (true >= 0) & (predicted >= 0)
+            weights = None if self.weights is None else self.weights[both]
+            counts = np.bincount(true[both] * n + predicted[both], weights, minlength=n * n).reshape(n, n)
+        return counts.astype(np.int64) if self.whole and self.weights is not None else counts
+
+
+def read(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None) -> Pairs | Indicators:
+    """Read both targets, and count what is in them."""
+    check.check_same_rows(y_true, y_pred, sample_weight)
+    sparse = read_sparse(y_true, y_pred)
+    true, predicted = sparse or (check.as_target("y_true", y_true), check.as_target("y_pred", y_pred))
+    check.check_not_empty(true, predicted)
+    weights = check.as_row_weights(sample_weight, true.shape[0])
+    whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
+    if sparse:
+        return Indicators(true, predicted, weights, whole)
+    labels, of_predicted = check.as_class_labels("y_true", true), check.as_class_labels("y_pred", predicted)
+    if labels is None or of_predicted is None:
+        check.check_indicators(true, predicted)
+        return Indicators(true, predicted, weights, whole)
+    check.check_one_kind_of_label(labels, of_predicted)
+    pairs = Pairs(labels, of_predicted, weights, whole)
+    if labels.dtype.kind not in "OU":
+        pairs.name_labels(true.dtype, predicted.dtype)
+    return pairs
+
+
+def read_classes(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None) -> Pairs:
+    """Read both targets, of which each row has one label."""
+    counted = read(y_true, y_pred, sample_weight)
+    check.check_not_indicators(counted.kind)
+    return counted  # type: ignore[return-value]

@@ -1,0 +1,288 @@
+"""Metrics of all labels at once: accuracy and its kin, and agreement beyond chance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation import drop_in as check
+from fastevals.measure import cells
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.metrics._counted import Pairs, read, read_classes
+from fastevals.metrics._indicators import Indicators
+
+__all__ = [
+    "accuracy_score",
+    "balanced_accuracy_score",
+    "cohen_kappa_score",
+    "hamming_loss",
+    "matthews_corrcoef",
+    "zero_one_loss",
+]
+
+SCALES = check.any_of("linear", "quadratic", None)
+
+
+def _read(
+    function: str, y_true: Any, y_pred: Any, sample_weight: Any, **flags: tuple[Any, check.Rule]
+) -> Pairs | Indicators:
+    check.check_parameters(function, sample_weight=(sample_weight, check.ARRAY_OR_NONE), **flags)
+    return read(y_true, y_pred, sample_weight)
+
+
+def accuracy_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
+    """Share of rows predicted right, as scikit-learn's `accuracy_score`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
+        Labels: numbers without a fraction, or strings. Or indicators of several labels a row, all of which must be
+        right.
+    normalize : bool
+        The share; else the number of rows, or their weight.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+
+    Returns
+    -------
+    float
+        In [0, 1] if `normalize`.
+
+    Raises
+    ------
+    ValueError
+        If the targets do not go together, or an option is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import accuracy_score
+    >>> accuracy_score(["a", "b", "b"], ["a", "b", "a"])
+    0.6666666666666666
+    """
+    counted = _read("accuracy_score", y_true, y_pred, sample_weight, normalize=(normalize, check.FLAG))
+    return float(counted.n_right / counted.total if normalize else counted.n_right)
+
+
+def zero_one_loss(
+    y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
+    """Share of rows predicted wrong, as scikit-learn's `zero_one_loss`, but divided once: .1, not 1 - .9.
+
+    Parameters and errors are those of `accuracy_score`.
+
+    Returns
+    -------
+    float
+        In [0, 1] if `normalize`; else the number of rows, or their weight.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import zero_one_loss
+    >>> zero_one_loss([0, 1, 2, 2], [0, 1, 2, 1]), zero_one_loss([0, 1, 2, 2], [0, 1, 2, 1], normalize=False)
+    (0.25, 1.0)
+    """
+    counted = _read("zero_one_loss", y_true, y_pred, sample_weight, normalize=(normalize, check.FLAG))
+    if normalize:
+        return float(counted.n_wrong / counted.total)
+    return float(counted.n_wrong) if counted.weights is None else np.float64(counted.n_wrong)
+
+
+def hamming_loss(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Share of labels that are wrong, as scikit-learn's `hamming_loss`.
+
+    Parameters and errors are those of `accuracy_score`. With one label a row it is the share of rows.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> from fastevals.metrics import hamming_loss
+    >>> hamming_loss([[0, 1], [1, 1]], [[0, 0], [1, 1]])
+    0.25
+    """
+    counted = _read("hamming_loss", y_true, y_pred, sample_weight)
+    if isinstance(counted, Indicators):
+        loss = counted.n_wrong_marks / counted.n_marks
+        return float(loss) if counted.weights is None else loss  # the types that scikit-learn gives
+    return float(counted.n_wrong / counted.total)
+
+
+def balanced_accuracy_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, adjusted: bool = False
+) -> float:
+    """Mean of the true classes' recalls, as scikit-learn's `balanced_accuracy_score`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels: numbers without a fraction, or strings.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    adjusted : bool
+        Scale it so that 0 is chance and 1 perfect.
+
+    Returns
+    -------
+    float
+        At most 1.
+
+    Raises
+    ------
+    ValueError
+        If the targets do not go together, or an option is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If there is one class, or one that is predicted alone; that is left out.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import balanced_accuracy_score
+    >>> balanced_accuracy_score([0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1])
+    0.625
+    """
+    flags = {"sample_weight": (sample_weight, check.ARRAY_OR_NONE), "adjusted": (adjusted, check.FLAG)}
+    check.check_parameters("balanced_accuracy_score", **flags)
+    counted = read_classes(y_true, y_pred, sample_weight)
+    if counted.labels.size == 1:
+        check.warn_one_label()
+    recalls = cells.recall(counted.cells())
+    undefined = np.isnan(recalls)
+    if undefined.any():
+        check.warn("y_pred contains classes not in y_true")
+        recalls = recalls[~undefined]
+    score = recalls.mean()
+    if adjusted:
+        chance = np.float64(1 / recalls.size)
+        with np.errstate(invalid="ignore"):
+            score = (score - chance) / (1 - chance)
+    return float(score)
+
+
+def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Correlation of true and predicted classes, as scikit-learn's `matthews_corrcoef`; 0 where either is constant.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels: numbers without a fraction, or strings.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+
+    Returns
+    -------
+    float
+        In [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        If the targets do not go together.
+
+    References
+    ----------
+    Matthews (1975), doi:10.1016/0005-2795(75)90109-9; for K classes, Gorodkin (2004),
+    doi:10.1016/j.compbiolchem.2004.09.006.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import matthews_corrcoef
+    >>> matthews_corrcoef([1, 1, 1, -1], [1, -1, 1, 1])
+    -0.3333333333333333
+    """
+    check.check_parameters("matthews_corrcoef", sample_weight=(sample_weight, check.ARRAY_OR_NONE))
+    counted = read_classes(y_true, y_pred, sample_weight)
+    if counted.labels.size == 1:
+        check.warn_one_label()
+    at = counted.cells()
+    if min(np.count_nonzero(at.tp + at.fn), np.count_nonzero(at.tp + at.fp)) < 2:
+        return 0.0
+    return float(ConfusionMatrix(counted.matrix()).matthews())
+
+
+def cohen_kappa_score(
+    y1: ArrayLike,
+    y2: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    weights: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    replace_undefined_by: float = math.nan,
+) -> float:
+    """Agreement of two raters beyond chance, as scikit-learn's `cohen_kappa_score`.
+
+    Parameters
+    ----------
+    y1, y2 : array-like of shape (n_samples,)
+        Labels: numbers without a fraction, or strings.
+    labels : array-like, optional
+        The labels to count, in the order that `weights` go by; rows with another are left out. By default all, sorted.
+    weights : {None, "linear", "quadratic"}
+        How a disagreement grows with the distance of the labels.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    replace_undefined_by : float
+        What stands for a kappa that is 0 / 0: in [-1, 1], or NaN.
+
+    Returns
+    -------
+    float
+        In [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        If the targets do not go together, or an option is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If both raters know but one label, or no row is left.
+
+    References
+    ----------
+    Cohen (1960), doi:10.1177/001316446002000104; (1968), doi:10.1037/h0026256.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import cohen_kappa_score
+    >>> cohen_kappa_score([0, 1, 2, 2], [0, 1, 1, 2]), cohen_kappa_score([0, 1, 2, 2], [0, 1, 1, 2], weights="linear")
+    (0.6363636363636364, 0.7142857142857143)
+    """
+    check.check_parameters(
+        "cohen_kappa_score",
+        labels=(labels, check.ARRAY_OR_NONE),
+        weights=(weights, SCALES),
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        replace_undefined_by=(replace_undefined_by, check.MINUS_ONE_TO_ONE),
+    )
+    counted = read_classes(y1, y2, sample_weight)
+    requested = None if labels is None else check.as_agreed_labels(labels, counted.true_labels())
+    counts = counted.matrix(requested)
+    if counts.size == 1:
+        check.warn_one_label()
+    first, second = counts.sum(axis=1), counts.sum(axis=0)
+    known, also_known = np.flatnonzero(first), np.flatnonzero(second)
+    if not known.size or (known.size == also_known.size == 1 and known[0] == also_known[0]):
+        check.warn_no_kappa(bool(known.size), replace_undefined_by)
+        return replace_undefined_by
+    if weights is None:
+        return float(ConfusionMatrix(counts).cohen_kappa())
+    return _weighted_kappa(counts, first, second, 1 if weights == "linear" else 2)
+
+
+def _weighted_kappa(counts: NDArray[Any], first: NDArray[Any], second: NDArray[Any], power: int) -> float:
+    """Give kappa with the distance of two labels to a power for what their confusion costs."""
+    place = np.arange(first.size, dtype=np.float64)
+    cost = np.abs(place[:, None] - place) ** power
+    shares = second / second.sum()
+    return float(1 - (cost * counts).sum() / (first @ cost @ shares))

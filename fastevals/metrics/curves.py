@@ -1,0 +1,251 @@
+"""Curves over thresholds, as `sklearn.metrics` has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation import drop_in as check
+from fastevals.measure.ranking import Ranking
+from fastevals.metrics._binary import pos_label_ranking
+from fastevals.metrics._points import det_arrays, precision_recall_arrays, roc_arrays, threshold_arrays
+
+__all__ = ["auc", "confusion_matrix_at_thresholds", "det_curve", "precision_recall_curve", "roc_curve"]
+
+Floats = NDArray[np.float64]
+
+
+def roc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = True,
+) -> tuple[Floats, Floats, Floats]:
+    """Compute the ROC curve, as scikit-learn's `roc_curve`.
+
+    The number of points doesn't depend on the scale of the weights.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes; of more with `pos_label`, which is ranked against the rest.
+    y_score : array-like of shape (n_samples,)
+        Finite scores, higher for the positive class.
+    pos_label : label, optional
+        The positive class: 1 among 0/1 and -1/1.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    drop_intermediate : bool
+        Leave out points half way between their neighbours.
+
+    Returns
+    -------
+    fpr, tpr, thresholds : ndarray of shape (n_points,)
+        Thresholds descend from +inf.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a class has no rows; its rate is NaN.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> tpr
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    """
+    ranking, _ = _ranked("roc_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
+    if not ranking.n_negatives:
+        check.warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
+    if not ranking.n_positives:
+        check.warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
+    return roc_arrays(ranking, bool(drop_intermediate), sample_weight is not None)
+
+
+def precision_recall_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = False,
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Compute precision and recall at each threshold, as scikit-learn's `precision_recall_curve`.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc_curve`.
+    drop_intermediate : bool
+        Leave out points with the recall of both neighbours.
+
+    Returns
+    -------
+    precision, recall : ndarray of shape (n_thresholds + 1,)
+        The last are 1 and 0.
+    thresholds : ndarray of shape (n_thresholds,)
+        Ascending distinct scores.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If there are no positives; recall is then 1.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import precision_recall_curve
+    >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> recall
+    array([1. , 1. , 0.5, 0.5, 0. ])
+    """
+    ranking, dtype = _ranked("precision_recall_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
+    if not ranking.n_positives:
+        check.warn(check.NO_POSITIVES)
+    return precision_recall_arrays(ranking, bool(drop_intermediate), dtype)
+
+
+def det_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    """Compute the detection error trade-off, as scikit-learn's `det_curve`.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc_curve`.
+    drop_intermediate : bool
+        Leave out points with the FNR of both neighbours.
+
+    Returns
+    -------
+    fpr, fnr, thresholds : ndarray of shape (n_points,)
+        Thresholds ascend, from the highest without false negatives to the lowest without false positives.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described, or a class has no rows.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import det_curve
+    >>> fpr, fnr, thresholds = det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fnr
+    array([0. , 0.5, 0.5])
+    """
+    ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
+    if not (ranking.n_positives and ranking.n_negatives):
+        check.raise_one_class()
+    return det_arrays(ranking, bool(drop_intermediate))
+
+
+def confusion_matrix_at_thresholds(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *positional: Any,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
+    """Count the four cells at each threshold, as scikit-learn's `confusion_matrix_at_thresholds`.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc_curve`.
+    *positional
+        `pos_label` and `sample_weight`, until scikit-learn 1.11.
+
+    Returns
+    -------
+    tns, fps, fns, tps : ndarray of shape (n_thresholds,)
+        Rows, or sums of weights.
+    thresholds : ndarray of shape (n_thresholds,)
+        Descending distinct scores.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    FutureWarning
+        If an option is passed as a positional argument.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import confusion_matrix_at_thresholds
+    >>> tns, fps, fns, tps, thresholds = confusion_matrix_at_thresholds([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> tps
+    array([1., 1., 2., 2.])
+    """
+    if positional:
+        options = {"pos_label": pos_label, "sample_weight": sample_weight}
+        pos_label, sample_weight = check.with_positional(options, positional).values()
+    ranking, dtype = _ranked("confusion_matrix_at_thresholds", y_true, y_score, pos_label, sample_weight, False)
+    return threshold_arrays(ranking, dtype)
+
+
+def auc(x: ArrayLike, y: ArrayLike) -> float:
+    """Compute the area under points by trapezoids, as scikit-learn's `auc`.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_points,)
+        Ascending or descending.
+    y : array-like of shape (n_points,)
+        The points' heights.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two points, or `x` goes both ways.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import auc
+    >>> auc([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
+    0.75
+    """
+    places, heights = check.as_points(x, y)
+    steps = np.subtract(places[1:], places[:-1], dtype=np.float64)
+    check.check_one_way(places, steps)
+    area = float(np.sum(steps * np.add(heights[1:], heights[:-1], dtype=np.float64) / 2.0))
+    return -area if places[-1] < places[0] else area
+
+
+def _ranked(
+    function: str, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any, drop_intermediate: Any
+) -> tuple[Ranking, np.dtype[Any]]:
+    """Rank the rows; give the type of the scores too."""
+    check.check_parameters(
+        function,
+        pos_label=(pos_label, check.POS_LABEL),
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        drop_intermediate=(drop_intermediate, check.FLAG),
+    )
+    rows = check.as_scored_rows(y_true, y_score, sample_weight)
+    return pos_label_ranking(rows, pos_label), rows.scores.dtype

@@ -1,0 +1,286 @@
+"""Metrics of each class against the rest, and their averages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from fastevals._validation import drop_in as check
+from fastevals.metrics._counted import read
+from fastevals.metrics._rates import ALL, check_rate_parameters, prf
+
+__all__ = [
+    "f1_score",
+    "fbeta_score",
+    "jaccard_score",
+    "precision_recall_fscore_support",
+    "precision_score",
+    "recall_score",
+]
+
+COLLECTION = check.Rule("an instance of 'list', 'tuple' or 'set'", lambda value: isinstance(value, (list, tuple, set)))
+ZERO_OR_ONE = check.Rule(
+    "a float among {0, 1} or a str among {'warn'}",
+    lambda value: check.ZERO_DIVISION.allows(value) and (isinstance(value, str) or not math.isnan(value)),
+)
+
+
+def precision_recall_fscore_support(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    beta: float = 1.0,
+    labels: ArrayLike | None = None,
+    pos_label: Any = 1,
+    average: str | None = None,
+    warn_for: Collection[str] = ALL,
+    sample_weight: ArrayLike | None = None,
+    zero_division: Any = "warn",
+) -> tuple[Any, Any, Any, Any]:
+    """Precision, recall, F-score and number of true rows, as scikit-learn's `precision_recall_fscore_support`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
+        Labels: numbers without a fraction, or strings. Or indicators of several labels a row.
+    beta : float
+        Weight of recall against precision in the F-score.
+    labels : array-like, optional
+        The labels to report or average, in this order; by default all that occur, sorted. One that does not occur has
+        no rows.
+    pos_label : int, float, bool or str
+        The label reported with ``average="binary"``.
+    average : {None, "binary", "micro", "macro", "weighted", "samples"}
+        Each label; the positive one; all counts together; the mean over labels; the mean by true rows; the mean over
+        rows (of indicators).
+    warn_for : list, tuple or set
+        The metrics that warn.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    zero_division : {"warn", 0.0, 1.0, nan}
+        What stands for 0 / 0: "warn" is 0 with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    precision, recall, f_score : float or ndarray of float64 of shape (n_labels,)
+        Arrays if `average` is None.
+    support : None or ndarray of shape (n_labels,)
+        True rows of each label, or their weight; None with an average.
+
+    Raises
+    ------
+    ValueError
+        If the targets do not go together, or an option is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no predicted, or no true, row of a label.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import precision_recall_fscore_support
+    >>> precision_recall_fscore_support([0, 1, 1, 2], [0, 1, 2, 2], average="macro")
+    (0.8333333333333334, 0.8333333333333334, 0.7777777777777777, None)
+    """
+    check.check_parameters("precision_recall_fscore_support", beta=(beta, check.BETA), warn_for=(warn_for, COLLECTION))
+    name = "precision_recall_fscore_support"
+    found = _scored(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
+    return found["precision"], found["recall"], found["f-score"], found["support"]
+
+
+def _scored(
+    function: str,
+    wanted: Collection[str],
+    y_true: Any,
+    y_pred: Any,
+    labels: Any,
+    pos_label: Any,
+    average: str | None,
+    sample_weight: Any,
+    zero_division: Any,
+    beta: float = 1.0,
+    warn_for: Collection[str] | None = None,
+    zero_rule: check.Rule = check.ZERO_DIVISION,
+) -> dict[str, Any]:
+    check_rate_parameters(function, average, pos_label, labels, sample_weight, zero_division, zero_rule)
+    counted = read(y_true, y_pred, sample_weight)
+    return prf(
+        counted,
+        wanted,
+        labels=check.labels_to_average(counted.kind, counted.labels, average, labels, pos_label),
+        average=average,
+        beta=beta,
+        zero_division=zero_division,
+        warn_for=wanted if warn_for is None else warn_for,
+    )
+
+
+def precision_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Share of the rows predicted as a label that have it, as scikit-learn's `precision_score`.
+
+    Parameters, errors and warnings are those of `precision_recall_fscore_support`.
+
+    Returns
+    -------
+    float or ndarray of float64 of shape (n_labels,)
+        An array if `average` is None.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import precision_score
+    >>> precision_score([0, 1, 1, 0], [0, 1, 1, 1])
+    0.6666666666666666
+    """
+    wanted = ("precision",)
+    return _scored("precision_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
+        "precision"
+    ]
+
+
+def recall_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Share of the rows of a label that are predicted as it, as scikit-learn's `recall_score`.
+
+    Parameters, errors and warnings are those of `precision_recall_fscore_support`.
+
+    Returns
+    -------
+    float or ndarray of float64 of shape (n_labels,)
+        An array if `average` is None.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import recall_score
+    >>> recall_score([0, 1, 1, 2], [0, 1, 2, 2], average=None)
+    array([1. , 0.5, 1. ])
+    """
+    wanted = ("recall",)
+    return _scored("recall_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
+        "recall"
+    ]
+
+
+def f1_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Harmonic mean of precision and recall, computed from counts, as scikit-learn's `f1_score`.
+
+    Parameters, errors and warnings are those of `precision_recall_fscore_support`.
+
+    Returns
+    -------
+    float or ndarray of float64 of shape (n_labels,)
+        An array if `average` is None.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import f1_score
+    >>> f1_score([0, 1, 1, 0], [0, 1, 1, 1])
+    0.8
+    """
+    wanted = ("f-score",)
+    return _scored("f1_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
+        "f-score"
+    ]
+
+
+def fbeta_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    beta: float,
+    labels: ArrayLike | None = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Weighted harmonic mean of precision and recall, computed from counts, as scikit-learn's `fbeta_score`.
+
+    Parameters, errors and warnings are those of `precision_recall_fscore_support`; a `beta` of 0 gives the precision,
+    one of inf the recall.
+
+    Returns
+    -------
+    float or ndarray of float64 of shape (n_labels,)
+        An array if `average` is None.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import fbeta_score
+    >>> fbeta_score([0, 1, 1, 0], [0, 1, 1, 1], beta=2)
+    0.9090909090909091
+    """
+    check.check_parameters("fbeta_score", beta=(beta, check.BETA))
+    wanted = ("f-score",)
+    return _scored(
+        "fbeta_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta
+    )["f-score"]
+
+
+def jaccard_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Intersection over union of a label's true and predicted rows, as scikit-learn's `jaccard_score`.
+
+    Parameters, errors and warnings are those of `precision_recall_fscore_support`, but `zero_division` is not NaN.
+
+    Returns
+    -------
+    float or ndarray of float64 of shape (n_labels,)
+        An array if `average` is None.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import jaccard_score
+    >>> jaccard_score([0, 1, 1, 0], [0, 1, 1, 1])
+    0.6666666666666666
+    """
+    wanted = ("jaccard",)
+    return _scored(
+        "jaccard_score",
+        wanted,
+        y_true,
+        y_pred,
+        labels,
+        pos_label,
+        average,
+        sample_weight,
+        zero_division,
+        zero_rule=ZERO_OR_ONE,
+    )["jaccard"]

@@ -1,0 +1,211 @@
+"""Losses of predicted probabilities, as `sklearn.metrics` has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import blocks, chunks, run
+from fastevals._validation import drop_in as check
+from fastevals.metrics._truth import marked_rows, true_columns
+
+__all__ = ["brier_score_loss", "log_loss"]
+
+ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
+
+
+def log_loss(
+    y_true: ArrayLike,
+    y_proba: ArrayLike | None = None,
+    *,
+    normalize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    y_pred: Any = "deprecated",
+) -> float:
+    """Compute the mean of -log(probability of the true label), as scikit-learn's `log_loss`.
+
+    Probabilities are clipped to [eps, 1 - eps], eps that of their dtype.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Labels; or, as 0 and 1, which a row has.
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of the greater of two labels, or of each label in sorted order.
+    normalize : bool
+        Give the mean, not the sum.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    labels : array-like of shape (n_classes,), optional
+        The labels of the columns; by default those that occur.
+    y_pred : array-like
+        The old name of `y_proba`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If rows don't add up to 1, or `labels` are not sorted.
+    FutureWarning
+        If `y_pred` is used.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import log_loss
+    >>> log_loss([1, 0, 1], [0.5, 0.5, 1.0])
+    0.46209812037329695
+    """
+    check.check_parameters(
+        "log_loss",
+        normalize=(normalize, check.FLAG),
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        labels=(labels, check.ARRAY_OR_NONE),
+    )
+    p = check.as_probabilities(check.renamed_argument(y_proba, y_pred))
+    target = check.as_target("y_true", y_true)
+    weights = check.check_probability_rows(target, p, sample_weight)
+    true = true_columns(target, p, labels)
+    _check_normalized(p)
+    eps = np.finfo(p.dtype).eps
+
+    def losses(rows: slice) -> NDArray[np.float64]:
+        if true.ndim == 2:
+            logs = np.log(np.clip(p[rows], eps, 1 - eps), dtype=np.float64)
+            return -np.where(true[rows], logs, 0.0)
+        chosen = _of_true(p[rows], true[rows])
+        return -np.log(np.clip(chosen, eps, 1 - eps, out=chosen), dtype=np.float64)  # type: ignore[no-any-return]
+
+    total = _sum(losses, p.shape[0], weights)
+    return total / _weight(p, weights) if normalize else total
+
+
+def brier_score_loss(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    scale_by_half: Any = "auto",
+) -> float:
+    """Compute the mean squared difference of probabilities and what happened, as scikit-learn's `brier_score_loss`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Labels; or, as 0 and 1, which a row has.
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of the positive label, or of each label in sorted order.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    pos_label : label, optional
+        The positive of two labels: by default 1 among 0/1 and -1/1, else the greater number.
+    labels : array-like of shape (n_classes,), optional
+        The labels of the columns; by default those that occur.
+    scale_by_half : bool or "auto"
+        Halve the sum over classes: with "auto" that of two classes.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If rows don't add up to 1, or `labels` are not sorted.
+
+    References
+    ----------
+    Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import brier_score_loss
+    >>> brier_score_loss([1, 0, 1], [0.5, 0.5, 1.0])
+    0.16666666666666666
+    """
+    check.check_parameters(
+        "brier_score_loss",
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        pos_label=(pos_label, check.POS_LABEL),
+        labels=(labels, check.ARRAY_OR_NONE),
+        scale_by_half=(scale_by_half, check.SCALE_BY_HALF),
+    )
+    p = check.as_probabilities(y_proba)
+    target = check.as_target("y_true", y_true)
+    if p.ndim == 1:
+        target = check.as_column(target)
+    weights = check.check_probability_rows(target, p, sample_weight)
+    if p.ndim == 1:
+        true = marked_rows(target, pos_label)
+    else:
+        true = true_columns(target, p, labels)
+        _check_normalized(p)
+
+    def losses(rows: slice) -> NDArray[np.float64]:
+        if p.ndim == 1:
+            return 2 * np.square(np.subtract(true[rows], p[rows], dtype=np.float64))  # type: ignore[no-any-return]
+        if true.ndim == 2:
+            return np.square(np.subtract(true[rows], p[rows], dtype=np.float64))  # type: ignore[no-any-return]
+        off = p[rows].astype(np.float64)
+        off[np.arange(off.shape[0]), true[rows]] -= 1
+        return np.square(off, out=off)
+
+    halved = (p.ndim == 1 or p.shape[1] < 3) if isinstance(scale_by_half, str) else scale_by_half
+    mean = _sum(losses, p.shape[0], weights) / _weight(p, weights)
+    return mean / 2 if halved else mean
+
+
+def _of_true(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
+    """Give the probability of each row's own label, as a new array."""
+    if p.ndim == 1:
+        return np.where(true, p, 1 - p)
+    if p.shape[1] == 2:
+        return np.where(true, p[:, 1], p[:, 0])
+    return p[np.arange(true.size), true]  # type: ignore[no-any-return]
+
+
+def _check_normalized(p: NDArray[Any]) -> None:
+    """Warn unless the rows of a matrix add up to one."""
+    if p.ndim == 1:
+        return
+    slack = ROUNDING + math.sqrt(np.finfo(p.dtype).eps)
+    ones = np.ones(p.shape[1])  # a product is far faster than sums of short rows
+
+    def off(part: slice) -> bool:
+        return any(bool((np.abs(p[rows] @ ones - 1) > slack).any()) for rows in blocks(part))
+
+    if any(run(off, chunks(p.shape[0]))):
+        check.warn_not_normalized()
+
+
+def _sum(losses: Callable[[slice], NDArray[np.float64]], n: int, weights: NDArray[np.float64] | None) -> float:
+    """Sum the losses of all rows, or of their classes, a block of rows at a time."""
+
+    def part(rows: slice) -> list[float]:
+        found = ((block, losses(block)) for block in blocks(rows))
+        return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in found]
+
+    return math.fsum(total for totals in run(part, chunks(n)) for total in totals)
+
+
+def _weight(p: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
+    return p.shape[0] if weights is None else float(weights.sum())

@@ -1,0 +1,125 @@
+"""The table of precision, recall and F of each class."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastevals._validation import drop_in as check
+from fastevals.metrics._counted import read
+from fastevals.metrics._rates import ALL, prf
+
+__all__ = ["classification_report"]
+
+COLUMNS = ("precision", "recall", "f1-score", "support")
+
+
+def classification_report(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    target_names: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    digits: int = 2,
+    output_dict: bool = False,
+    zero_division: Any = "warn",
+) -> str | dict[str, Any]:
+    """Precision, recall, F1 and true rows of each class, and their averages, as scikit-learn's `classification_report`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
+        Labels: numbers without a fraction, or strings. Or indicators of several labels a row.
+    labels : array-like, optional
+        The labels to report, in this order; by default all that occur, sorted.
+    target_names : array-like of str, optional
+        Their names.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    digits : int
+        Decimals of the text.
+    output_dict : bool
+        A dict, not a text.
+    zero_division : {"warn", 0.0, 1.0, nan}
+        What stands for 0 / 0: "warn" is 0 with a warning.
+
+    Returns
+    -------
+    str or dict
+        The dict has one for each name, and for "accuracy" a number: that is "micro avg" where not all labels are
+        reported, or rows have several.
+
+    Raises
+    ------
+    ValueError
+        If the targets do not go together, or an option is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no predicted, or no true, row of a label.
+    UserWarning
+        If there are not as many names as labels.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import classification_report
+    >>> print(classification_report([0, 1, 1], [0, 1, 0]))
+                  precision    recall  f1-score   support
+    <BLANKLINE>
+               0       0.50      1.00      0.67         1
+               1       1.00      0.50      0.67         2
+    <BLANKLINE>
+        accuracy                           0.67         3
+       macro avg       0.75      0.75      0.67         3
+    weighted avg       0.83      0.67      0.67         3
+    <BLANKLINE>
+    """
+    check.check_parameters(
+        "classification_report",
+        labels=(labels, check.ARRAY_OR_NONE),
+        target_names=(target_names, check.ARRAY_OR_NONE),
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        digits=(digits, check.DIGITS),
+        output_dict=(output_dict, check.FLAG),
+        zero_division=(zero_division, check.ZERO_DIVISION),
+    )
+    counted = read(y_true, y_pred, sample_weight)
+    requested = counted.labels if labels is None else np.asarray(labels)
+    names: list[str] = [str(label) for label in requested] if target_names is None else list(cast(Any, target_names))
+    check.check_names_of_classes(names, requested.size, labels is not None)
+    several = counted.kind == check.INDICATOR
+    all_labels = set(counted.labels.tolist()) <= set(requested.tolist())
+
+    def rates(average: str | None) -> tuple[Any, ...]:
+        return tuple(prf(counted, ALL, labels=chosen, average=average, zero_division=zero_division).values())
+
+    chosen = None if labels is None else requested
+    *of_labels, support = rates(None)
+    rows = list(zip(names, zip(*of_labels, support, strict=True), strict=False))
+    averages = {}
+    for average in ("micro", "macro", "weighted", *(["samples"] if several else [])):
+        name = "accuracy" if average == "micro" and all_labels and not several else f"{average} avg"
+        averages[name] = (*rates(average)[:-1], np.sum(support))
+    return _as_dict(rows, averages) if output_dict else _as_text(rows, averages, digits)
+
+
+def _as_dict(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+    named = {name: dict(zip(COLUMNS, map(float, values), strict=True)) for name, values in [*rows, *averages.items()]}
+    return {name: values["precision"] if name == "accuracy" else values for name, values in named.items()}
+
+
+def _as_text(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]], digits: int) -> str:
+    width = max(*(len(name) for name, _ in rows), len("weighted avg"), digits)
+
+    def line(name: str, *columns: Any) -> str:
+        texts = (each if isinstance(each, str) else f"{each:.{digits}f}" for each in columns[:-1])
+        return f"{name:>{width}} " + "".join(f" {text:>9}" for text in (*texts, columns[-1])) + "\n"
+
+    report = line("", *COLUMNS) + "\n" + "".join(line(name, *values) for name, values in rows) + "\n"
+    for name, values in averages.items():
+        report += line(name, *(("", "", *values[2:]) if name == "accuracy" else values))
+    return report

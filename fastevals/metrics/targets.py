@@ -1,0 +1,280 @@
+"""Errors of predicted numbers, as `sklearn.metrics` has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import BLOCK, chunks, run
+from fastevals._validation import drop_in as check
+
+__all__ = ["mean_absolute_error", "mean_squared_error", "r2_score", "root_mean_squared_error"]
+
+Floats = NDArray[np.float64]
+
+Term = Callable[[slice, Floats], object]
+
+FEW_SAMPLES = "R^2 score is not well-defined with less than two samples."
+
+
+def mean_squared_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the mean squared error, as scikit-learn's `mean_squared_error`.
+
+    Sums are taken in float64 whatever the type of the numbers.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Finite targets, and their predictions.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        The mean over outputs, the error of each, or the weights of a mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_squared_error
+    >>> mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
+    0.375
+    """
+    return _error("mean_squared_error", y_true, y_pred, sample_weight, multioutput)
+
+
+def root_mean_squared_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the root of the mean squared error, of each output by itself, as scikit-learn's function of this name.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, multioutput
+        As for `mean_squared_error`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import root_mean_squared_error
+    >>> root_mean_squared_error([1, 2, 3, 4], [1, 2, 3, 8])
+    2.0
+    """
+    return _error("root_mean_squared_error", y_true, y_pred, sample_weight, multioutput, root=True)
+
+
+def mean_absolute_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the mean absolute error, as scikit-learn's `mean_absolute_error`.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, multioutput
+        As for `mean_squared_error`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_absolute_error
+    >>> mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
+    0.5
+    """
+    return _error("mean_absolute_error", y_true, y_pred, sample_weight, multioutput, np.absolute)
+
+
+def r2_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+    force_finite: bool = True,
+) -> Any:
+    """Compute the coefficient of determination, as scikit-learn's `r2_score`.
+
+    Targets are constant when they are equal, whatever their mean is rounded to.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight
+        As for `mean_squared_error`.
+    multioutput : {"uniform_average", "raw_values", "variance_weighted"}, None or array-like of shape (n_outputs,)
+        The mean over outputs (None too), the value of each, the mean by the variance of the targets, or the weights of
+        a mean.
+    force_finite : bool
+        Where targets are constant give 1 for perfect predictions, 0 for others; not NaN and -inf.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are fewer than two rows; the value is NaN.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import r2_score
+    >>> r2_score([1, 2, 3, 4], [1, 2, 3, 5])
+    0.8
+    """
+    check.check_parameters(
+        "r2_score",
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        multioutput=(multioutput, check.MULTIOUTPUT_OR_VARIANCE),
+        force_finite=(force_finite, check.FLAG),
+    )
+    outputs = check.as_outputs(y_true, y_pred, sample_weight)
+    means = check.as_output_weights(multioutput, outputs.n_outputs)
+    squares, variances = _squares_and_variances(outputs)
+    if outputs.n_samples < 2:
+        check.warn_ill_defined(FEW_SAMPLES)
+        return math.nan
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = 1 - squares / variances
+    if force_finite:
+        values = np.where(variances != 0, values, np.where(squares != 0, 0.0, 1.0))
+    if isinstance(multioutput, str) and multioutput == "variance_weighted" and variances.any():
+        means = variances
+    return _over_outputs(values, multioutput, means)
+
+
+def _error(
+    metric: str,
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    multioutput: Any,
+    size: Any = np.square,
+    root: bool = False,
+) -> Any:
+    """Give the mean size of an output's errors, or its root, of each output or over them."""
+    check.check_parameters(
+        metric, sample_weight=(sample_weight, check.ARRAY_OR_NONE), multioutput=(multioutput, check.MULTIOUTPUT)
+    )
+    outputs = check.as_outputs(y_true, y_pred, sample_weight)
+    weights = check.as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
+    (means,) = _means(outputs, _errors(outputs, size))
+    return _over_outputs(np.sqrt(means) if root else means, multioutput, weights)
+
+
+def _errors(outputs: check.Outputs, size: Any) -> Term:
+    """Write the sizes of the errors of some rows."""
+
+    def errors(rows: slice, out: Floats) -> None:
+        size(np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64), out=out)
+
+    return errors
+
+
+def _squares_and_variances(outputs: check.Outputs) -> tuple[Floats, Floats]:
+    """Give the mean squared error and the variance of the targets of each output: zero exactly if they are constant."""
+    kept = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
+    first = np.atleast_1d(outputs.true[kept]).astype(np.float64)
+    squares, middle = _means(outputs, _errors(outputs, np.square), _deviations(outputs, first, np.positive))
+    (variances,) = _means(outputs, _deviations(outputs, first + middle, np.square))
+    return squares, variances
+
+
+def _deviations(outputs: check.Outputs, origin: Floats, size: Any) -> Term:
+    """Write the targets of some rows less an origin for each output."""
+    # As many rows of it as are read together: NumPy then subtracts all in one loop, not a short one for each row.
+    origins = origin if outputs.true.ndim == 1 else np.tile(origin, (_rows_together(outputs), 1))
+
+    def deviations(rows: slice, out: Floats) -> None:
+        size(np.subtract(outputs.true[rows], origins[: len(out)], out=out, dtype=np.float64), out=out)
+
+    return deviations
+
+
+def _rows_together(outputs: check.Outputs) -> int:
+    return max(min(BLOCK // outputs.n_outputs, outputs.n_samples), 1)
+
+
+def _means(outputs: check.Outputs, *terms: Term) -> list[Floats]:
+    """Give the mean over all rows of each column of each term; raise where a number is not finite."""
+    weights = outputs.weights
+    step = _rows_together(outputs)
+
+    def sums(part: slice, space: Floats) -> list[Any]:
+        totals: list[Any] = [0.0] * len(terms)
+        for start in range(part.start, part.stop, step):
+            rows = slice(start, min(start + step, part.stop))
+            out = space[: rows.stop - start]
+            for i, term in enumerate(terms):
+                term(rows, out)
+                totals[i] = totals[i] + _sum(out, None if weights is None else weights[rows])
+        return totals
+
+    def workspace() -> Floats:
+        return np.empty((step, *outputs.true.shape[1:]))
+
+    parts = chunks(outputs.n_samples)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = run(sums, parts, workspace=workspace) if len(parts) > 1 else [sums(parts[0], workspace())]
+        total = outputs.n_samples if weights is None else weights.sum()
+        means = [np.atleast_1d(sum(each) / total) for each in zip(*found, strict=True)]
+    if not all(np.isfinite(each).all() for each in means):
+        check.raise_not_numbers(outputs.true, outputs.predicted)
+    return means
+
+
+def _sum(block: Floats, weights: Floats | None) -> Any:
+    """Sum each column."""
+    if block.ndim == 2:  # a product: sums over short rows are far slower
+        return (np.ones(len(block)) if weights is None else weights) @ block
+    return block.sum() if weights is None else np.multiply(block, weights, out=block).sum()
+
+
+def _over_outputs(values: Floats, multioutput: Any, weights: NDArray[Any] | None) -> Any:
+    """Give the values of outputs, or their mean."""
+    if isinstance(multioutput, str) and multioutput == "raw_values":
+        return values
+    return float(values[0] if values.size == 1 else np.average(values, weights=weights))
