@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 
-__all__ = ["blocks_of", "distinct", "groups_of"]
+__all__ = ["blocks_of", "distinct", "groups_of", "numbered", "rows_of"]
 
 MOST_BLOCKS = 1000
 
@@ -25,17 +25,28 @@ def distinct(shown: str, column: NDArray[Any]) -> list[Any]:
 
 def blocks_of(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
     """Give each value of a column, ascending, and its rows; messages call the column `shown`."""
-    values = distinct(shown, column)
+    values, codes = numbered(shown, column)
     if len(values) > MOST_BLOCKS:
         raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
+    return list(zip(values, rows_of(codes, len(values)), strict=True))
+
+
+def numbered(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Give a column's values, ascending, and the place of each row's among them."""
+    values = distinct(shown, column)
     if column.dtype.kind == "O":
         place = {value: k for k, value in enumerate(values)}
-        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=column.size)
+        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.intp, count=column.size)
     else:
         codes = np.searchsorted(np.asarray(values, dtype=column.dtype), column)
+    return values, codes
+
+
+def rows_of(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
+    """Give the rows of each value, ascending."""
     order = np.argsort(codes, kind="stable")
-    stops = np.cumsum(np.bincount(codes, minlength=len(values)))
-    return list(zip(values, np.split(order, stops[:-1]), strict=True))
+    stops = np.cumsum(np.bincount(codes, minlength=n_values))
+    return np.split(order, stops[:-1])
 
 
 def groups_of(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:

@@ -31,6 +31,7 @@ EPILOG = """\
 examples:
   fastevals report --by fold
   fastevals report scores.parquet --label churned --score model_a --score model_b --cost-fp 1 --cost-fn 50
+  fastevals report clicks.parquet --label clicked --score model_a --score model_b --by user
 
 Left of the bar are measures of the ranking, right of it those of the confusion matrix at a threshold. By default each
 model has the threshold of its best F1, or of the least expected cost where costs or a prior are given; then the report
@@ -43,6 +44,13 @@ rows is chosen anew in each replicate. Those of differences hold for all pairs o
 likewise (max-T). Rows that belong together need --group. Above 2,000,000 rows (of a block) they are DeLong's, of AUC
 alone, unless --resamples is given. The same --seed gives the same report. JSON also has the differences of what is
 asked of probabilities.
+
+--by COLUMN measures the rows of each value of a column by themselves: fold, train/test, site, user, query. The report
+begins with the means of the values over these, weighted by rows (by --weight where given), DeLong's interval of the
+mean AUC, the plain mean, and the values with the lowest and the highest AUC. Up to 100 values have a block each. Of
+more, such as users, there are no blocks, thresholds and pictures, but a table of the lowest and the highest AUCs; JSON
+has AUC (with its interval) and AP of every value. DeLong's intervals need two rows of each class in each value, and
+weights that are whole numbers; they say how sure the mean of these values is, not of others drawn like them.
 
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
@@ -62,7 +70,7 @@ def add_options(parser: Parser) -> None:
     add("--label", metavar="L", help="column of the true class")
     add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
     add("--weight", metavar="W", help="column of row weights")
-    add("--by", metavar="COLUMN", help="a block for each value of this column, such as fold or train/test")
+    add("--by", metavar="COLUMN", help="means over this column's values, and a block each up to 100 of them")
     add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
     add("--threshold", metavar="T", type=number, help="predict positive where score >= T")
     add("--best", metavar="METRIC", help="or at each model's best threshold by f1, matthews, informedness, ...")

@@ -10,7 +10,7 @@ from fastevals.show.report.intervals import BCA, DELONG, RANKING_COLUMNS, Differ
 from fastevals.show.report.parts import Block, Model, Report
 from fastevals.show.words import digits, place, printable, probability, title
 
-__all__ = ["cautions", "compared_columns", "difference_rows", "end_rows", "how_made"]
+__all__ = ["cautions", "compared_columns", "difference_rows", "end_labels", "end_rows", "how_made"]
 
 ROUGH = 30  # rows of a class, or groups, below which intervals are
 
@@ -46,13 +46,14 @@ def end_rows(report: Report, block: Block, model: Model, columns: Sequence[str])
     if report.plan is None or not any(name in found for name in columns):
         return []
     rows = []
-    for end, said in enumerate(_end_labels(report.plan.confidence)):
+    for end, said in enumerate(end_labels(report.plan.confidence)):
         cells = [f"{digits(found[name][end])} " if name in found else _aside(name) for name in columns]
         rows.append([said, *cells])
     return rows
 
 
-def _end_labels(confidence: float) -> tuple[str, str]:
+def end_labels(confidence: float) -> tuple[str, str]:
+    """Give what stands before the ends of intervals."""
     low = f" {100 * confidence:.6g} % from"
     return low, "to".rjust(len(low))
 
@@ -74,7 +75,7 @@ def difference_rows(report: Report, block: Block, columns: Sequence[str]) -> lis
     """Give the rows of the table of differences, the heading first; or none."""
     if report.plan is None or block.intervals is None or not block.intervals.differences:
         return []
-    low, high = _end_labels(report.plan.confidence)
+    low, high = end_labels(report.plan.confidence)
     shown: list[tuple[str, Callable[[Difference], str]]] = [
         ("", lambda each: digits(each.value)),
         (low, lambda each: digits(each.interval.low)),

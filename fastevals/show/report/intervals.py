@@ -22,6 +22,7 @@ from fastevals.measure.registry import METRICS
 from fastevals.measure.results import Interval
 
 __all__ = [
+    "AUC",
     "BCA",
     "CELLS_COLUMNS",
     "DELONG",

@@ -7,7 +7,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastevals import __version__
+from fastevals.measure.many.groups_result import GroupedMetric
 from fastevals.measure.results import Interval
 from fastevals.show.report.interval_tables import cautions
 from fastevals.show.report.intervals import (
@@ -20,6 +24,8 @@ from fastevals.show.report.intervals import (
     cells_columns,
 )
 from fastevals.show.report.parts import Block, Model, Report
+from fastevals.show.report.value_tables import over_cautions
+from fastevals.show.report.values import OverValues, extreme
 from fastevals.show.words import json_number
 
 __all__ = ["to_json"]
@@ -38,9 +44,10 @@ def to_json(report: Report, data: str) -> str:
     Returns
     -------
     str
-        Indented lines, the last with a line end.
+        Indented lines, the last with a line end; one line where there are arrays over many values.
     """
-    return json.dumps(_values(report, data), indent=2, allow_nan=False) + "\n"
+    indent = 2 if report.blocks else None  # with it a million numbers take seconds, and a line each
+    return json.dumps(_values(report, data), indent=indent, allow_nan=False) + "\n"
 
 
 def _values(report: Report, data: str) -> dict[str, Any]:
@@ -55,6 +62,7 @@ def _values(report: Report, data: str) -> dict[str, Any]:
         "operating_point": point,
         "costs": report.costs,
         "intervals": _plan(report),
+        "over": None if report.over is None else _over(report, report.over),
         "blocks": [_block(report, block) for block in report.blocks],
     }
 
@@ -73,6 +81,47 @@ def _plan(report: Report) -> dict[str, Any] | None:
         "group": report.roles.group,
         "delong_above": plan.most_bootstrapped,
     }
+
+
+def _over(report: Report, over: OverValues) -> dict[str, Any]:
+    """Give what there is over the values: numbers of each as arrays, in the order of the values."""
+    n_samples, n_positives, weights = map(_listed, over.counts)
+    method = DELONG if over.why_none is None else None
+    return {
+        "values": over.values,
+        "n_samples": n_samples,
+        "n_positives": n_positives,
+        "total_weights": None if report.roles.weight is None else weights,
+        "models": [
+            {"name": name, "metrics": {metric: _over_metric(each, over) for metric, each in found.items()}}
+            for name, found in over.metrics.items()
+        ],
+        "intervals": None if report.plan is None else {"method": method, "notes": over_cautions(report)},
+    }
+
+
+def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "mean": json_number(metric.mean),
+        "interval": _ends(metric.mean_confidence_interval),
+        "macro_mean": json_number(metric.macro_mean),
+        "n_undefined": metric.n_undefined,
+    }
+    for name, sign in (("lowest", 1), ("highest", -1)):
+        end = extreme(metric, sign)
+        told[name] = end and {"metric": end.metric, "value": over.values[end.place], "n_values": end.n_values}
+    told["of_values"] = _listed(metric.values)
+    if metric.confidence_intervals is not None:
+        told["intervals"] = _listed(metric.confidence_intervals)
+    return told
+
+
+def _listed(array: NDArray[Any]) -> list[Any]:
+    """Give an array's numbers, or pairs of them; NaN is null."""
+    found: list[Any] = array.tolist()
+    for k in np.flatnonzero(np.isnan(array if array.ndim == 1 else array[:, 0])).tolist():
+        found[k] = None
+    return found
 
 
 def _block(report: Report, block: Block) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +16,10 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
-from fastevals.show.blocks import blocks_of, distinct, groups_of
+from fastevals.show.blocks import distinct, groups_of, numbered, rows_of
 from fastevals.show.report.intervals import Rows, as_plan, asked_metrics, intervals_of
 from fastevals.show.report.parts import Block, Model, Report, Roles
+from fastevals.show.report.values import over_values
 
 __all__ = ["build_report"]
 
@@ -39,7 +40,7 @@ def build_report(
     progress: bool = False,
     blocks_with_counts: int = 0,
 ) -> Report:
-    """Measure each model in each block.
+    """Measure each model in each block, and over all values of the --by column.
 
     Parameters
     ----------
@@ -95,14 +96,21 @@ def build_report(
     positive, found = _positives(shown[roles.label], columns[roles.label], pos_label)
     scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
     weights = None if roles.weight is None else check.as_weights(shown[roles.weight], columns[roles.weight])
-    kept = None if weights is None or weights.all() else weights != 0
     groups = None if roles.group is None else groups_of(shown[roles.group], columns[roles.group])
     asked = asked_metrics(best, threshold, costs)
+    rows = Rows(positive, scores, weights, groups)
+    values, codes = ([None], None) if roles.by is None else numbered(shown[roles.by], columns[roles.by])
+    if weights is not None and not weights.all():
+        rows = rows.take(weights != 0)
+        if codes is not None:
+            left, codes = np.unique(codes[weights != 0], return_inverse=True)
+            values = [values[k] for k in left.tolist()]
+    over = None if codes is None or len(values) < 2 else over_values(values, codes, rows, plan)
     blocks: list[Block] = []
-    for value, rows in _rows_of_blocks(roles.by and shown[roles.by], columns.get(roles.by or ""), kept):
+    for value, places in _places(values, codes) if over is None or over.has_blocks else ():
+        some = rows.take(places)
         rankings = {
-            name: Ranking(positive[rows], array[rows], sample_weight=None if weights is None else weights[rows])
-            for name, array in scores.items()
+            name: Ranking(some.positive, array, sample_weight=some.weights) for name, array in some.scores.items()
         }
         models = tuple(_model(name, ranking, threshold, best, costs or {}) for name, ranking in rankings.items())
         if len(blocks) < blocks_with_counts:
@@ -111,11 +119,10 @@ def build_report(
         if plan is not None:
             there = {name: not all(math.isnan(model.metrics[name]) for model in models) for name in asked}
             defined = {name: each for name, each in asked.items() if there[name]}
-            some = Rows(positive, scores, weights, groups).take(rows)
             block = replace(block, intervals=intervals_of(plan, defined, some, progress=progress))
         blocks.append(block)
-    n_weightless = 0 if kept is None else int(np.count_nonzero(~kept))
-    return Report(roles, found, best, threshold, costs, n_weightless, tuple(blocks), plan)
+    n_weightless = positive.size - rows.positive.size
+    return Report(roles, found, best, threshold, costs, n_weightless, tuple(blocks), plan, over)
 
 
 # Options and columns ----------------------------------------------------------------------------------------------
@@ -166,17 +173,11 @@ def _scores(shown: str, values: NDArray[Any]) -> NDArray[Any]:
     return scores
 
 
-def _rows_of_blocks(
-    shown: str | None, column: NDArray[Any] | None, kept: NDArray[np.bool_] | None
-) -> Iterator[tuple[Any, Any]]:
-    """Give each value of the --by column and an index of its rows; None and all rows where there is none."""
-    if shown is None or column is None:
-        yield None, slice(None) if kept is None else kept
-        return
-    for value, rows in blocks_of(shown, column):
-        some = rows if kept is None else rows[kept[rows]]
-        if some.size:
-            yield value, some
+def _places(values: list[Any], codes: NDArray[np.intp] | None) -> list[tuple[Any, Any]]:
+    """Give each block's value and an index of its rows."""
+    if codes is None:
+        return [(values[0], slice(None))]
+    return list(zip(values, rows_of(codes, len(values)), strict=True))
 
 
 # Numbers ----------------------------------------------------------------------------------------------------------

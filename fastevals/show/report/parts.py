@@ -9,6 +9,7 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.results import Interval
 from fastevals.show.files import check_one_role
 from fastevals.show.report.intervals import Intervals, Plan
+from fastevals.show.report.values import OverValues
 
 __all__ = ["Block", "Model", "Report", "Roles"]
 
@@ -134,9 +135,11 @@ class Report:
     n_weightless : int
         Rows of weight zero, left out.
     blocks : tuple of Block
-        By ascending value.
+        By ascending value; none where there are too many.
     plan : Plan or None
         How their intervals were made; None where none are wanted.
+    over : OverValues or None
+        What there is over the values of the --by column, where it has two or more.
     """
 
     roles: Roles
@@ -147,6 +150,7 @@ class Report:
     n_weightless: int
     blocks: tuple[Block, ...]
     plan: Plan | None = None
+    over: OverValues | None = field(default=None, compare=False)
 
     def to_text(self, data: str) -> str:
         """Give the report as text to read; `data` says where the columns are from."""

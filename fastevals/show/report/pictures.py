@@ -13,6 +13,7 @@ from fastevals.show import plots
 from fastevals.show.output import Picture, draw_blocks
 from fastevals.show.plots import style
 from fastevals.show.report.parts import Block, Report
+from fastevals.show.words import printable
 
 __all__ = ["draw_report"]
 
@@ -74,6 +75,9 @@ def draw_report(report: Report, folder: Path) -> str:
     OSError
         If a file can't be written.
     """
+    if not report.blocks:  # those of an earlier run go all the same
+        draw_blocks(folder, CURVES, report.roles.by, (), lambda _: ())
+        return f"no pictures (more values of {printable(str(report.roles.by))} than have a block each)"
     values = [block.value for block in report.blocks]
     return draw_blocks(folder, CURVES, report.roles.by, values, lambda k: _pictures(report.blocks[k], report.costs))
 

@@ -11,13 +11,15 @@ from fastevals.measure.results import Interval
 from fastevals.show.report.interval_tables import cautions, compared_columns, difference_rows, end_rows, how_made
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, cells_columns
 from fastevals.show.report.parts import Block, Model, Report
+from fastevals.show.report.value_tables import over_lines
+from fastevals.show.report.values import MOST_BLOCKS
 from fastevals.show.words import WIDTH, aligned, digits, label, place, printable, title
 
 __all__ = ["to_text"]
 
 
 def to_text(report: Report, data: str) -> str:
-    """Give a report as text: what was asked, then a table a block with a row a model.
+    """Give a report as text: what was asked, what there is over the values, then a table a block with a row a model.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ def to_text(report: Report, data: str) -> str:
         aligned([_prior_rows(block) for block in report.blocks]),
         aligned([difference_rows(report, block, compared) for block in report.blocks]),
     ]
-    lines = [f"fastevals report: {printable(data)}", *_header(report)]
+    lines = [f"fastevals report: {printable(data)}", *_header(report), *over_lines(report)]
     for block, rows, *others in zip(report.blocks, tables, *more, strict=True):
         lines.append("")
         if report.roles.by is not None:
@@ -59,6 +61,28 @@ def _header(report: Report) -> list[str]:
         words["weight"] = printable(report.roles.weight) + left_out
     if report.roles.by is None:
         words["in all"] = _rows_and_classes(report.blocks[0])
+    elif not report.blocks and report.over is not None:
+        words["by"] = (
+            f"{printable(report.roles.by)}, above {MOST_BLOCKS} values: no block or picture of each, "
+            "but measures of the ranking over all values, which JSON has one by one"
+        )
+        n_samples, n_positives, _ = report.over.counts
+        words["in all"] = f"{n_samples.sum()} rows, {n_positives.sum()} positive"
+    if report.blocks:
+        words |= _of_thresholds(report)
+    intervals = how_made(report)
+    if intervals:
+        words["intervals"] = intervals
+    if len(report.roles.scores) > 1:
+        words["*"] = "the best of its column"
+    lines = []
+    for name, said in words.items():
+        lines += textwrap.wrap(said, WIDTH, initial_indent=f"{name:11}", subsequent_indent=" " * 11)
+    return lines
+
+
+def _of_thresholds(report: Report) -> dict[str, str]:
+    words = {}
     if report.costs is not None:
         words["costs"] = f"{report.costs['cost_fp']:g} a false positive, {report.costs['cost_fn']:g} a false negative"
         if "prior" in report.costs:
@@ -72,15 +96,7 @@ def _header(report: Report) -> list[str]:
             f"{direction} {METRICS[report.best].title} of each {each}, chosen on the rows it is judged on: "
             "what stands right of the bar looks better than it is"
         )
-    intervals = how_made(report)
-    if intervals:
-        words["intervals"] = intervals
-    if len(report.roles.scores) > 1:
-        words["*"] = "the best of its column"
-    lines = []
-    for name, said in words.items():
-        lines += textwrap.wrap(said, WIDTH, initial_indent=f"{name:11}", subsequent_indent=" " * 11)
-    return lines
+    return words
 
 
 def _rows_and_classes(block: Block) -> str:

@@ -1,0 +1,114 @@
+"""Metrics over the values of the --by column: of each value by itself, and their means."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import _validation as check
+from fastevals.infer.many.groups import grouped_auc
+from fastevals.infer.many.groups_metrics import grouped_metrics
+from fastevals.measure.many.groups_result import GroupedMetric
+from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, Plan, Rows
+
+__all__ = ["Extreme", "OverValues", "extreme", "over_values"]
+
+MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
+OF_MANY = (AUC, "average_precision")  # of all values at once; others take a call for each
+EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OverValues:
+    """What there is of all values.
+
+    Attributes
+    ----------
+    values : list
+        Those that have rows of weight above zero, ascending.
+    metrics : dict of str to dict of str to GroupedMetric
+        By model and metric, over the values; AUC with DeLong's intervals unless there are none.
+    has_blocks : bool
+        Whether each value has a block too.
+    why_none : str or None
+        Says why there are no intervals; None where there are, and empty where none are wanted.
+    """
+
+    values: list[Any]
+    metrics: dict[str, dict[str, GroupedMetric]]
+    has_blocks: bool
+    why_none: str | None
+
+    @property
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Rows, positive ones and the weight of each value."""
+        auc = next(iter(self.metrics.values()))[AUC]
+        assert auc.n_positives is not None
+        return auc.n_samples, auc.n_positives, auc.weights
+
+
+class Extreme(NamedTuple):
+    """The lowest or highest of a metric, the place of the --by value that has it (with most rows), and how many do."""
+
+    metric: float
+    place: int
+    n_values: int
+
+
+def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan: Plan | None) -> OverValues:
+    """Measure the rows of each value.
+
+    Parameters
+    ----------
+    values : sequence
+        Those of the --by column, ascending; each has rows.
+    codes : ndarray of shape (n_rows,)
+        The place of each row's value.
+    rows : Rows
+        The rows, of weight above zero.
+    plan : Plan or None
+        With the level of intervals; None where none are wanted.
+
+    Returns
+    -------
+    OverValues
+        All metrics of rankings that tables show where there are few values, AUC and average precision where many.
+    """
+    has_blocks = len(values) <= MOST_BLOCKS
+    why_none = "" if plan is None else _why_none(rows)
+    how: dict[str, Any] = {"sample_weight": rows.weights}
+    of_auc = how if plan is None or why_none else {**how, "interval": "delong", "confidence_level": plan.confidence}
+    others = [name for name in (RANKING_COLUMNS if has_blocks else OF_MANY) if name != AUC]
+    metrics = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # notes say it
+        for name, scores in rows.scores.items():
+            auc = grouped_auc(rows.positive, scores, codes, **of_auc)
+            metrics[name] = {AUC: auc, **grouped_metrics(rows.positive, scores, codes, others, **how)}
+    return OverValues(list(values), metrics, has_blocks, why_none)
+
+
+def _why_none(rows: Rows) -> str | None:
+    if rows.groups is not None:
+        return "DeLong's don't hold for rows in groups"
+    if rows.weights is not None:
+        if (rows.weights != np.trunc(rows.weights)).any():
+            return "DeLong's don't hold with weights that are not whole numbers"
+        if rows.weights.sum() > EXACT:
+            return "DeLong's don't hold with weights that add up to more than 2**53"
+    return None
+
+
+def extreme(metric: GroupedMetric, sign: int) -> Extreme | None:
+    """Give the lowest value (sign 1) or the highest (-1); None where all are undefined."""
+    signed = sign * metric.values
+    if metric.n_undefined == len(metric):
+        return None
+    there = np.flatnonzero(signed == np.nanmin(signed))
+    place = int(there[np.argmax(metric.weights[there])])
+    return Extreme(float(metric.values[place]), place, there.size)

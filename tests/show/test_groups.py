@@ -1,0 +1,301 @@
+"""The part of a report over the values of --by: means, extremes, and what there is of many values."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fastevals import Ranking, delong, grouped_auc, grouped_metrics
+from fastevals.datasets import load_digits_eight
+from fastevals.show.report import intervals, numbers, values
+from tests.show.test_cli import report, report_json, strict_json, write
+from tests.show.test_intervals import quietly, table
+
+MODELS = ("logistic", "naive_bayes", "random_forest")
+RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]
+TWO = ("--label", "y", "--score", "a", "--score", "b")
+
+
+@pytest.fixture(autouse=True)
+def _no_bootstrap(monkeypatch):
+    """Make no intervals of blocks; test_intervals.py looks at them."""
+    monkeypatch.setattr(numbers, "intervals_of", lambda *_, **__: intervals.Intervals())
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Make the five folds of the embedded data many."""
+    monkeypatch.setattr(values, "MOST_BLOCKS", 4)
+
+
+def users(n_users=150, n_rows=1500, seed=0):
+    """Give rows of users, in no order; some have one class, or one row."""
+    rng = np.random.default_rng(seed)
+    user = np.minimum(rng.integers(0, n_users, n_rows), rng.integers(0, n_users, n_rows))
+    y = (rng.random(n_rows) < 0.4).astype(int)
+    a, b = (np.round(rng.normal(size=n_rows) + shift * y, 1) for shift in (1, 0.5))
+    return {"y": y, "a": a, "b": b, "w": rng.integers(0, 4, n_rows), "user": np.array([f"u{k:03d}" for k in user])}
+
+
+def csv(folder, columns):
+    rows = "".join(",".join(map(str, row)) + "\n" for row in zip(*columns.values(), strict=True))
+    return write(folder, "rows.csv", ",".join(columns) + "\n" + rows)
+
+
+def over(capsys, *arguments):
+    return report_json(capsys, *arguments)["over"]
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+# Few values -------------------------------------------------------------------------------------------------------
+
+
+def test_means_are_those_of_the_calls_by_group(capsys):
+    columns = load_digits_eight()
+    told = report_json(capsys, "--by", "fold", "--confidence", "0.9")
+    found = told["over"]
+    assert found["values"] == [0, 1, 2, 3, 4]
+    assert found["intervals"] == {"method": "DeLong", "notes": []}
+    assert found["n_samples"] == [block["n_samples"] for block in told["blocks"]]
+    assert found["n_positives"] == [block["n_positives"] for block in told["blocks"]]
+    assert found["total_weights"] is None
+    assert [model["name"] for model in found["models"]] == list(MODELS)
+    for k, model in enumerate(found["models"]):
+        given = (columns["label"], columns[model["name"]], columns["fold"])
+        expected = {**grouped_metrics(*given, RANKING)}
+        auc = expected["roc_auc"] = grouped_auc(*given, interval="delong", confidence_level=0.9)
+        assert list(model["metrics"]) == RANKING
+        for name, metric in model["metrics"].items():
+            assert (metric["mean"], metric["macro_mean"]) == (expected[name].mean, expected[name].macro_mean)
+            of_blocks = [block["models"][k]["metrics"][name] for block in told["blocks"]]
+            assert metric["of_values"] == pytest.approx(of_blocks, rel=0 if name == "roc_auc" else 1e-14)
+            assert metric["n_undefined"] == 0
+            best = max(metric["of_values"])
+            places = [k for k, value in enumerate(metric["of_values"]) if value == best]
+            assert (metric["highest"]["metric"], metric["highest"]["n_values"]) == (best, len(places))
+            assert metric["highest"]["value"] in places
+            assert metric["interval"] == (list(auc.mean_confidence_interval) if name == "roc_auc" else None)
+        assert model["metrics"]["roc_auc"]["intervals"] == auc.confidence_intervals.tolist()
+
+
+def test_text_begins_with_the_means(capsys):
+    lines = report(capsys, "--by", "fold").splitlines()
+    start = lines.index(
+        "over 5 values of fold: means weighted by rows; DeLong's intervals, of these values and no others"
+    )
+    assert start < lines.index("fold = 0: 360 rows, 35 positive (9.72 %)")
+    rows = [line.split() for line in lines[start + 1 : start + 11]]
+    assert rows[0] == ["mean", "AUC", "AP", "PR", "AUC", "EER", "BEP", "KS"]
+    columns = load_digits_eight()
+    auc = grouped_auc(columns["label"], columns["random_forest"], columns["fold"], interval="delong")
+    assert rows[7][:2] == ["random_forest", f"{auc.mean:.4f}*"]
+    ends = [f"{end:.4f}" for end in auc.mean_confidence_interval]
+    assert rows[8:10] == [["95", "%", "from", ends[0]], ["to", ends[1]]]
+    (row,) = (line.split() for line in table("\n".join(lines), "AUC  ") if line.startswith("random_forest"))
+    low, high = auc.values.min(), auc.values.max()
+    assert row == [
+        "random_forest", f"{auc.macro_mean:.4f}", "0", f"{low:.4f}", str(auc.values.argmin()),
+        f"{high:.4f}", str(auc.values.argmax()),
+    ]  # fmt: skip
+    assert max(map(len, lines)) <= 120
+
+
+def test_one_value_has_no_mean(capsys, tmp_path):
+    file = write(tmp_path, "one.csv", "y,a,b,w,g\n0,1,2,1,x\n1,2,1,1,x\n1,2,1,0,z\n0,2,1,0,z\n")
+    assert over(capsys, file, *TWO, "--by", "g", "--weight", "w") is None
+    assert "over " not in report(capsys, file, *TWO, "--by", "g", "--weight", "w").split("\n\n", 1)[1]
+    assert over(capsys, file, *TWO) is None
+    assert over(capsys, file, *TWO, "--by", "g")["values"] == ["x", "z"]
+
+
+def test_equal_extremes_are_counted(capsys, tmp_path):
+    rows = "".join(f"{k % 2},{k % 2},0,{k // part}\n" for part in (10,) for k in range(44))
+    file = write(tmp_path, "same.csv", "y,a,b,g\n" + rows)
+    auc = over(capsys, file, *TWO, "--by", "g")["models"][0]["metrics"]["roc_auc"]
+    assert auc["lowest"] == auc["highest"] == {"metric": 1.0, "value": 0, "n_values": 5}
+    text = report(capsys, file, *TWO, "--by", "g")
+    assert "0 and 4 more" in text
+    assert "no width, which says nothing of how sure, of the intervals of AUC of up to 5 values" in words(text)
+
+
+def test_without_intervals(capsys):
+    text = report(capsys, "--by", "fold", "--resamples", "0")
+    assert "over 5 values of fold: means weighted by rows\n" in text
+    assert "95 %" not in text
+    found = over(capsys, "--by", "fold", "--resamples", "0")
+    assert found["intervals"] is None
+    assert found["models"][0]["metrics"]["roc_auc"]["interval"] is None
+
+
+# Weights and groups -----------------------------------------------------------------------------------------------
+
+
+def test_whole_weights_are_repeated_rows(capsys, tmp_path):
+    columns = users(n_users=6)
+    weighted = over(capsys, csv(tmp_path, columns), *TWO, "--by", "user", "--weight", "w")
+    again = {name: np.repeat(each, columns["w"]) for name, each in columns.items()}
+    repeated = over(capsys, csv(tmp_path, again), *TWO, "--by", "user")
+    assert weighted["total_weights"] == repeated["n_samples"]
+    for one, other in zip(weighted["models"], repeated["models"], strict=True):
+        for name in ("roc_auc", "average_precision"):
+            for what in ("mean", "macro_mean", "of_values"):
+                assert one["metrics"][name][what] == pytest.approx(other["metrics"][name][what], rel=1e-12)
+        assert one["metrics"]["roc_auc"]["interval"] == pytest.approx(other["metrics"]["roc_auc"]["interval"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        (("--weight", "half"), "with weights that are not whole numbers"),
+        (("--weight", "huge"), "with weights that add up to more than 2**53"),
+        (("--group", "w"), "for rows in groups"),
+    ],
+)
+def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, why):
+    columns = users(n_users=120)
+    columns |= {"half": columns["w"] + 0.5, "huge": columns["w"] * 2**44 + 1}
+    arguments = (csv(tmp_path, columns), *TWO, "--by", "user", *option)
+    text = report(capsys, *arguments)
+    assert f"! : no interval over values of user: DeLong's don't hold {why}\n" in text
+    assert "95 %" not in text
+    found = over(capsys, *arguments)
+    assert found["intervals"] == {
+        "method": None, "notes": [f"no interval over values of user: DeLong's don't hold {why}"]
+    }  # fmt: skip
+    assert found["models"][0]["metrics"]["roc_auc"]["interval"] is None
+    assert "intervals" not in found["models"][0]["metrics"]["roc_auc"]
+
+
+# Many values ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_many_values_one_by_one(capsys, tmp_path, weight):
+    columns = users()
+    told = report_json(
+        capsys, csv(tmp_path, columns), *TWO, "--by", "user", *(() if weight is None else ("--weight", weight))
+    )
+    kept = np.ones(columns["y"].size, dtype=bool) if weight is None else columns["w"] > 0
+    weights = np.ones(kept.size) if weight is None else columns["w"]
+    found = told["over"]
+    assert told["blocks"] == []
+    assert found["values"] == np.unique(columns["user"][kept]).tolist()
+    for model in found["models"]:
+        auc, precision = (model["metrics"][name] for name in ("roc_auc", "average_precision"))
+        total = of_all = 0.0
+        for k, user in enumerate(found["values"]):
+            rows = kept & (columns["user"] == user)
+            given = columns["y"][rows], columns[model["name"]][rows]
+            ranking = Ranking(*given, sample_weight=weights[rows])
+            assert (found["n_samples"][k], found["n_positives"][k]) == (ranking.n_samples, ranking.n_positives)
+            if not 0 < ranking.n_positives < ranking.n_samples:
+                assert auc["of_values"][k] is auc["intervals"][k] is None
+                continue
+            assert auc["of_values"][k] == pytest.approx(ranking.roc_auc(), rel=1e-14)
+            assert precision["of_values"][k] == pytest.approx(ranking.average_precision(), rel=1e-14)
+            total += weights[rows].sum()
+            of_all += weights[rows].sum() * ranking.roc_auc()
+            if weight is None and auc["intervals"][k] is not None:
+                ends = quietly(quietly(delong, *given).confidence_interval)
+                assert auc["intervals"][k] == pytest.approx([end.item() for end in ends], abs=1e-12)
+        assert auc["mean"] == pytest.approx(of_all / total, rel=1e-12)
+        defined = [value for value in auc["of_values"] if value is not None]
+        assert auc["n_undefined"] == len(auc["of_values"]) - len(defined)
+        assert (auc["lowest"]["metric"], auc["highest"]["metric"]) == (min(defined), max(defined))
+        assert auc["interval"] is None  # some have both classes, but not two rows of each
+    (note, *_) = found["intervals"]["notes"]
+    assert note.startswith("no interval of the mean AUC: ")
+
+
+def test_lowest_and_highest(capsys, tmp_path):
+    columns = users()
+    arguments = (csv(tmp_path, columns), *TWO, "--by", "user")
+    text, found = report(capsys, *arguments), over(capsys, *arguments)
+    assert "threshold" not in text
+    assert "\nin all     1500 rows, " in text
+    aucs = found["models"][0]["metrics"]["roc_auc"]["of_values"]
+    known = {user: auc for user, auc in zip(found["values"], aucs, strict=True) if auc is not None}
+    for end, expected in (("lowest", sorted(known.values())), ("highest", sorted(known.values(), reverse=True))):
+        heading, *rows = (line.split() for line in table(text, f"user, {end}"))
+        assert " ".join(heading) == f"user, {end} rows positive AUC of a 95 % from to AUC of b"
+        assert [row[3] for row in rows] == [f"{auc:.4f}" for auc in expected[:10]]
+        for user, n_rows, n_positives, auc, low, high, _ in rows:
+            place = found["values"].index(user)
+            assert (int(n_rows), int(n_positives)) == (found["n_samples"][place], found["n_positives"][place])
+            assert auc == f"{known[user]:.4f}"
+            ends = found["models"][0]["metrics"]["roc_auc"]["intervals"][place] or [math.nan] * 2
+            assert [low, high] == ["-" if math.isnan(each) else f"{each:.4f}" for each in ends]
+
+
+@pytest.mark.parametrize("n_defined", [0, 1, 9, 10, 12, 25])
+def test_few_that_are_defined_are_listed_once(capsys, tmp_path, n_defined):
+    rows = "".join(f"{row if k < n_defined else 1},{row * k % 7},{k},u{k}\n" for k in range(101) for row in (0, 1))
+    text = report(capsys, write(tmp_path, "few.csv", "y,a,b,g\n" + rows), *TWO, "--by", "g")
+    listed = []
+    for end in ("lowest", "highest"):
+        if f"\ng, {end}" in text:
+            listed += [line.split()[0] for line in table(text, f"g, {end}")[1:]]
+    assert len(listed) == len(set(listed)) == min(n_defined, 20)
+    undefined = f"AUC of {101 - n_defined}"
+    assert undefined in words(text)
+
+
+def test_all_of_one_class(capsys, tmp_path):
+    file = write(tmp_path, "one.csv", "y,a,b,g\n" + "".join(f"1,{k},0,{k % 120}\n" for k in range(300)))
+    auc = over(capsys, file, *TWO, "--by", "g")["models"][0]["metrics"]["roc_auc"]
+    assert auc["mean"] is auc["macro_mean"] is auc["interval"] is auc["lowest"] is auc["highest"] is None
+    assert auc["n_undefined"] == 120
+    text = report(capsys, file, *TWO, "--by", "g")
+    assert "- : undefined, and left out of means: AUC of 120 of 120 values, which lack a class\n" in text
+    assert "lowest" in text
+    assert "g, lowest" not in text
+
+
+def test_as_many_models_as_there_is_room_for(capsys, tmp_path):
+    columns = users()
+    y, scores = columns["y"], {f"model number {k}": columns["a"] + k for k in range(9)}
+    value = {"user": np.array([f"{user} whose name is {'long ' * 20}{user}" for user in columns["user"]])}
+    file = csv(tmp_path, {"y": y, **scores, **value})
+    models = [part for name in scores for part in ("--score", name)]
+    text = report(capsys, file, "--label", "y", *models, "--by", "user")
+    assert max(map(len, text.splitlines())) <= 120
+    assert "AUC of model number 1" in text
+    assert "AUC of model number 8" not in text
+
+
+@pytest.mark.usefixtures("many")
+def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
+    told = report_json(capsys, "--by", "fold")
+    assert told["blocks"] == []
+    assert list(told["over"]["models"][0]["metrics"]) == RANKING[:2]
+    (tmp_path / "roc.png").touch()
+    text = report(capsys, "--by", "fold", "--out", tmp_path)
+    assert text.endswith("report.json, report.txt, no pictures (more values of fold than have a block each)\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.txt"]
+    assert strict_json((tmp_path / "report.json").read_text()) == told
+    assert len(table(text, "fold, lowest")) == 6
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "bool", "str"])
+def test_values_of_any_type(capsys, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(values, "MOST_BLOCKS", 1)
+    of_kind = {"int": [-5, 3], "float": [-0.5, 2.5], "bool": ["false", "true"], "str": ["a\tb", "é"]}[kind]
+    columns = users(n_users=1, n_rows=40)
+    columns["by"] = np.array(of_kind * 20, dtype=object)
+    file = csv(tmp_path, columns)
+    found = over(capsys, file, *TWO, "--by", "by")
+    assert found["values"] == ([False, True] if kind == "bool" else of_kind)
+    shown = ["'a\\tb'", "é"] if kind == "str" else list(map(str, of_kind))
+    rows = table(report(capsys, file, *TWO, "--by", "by"), "by, lowest")[1:]
+    assert {row.split()[0] for row in rows} == set(shown)
+
+
+def test_row_order_does_not_matter(capsys, tmp_path):
+    columns = users()
+    order = np.random.default_rng(1).permutation(columns["y"].size)
+    arguments = (*TWO, "--by", "user", "--weight", "w")
+    first = report(capsys, csv(tmp_path, columns), *arguments)
+    assert first == report(capsys, csv(tmp_path, {name: each[order] for name, each in columns.items()}), *arguments)
