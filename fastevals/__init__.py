@@ -18,8 +18,7 @@ if TYPE_CHECKING:
         compare_rankings,
     )
     from fastevals.infer.delong import DelongResult, delong, delong_test, delong_test_unpaired
-    from fastevals.infer.many.groups import grouped_auc
-    from fastevals.infer.many.groups_metrics import MetricsByGroup, grouped_metrics
+    from fastevals.infer.many.groups import MetricsByGroup, grouped_auc, grouped_metrics
     from fastevals.infer.many.models import BatchMetrics, batch_auc, batch_metrics
     from fastevals.infer.proportions import proportion_interval
     from fastevals.infer.results import SignificanceResult
@@ -65,9 +64,9 @@ if TYPE_CHECKING:
         PrecisionRecallCurve,
         RocCurve,
     )
-    from fastevals.measure.folds import PooledRanking, RankingFolds
     from fastevals.measure.many.classes import ClassRankings
-    from fastevals.measure.many.groups_result import GroupedMetric
+    from fastevals.measure.many.folds import PooledRanking, RankingFolds
+    from fastevals.measure.many.groups import GroupedMetric
     from fastevals.measure.many.models import BatchMetric
     from fastevals.measure.probability_metrics import BrierDecomposition
     from fastevals.measure.ranking import Ranking
@@ -122,7 +121,7 @@ _HOMES = {
     "Estimate": "infer.bootstrap",
     "FriedmanResult": "infer.significance.friedman",
     "GainCurve": "measure.curves",
-    "GroupedMetric": "measure.many.groups_result",
+    "GroupedMetric": "measure.many.groups",
     "HoldOut": "split.splitters",
     "Interval": "measure.results",
     "JamesDecomposition": "measure.bias_variance",
@@ -133,17 +132,17 @@ _HOMES = {
     "McNemarPairs": "infer.significance.mcnemar_pairs",
     "McNemarResult": "infer.significance.mcnemar",
     "MetricComparison": "infer.comparison",
-    "MetricsByGroup": "infer.many.groups_metrics",
+    "MetricsByGroup": "infer.many.groups",
     "ModelComparison": "infer.comparison",
     "ModelSelection": "split.selection",
     "OperatingPoint": "measure.results",
     "PairwiseResult": "infer.significance.pairwise",
     "PermutationResult": "infer.significance.permutation",
-    "PooledRanking": "measure.folds",
+    "PooledRanking": "measure.many.folds",
     "PrecisionRecallCurve": "measure.curves",
     "RankComparison": "infer.significance.rank_comparisons",
     "Ranking": "measure.ranking",
-    "RankingFolds": "measure.folds",
+    "RankingFolds": "measure.many.folds",
     "RegressionMetrics": "measure.regression",
     "RocCurve": "measure.curves",
     "SignificanceResult": "infer.results",
@@ -177,7 +176,7 @@ _HOMES = {
     "friedman_test": "infer.significance.friedman",
     "get_num_threads": "_execution",
     "grouped_auc": "infer.many.groups",
-    "grouped_metrics": "infer.many.groups_metrics",
+    "grouped_metrics": "infer.many.groups",
     "learning_curve": "split.curves",
     "mcnemar_test": "infer.significance.mcnemar",
     "mcnemar_test_of_table": "infer.significance.mcnemar",

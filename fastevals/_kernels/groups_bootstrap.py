@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fastevals._kernels.groups_metrics import sum_of, unit_of
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, key_of
 from fastevals._kernels.sorting import sort_keys
@@ -32,6 +33,7 @@ def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows,
     """
     start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
     n_neg, n_pos = middle - start, stop - middle
+    down, up = unit_of(sum_of(weights[start:middle])[0]), unit_of(sum_of(weights[middle:stop])[0])
     below, tied = 0, 0
     for i in range(n_pos):
         if i == 0 or keys[middle + i] != keys[middle + i - 1]:
@@ -48,10 +50,10 @@ def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows,
         negatives, positives, lost = 0.0, 0.0, 0.0
         for i in range(n_neg):
             totals[i] = negatives
-            negatives += times[i] * weights[start + i]
+            negatives += times[i] * (weights[start + i] * down)
         totals[n_neg] = negatives
         for i in range(n_pos):
-            drawn = times[n_neg + i] * weights[middle + i]
+            drawn = times[n_neg + i] * (weights[middle + i] * up)
             positives += drawn
             lost += drawn * ((negatives - totals[belows[i]]) + (negatives - totals[ties[i]]))
         if negatives == 0.0 or positives == 0.0:

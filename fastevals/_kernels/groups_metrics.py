@@ -122,6 +122,16 @@ def spread(keys, weights, start, stop, other, other_stop, share, n, n_other):
 
 
 @kernel
+def share(high, low, total):
+    """Divide a pair by a float that is no less, above zero, as if the pair were rounded once."""
+    unit = unit_of(total)
+    high, low, total = high * unit, low * unit, total * unit
+    first = high / total
+    back, error = product(first, total)
+    return first + ((high - back) - error + low) / total
+
+
+@kernel
 def average_precisions(keys, weights, starts, first, last, values):
     """Write the step-wise average precisions of groups; NaN without positives."""
     for g in range(first, last):
@@ -143,7 +153,7 @@ def average_precisions(keys, weights, starts, first, last, values):
             precision = tp / (tp + fp)
             high, low = add(high, low, gain * precision)
             low += gain_low * precision
-        values[g] = min((high + low) / tp, 1.0) if stop > middle else np.nan
+        values[g] = min(share(high, low, tp), 1.0) if stop > middle else np.nan
 
 
 @kernel

@@ -12,7 +12,8 @@ from fastevals._kernels.partition import key_of
 
 __all__ = ["add_products", "index_keys", "place_rows"]
 
-TRIM = 500  # the outermost 0.2 % of the keys don't stretch the range
+TRIM = 500  # the outermost 0.2 % of the keys may be left out of the range
+NARROW = 256  # of the cells: where fewer than one of so many would hold all other keys, those are left out
 SCAN = 6  # keys compared one by one; a step of more is halved
 LOW_BITS = np.int64(2**32 - 1)
 
@@ -24,6 +25,15 @@ def offset_of(key, low, high):
 
 
 @kernel
+def shift_to(span, n_cells):
+    """Shift that takes a span to less than `n_cells`."""
+    shift = np.uint64(0)
+    while (span >> shift) >= n_cells:
+        shift += np.uint64(1)
+    return shift
+
+
+@kernel
 def index_keys(keys, bases, shifts, starts):
     """Index ascending keys; give the range of the cells and the shift that takes an offset to its cell.
 
@@ -31,11 +41,15 @@ def index_keys(keys, bases, shifts, starts):
     keys[starts[j] : starts[j + 1]]. `starts` has room for the keys, the cells and one more.
     """
     m = keys.size
-    low = keys[m // TRIM]
-    high = keys[m - 1 - m // TRIM]
-    shift = np.uint64(0)
-    while ((high - low) >> shift) >= np.uint64(bases.size):
-        shift += np.uint64(1)
+    n_cells = np.uint64(bases.size)
+    low = keys[0]
+    high = keys[m - 1]
+    shift = shift_to(high - low, n_cells)
+    # Rows of the other class may well lie among the outermost keys: those share one step only where they must.
+    if ((keys[m - 1 - m // TRIM] - keys[m // TRIM]) >> shift) < n_cells // np.uint64(NARROW):
+        low = keys[m // TRIM]
+        high = keys[m - 1 - m // TRIM]
+        shift = shift_to(high - low, n_cells)
     for c in range(bases.size):
         bases[c] = 0
     for i in range(m):
@@ -87,7 +101,6 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
     within = (np.uint64(1) << shift) - np.uint64(1)
     scanned = min(keys.size, SCAN)
     last = keys.size - scanned
-    scanned = min(keys.size, SCAN)
     for i in range(bits.size):
         key = key_of(bits[i], flip_below, flip)
         j = step_of(offset_of(key, low, high), shift, within, bases, shifts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,34 @@ def raise_no_metric_of_groups(argument: str, rule: str, asked: Any) -> None:
 
 def place_of_group(key: Any, groups: NDArray[Any]) -> int:
     """Find a key among those of groups, ascending."""
-    wanted = np.asarray(key)
     try:
         if groups.dtype.kind in "mM":
-            wanted = wanted.astype(groups.dtype)
-        place = int(np.searchsorted(groups, wanted))
-        if place < groups.size and bool(groups[place] == wanted):
+            wanted = _as_moment(key, groups.dtype)
+            place = int(np.searchsorted(groups, wanted))
+            there = place < groups.size and groups[place] == wanted
+        else:  # Python's numbers are compared exactly, whatever their types; NumPy's as floats
+            wanted = key.item() if isinstance(key, (np.generic, np.ndarray)) else key
+            place = bisect_left(range(groups.size), wanted, key=lambda g: groups[g].item())
+            there = place < groups.size and groups[place].item() == wanted
+        if there:
             return place
     except (TypeError, ValueError):  # a key of another kind
         pass
     raise KeyError(f"no group has the key {show(key)}; there are {groups.size}")
+
+
+def _as_moment(key: Any, dtype: np.dtype[Any]) -> Any:
+    """Give a date, a time or a span in the unit of groups; raise if it is something else or not whole in that unit."""
+    if getattr(key, "tzinfo", None) is not None:
+        raise ValueError("groups have no time zone")
+    key = key.to_numpy() if hasattr(key, "to_numpy") else key  # Python's part of pandas' times leaves out nanoseconds
+    if dtype.kind == "M":
+        moment: Any = np.datetime64(key)
+    elif isinstance(key, (np.timedelta64, datetime.timedelta)):
+        moment = np.timedelta64(key)
+    else:
+        raise TypeError("not a span of time")
+    found = moment.astype(dtype, casting="same_kind")
+    if found.astype(moment.dtype) != moment:
+        raise ValueError("between two of the unit")
+    return found

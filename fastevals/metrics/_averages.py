@@ -9,14 +9,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import BLOCK, chunks, run
+from fastevals._kernels.classes import rows_add_up_to_one
 from fastevals._validation import drop_in as check
-from fastevals.measure.many.classes import ClassRankings
+from fastevals.measure.codec import plain_block
+from fastevals.measure.many.classes.scores import ClassScores, class_scores
+from fastevals.measure.many.classes.values import class_values, pair_aucs
 from fastevals.measure.ranking import Ranking
 from fastevals.metrics._rows import RankedRows, average_precisions, roc_aucs
 
-__all__ = ["AVERAGE_PRECISION", "ROC_AUC", "Area", "average_over_labels", "average_over_pairs", "value_of"]
+__all__ = [
+    "AVERAGE_PRECISION",
+    "ROC_AUC",
+    "Area",
+    "average_over_classes",
+    "average_over_labels",
+    "average_over_pairs",
+    "scores_of_classes",
+    "value_of",
+]
 
 Floats = NDArray[np.float64]
+
+RELATIVE, ABSOLUTE = 1e-5, 1e-8  # how far sums of probabilities may be off 1
 
 
 class Area(NamedTuple):
@@ -52,6 +67,36 @@ def value_of(area: Area, ranking: Ranking, max_fpr: float | None = None) -> floa
     return area.undefined
 
 
+def scores_of_classes(
+    table: check.ScoreTable, labels: Any = None, *, probabilities: bool = False
+) -> ClassScores | None:
+    """Give the scores of three classes or more, probabilities of them perhaps; None if something may be odd.
+
+    Nothing is looked at twice where there are scores.
+    """
+    matrix = table.scores
+    if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
+        return None
+    if probabilities and not _add_up_to_one(matrix):
+        return None
+    try:
+        classes = None if labels is None else check.as_ordered_classes(labels)
+        return class_scores(table.labels, matrix, classes, table.weights)[1]
+    except ValueError:
+        return None
+
+
+def _add_up_to_one(matrix: NDArray[Any]) -> bool:
+    """Tell whether each row adds up to 1, as `numpy.allclose` has it, and so is finite."""
+    if matrix.dtype != np.float64:
+        return False
+
+    def add_up(part: slice) -> bool:
+        return bool(rows_add_up_to_one(plain_block(matrix[part], matrix.dtype), RELATIVE, ABSOLUTE))
+
+    return all(run(add_up, chunks(len(matrix)), compiles=rows_add_up_to_one if len(matrix) > BLOCK else None))
+
+
 def average_over_labels(
     area: Area,
     table: check.ScoreTable,
@@ -64,28 +109,29 @@ def average_over_labels(
         return value_of(area, _as_one(table, classes), max_fpr)
     if average == "samples":
         return _average_over_rows(area, table, classes, max_fpr)
-    if classes is None:
-        rankings = ClassRankings(check.as_indicator(table), table.scores, sample_weight=table.weights)
-    else:
-        rankings = ClassRankings(table.labels, table.scores, labels=classes, sample_weight=table.weights)
-    support = rankings.support if average == "weighted" else None
+    labels = check.as_indicator(table) if classes is None else table.labels
+    return average_over_classes(area, class_scores(labels, table.scores, classes, table.weights)[1], average, max_fpr)
+
+
+def average_over_classes(area: Area, scores: ClassScores, average: str | None, max_fpr: float | None = None) -> Any:
+    """Average over classes, each against the rest."""
+    support = scores.support() if average == "weighted" else None
     if support is not None and not support.any():
         return 0
     options = {} if max_fpr is None else {"max_fpr": max_fpr}
-    values = _defined(area, rankings._values(area.name, **options))
+    values = _defined(area, class_values(scores, area.name, **options))
     return values if average is None else _mean(values, support)
 
 
-def average_over_pairs(table: check.ScoreTable, classes: NDArray[Any], average: str | None) -> Any:
+def average_over_pairs(scores: ClassScores, average: str | None) -> Any:
     """Average the AUC over pairs of classes that have rows."""
-    rankings = ClassRankings(table.labels, table.scores, labels=classes, sample_weight=table.weights)
-    support = rankings.support
-    present = np.flatnonzero(rankings.n_positives)
+    support = scores.support()
+    present = np.flatnonzero(scores.n_positives)
     if present.size < 2:
         ROC_AUC.warn()
         return math.nan
     first, second = (present[i] for i in np.triu_indices(present.size, 1))
-    by_pair = rankings._pair_values()
+    by_pair = pair_aucs(scores)
     means = (by_pair[first, second] + by_pair[second, first]) / 2
     return _mean(means, support[first] + support[second] if average == "weighted" else None)
 
@@ -104,8 +150,9 @@ def _average_over_rows(
     if max_fpr is None:
         values = area.of_rows(RankedRows(flags, table.scores))
     else:  # parts of areas are asked for too seldom for a batch
-        rankings = [Ranking(*row, pos_label=True) for row in zip(flags, table.scores, strict=True)]
-        values = np.array([value_of(area, ranking, max_fpr) for ranking in rankings])
+        values = np.full(len(flags), np.nan)
+        for row in np.flatnonzero(flags.any(axis=1) & ~flags.all(axis=1)):
+            values[row] = Ranking(flags[row], table.scores[row], pos_label=True).roc_auc(max_fpr=max_fpr)
     return _mean(_defined(area, values), table.weights)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from fastevals._validation import drop_in as check
 from fastevals.measure.ranking import Ranking
 
@@ -18,7 +20,13 @@ def two_class_ranking(rows: check.ScoredRows, choose: Callable[[list[Any]], Any]
     label. Nothing is looked at twice where there is a ranking.
     """
     try:
-        positive = choose(check.first_labels(rows.labels))
+        found = check.first_labels(rows.labels)
+        positive = choose(found)
+        if positive is not None and rows.labels.dtype == object and all(isinstance(label, str) for label in found):
+            flags = rows.labels == positive  # Python's strings are compared faster than made an array of text
+            others = [rows.labels == label for label in found if label != positive]
+            if np.logical_or.reduce([flags, *others]).all():
+                return Ranking(flags, rows.scores, sample_weight=rows.weights, pos_label=True), "binary"
         if positive is not None:
             return Ranking(rows.labels, rows.scores, sample_weight=rows.weights, pos_label=positive), "binary"
     except ValueError:

@@ -137,17 +137,26 @@ class Pairs:
         return counts.astype(np.int64) if self.whole and self.weights is not None else counts
 
 
-def read(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None) -> Pairs | Indicators:
-    """Read both targets, and count what is in them."""
-    check.check_same_rows(y_true, y_pred, sample_weight)
-    sparse = read_sparse(y_true, y_pred)
-    true, predicted = sparse or (check.as_target("y_true", y_true), check.as_target("y_pred", y_pred))
+def read(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: ArrayLike | None = None,
+    *,
+    names: tuple[str, str] = ("y_true", "y_pred"),
+    sparse: bool = True,
+) -> Pairs | Indicators:
+    """Read both targets, sparse ones if allowed, and count what is in them."""
+    indicators = read_sparse(y_true, y_pred) if sparse else None
+    true, predicted = indicators or (
+        check.as_target(name, values, sparse=sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
+    )
+    check.check_same_rows(true, predicted, sample_weight)
     check.check_not_empty(true, predicted)
     weights = check.as_row_weights(sample_weight, true.shape[0])
     whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
-    if sparse:
+    if indicators:
         return Indicators(true, predicted, weights, whole)
-    labels, of_predicted = check.as_class_labels("y_true", true), check.as_class_labels("y_pred", predicted)
+    labels, of_predicted = check.as_class_labels(names[0], true), check.as_class_labels(names[1], predicted)
     if labels is None or of_predicted is None:
         check.check_indicators(true, predicted)
         return Indicators(true, predicted, weights, whole)
@@ -158,8 +167,10 @@ def read(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None) -> Pa
     return pairs
 
 
-def read_classes(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None) -> Pairs:
+def read_classes(
+    y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None, *, names: tuple[str, str] = ("y_true", "y_pred")
+) -> Pairs:
     """Read both targets, of which each row has one label."""
-    counted = read(y_true, y_pred, sample_weight)
+    counted = read(y_true, y_pred, sample_weight, names=names, sparse=False)
     check.check_not_indicators(counted.kind)
     return counted  # type: ignore[return-value]

@@ -19,7 +19,7 @@ __all__ = ["marked_rows", "true_columns"]
 def true_columns(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
     """Give the number of each row's class in sorted order, or, of an indicator matrix, which labels it has."""
     if target.ndim == 2 and target.shape[1] > 1:
-        check.check_indicator_columns(target, y_proba)
+        check.check_indicator_columns(target, y_proba, labels)
         return np.asarray(target == 1)
     target = check.as_column(target)
     n_columns = 2 if y_proba.ndim == 1 else y_proba.shape[1]
@@ -58,7 +58,8 @@ def marked_rows(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
 
 def _marked(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8] | None:
     """Give 1 for the rows of one label and 0 for another's; None if there is a third."""
-    labels = BinaryLabels(as_labels("y_true", target), positive, negative)
+    strings = target.dtype == object and isinstance(positive, str) and isinstance(negative, str)
+    labels = BinaryLabels(target if strings else as_labels("y_true", target), positive, negative)
     flags = np.empty(target.size, dtype=np.uint8)
     known = run(lambda part: sum(labels.mark(rows, flags[rows]) for rows in blocks(part)), chunks(target.size))
     return flags if sum(known) == target.size else None

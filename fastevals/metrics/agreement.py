@@ -163,7 +163,7 @@ def balanced_accuracy_score(
     score = recalls.mean()
     if adjusted:
         chance = np.float64(1 / recalls.size)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             score = (score - chance) / (1 - chance)
     return float(score)
 
@@ -265,7 +265,7 @@ def cohen_kappa_score(
         sample_weight=(sample_weight, check.ARRAY_OR_NONE),
         replace_undefined_by=(replace_undefined_by, check.MINUS_ONE_TO_ONE),
     )
-    counted = read_classes(y1, y2, sample_weight)
+    counted = read_classes(y1, y2, sample_weight, names=("y1", "y2"))
     requested = None if labels is None else check.as_agreed_labels(labels, counted.true_labels())
     counts = counted.matrix(requested)
     if counts.size == 1:

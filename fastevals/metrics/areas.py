@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._validation import drop_in as check
+from fastevals.measure.many.classes.scores import class_scores
 from fastevals.metrics._averages import (
     AVERAGE_PRECISION,
     ROC_AUC,
+    average_over_classes,
     average_over_labels,
     average_over_pairs,
+    scores_of_classes,
     value_of,
 )
 from fastevals.metrics._binary import greater_label_ranking, pos_label_ranking, two_class_ranking
@@ -20,11 +24,14 @@ __all__ = ["average_precision_score", "roc_auc_score"]
 
 AVERAGE = check.any_of("macro", "micro", "samples", "weighted", None)
 MULTI_CLASS = check.any_of("raise", "ovr", "ovo")
+# Averages of values of each class or pair.
+OVER_CLASSES: dict[str, tuple[str | None, ...]] = {"ovr": ("macro", "weighted", None), "ovo": ("macro", "weighted")}
 
 
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
+    *,
     average: str | None = "macro",
     sample_weight: ArrayLike | None = None,
     max_fpr: float | None = None,
@@ -84,6 +91,7 @@ def roc_auc_score(
         multi_class=(multi_class, MULTI_CLASS),
         labels=(labels, check.ARRAY_OR_NONE),
     )
+    max_fpr = None if max_fpr is None else float(max_fpr)
     table = check.as_score_table(y_true, y_score, sample_weight)
     rows = check.only_column(table)
     if rows is not None:
@@ -91,13 +99,21 @@ def roc_auc_score(
         if ranking is not None:
             return value_of(ROC_AUC, ranking, max_fpr=max_fpr)
     else:
+        if average in OVER_CLASSES.get(multi_class, ()) and max_fpr in (None, 1):
+            scores = scores_of_classes(table, labels, probabilities=True)
+            if scores is not None:
+                if multi_class == "ovo":
+                    return np.float64(average_over_pairs(scores, average))
+                return average_over_classes(ROC_AUC, scores, average)
         kind = check.check_table_kind(table, most_columns=2)
     if kind == check.INDICATOR:
         return average_over_labels(ROC_AUC, table, average, max_fpr=max_fpr)
     check.check_partial_area(max_fpr)
     classes = check.check_class_scores(table, labels, multi_class, average)
     if multi_class == "ovo":
-        return average_over_pairs(table, classes, average)
+        return np.float64(
+            average_over_pairs(class_scores(table.labels, table.scores, classes, table.weights)[1], average)
+        )
     return average_over_labels(ROC_AUC, table, average, classes)
 
 
@@ -155,6 +171,9 @@ def average_precision_score(
     table = check.as_score_table(y_true, y_score, sample_weight)
     rows = check.only_column(table)
     if rows is None:
+        scores = scores_of_classes(table) if pos_label == 1 and average in OVER_CLASSES["ovr"] else None
+        if scores is not None:
+            return average_over_classes(AVERAGE_PRECISION, scores, average)
         kind = check.check_table_kind(table)
     else:
         ranking, kind = two_class_ranking(rows, lambda found: pos_label if pos_label in found else None)

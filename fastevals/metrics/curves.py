@@ -154,14 +154,15 @@ def det_curve(
     """
     ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not (ranking.n_positives and ranking.n_negatives):
-        check.raise_one_class()
+        check.raise_one_class(pos_label, y_true)
     return det_arrays(ranking, bool(drop_intermediate))
 
 
+@check.named_options
 def confusion_matrix_at_thresholds(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *positional: Any,
+    *,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
@@ -171,8 +172,6 @@ def confusion_matrix_at_thresholds(
     ----------
     y_true, y_score, pos_label, sample_weight
         As for `roc_curve`.
-    *positional
-        `pos_label` and `sample_weight`, until scikit-learn 1.11.
 
     Returns
     -------
@@ -189,7 +188,7 @@ def confusion_matrix_at_thresholds(
     Warns
     -----
     FutureWarning
-        If an option is passed as a positional argument.
+        If an option is passed as a positional argument, which scikit-learn allows until 1.11.
 
     Examples
     --------
@@ -198,9 +197,6 @@ def confusion_matrix_at_thresholds(
     >>> tps
     array([1., 1., 2., 2.])
     """
-    if positional:
-        options = {"pos_label": pos_label, "sample_weight": sample_weight}
-        pos_label, sample_weight = check.with_positional(options, positional).values()
     ranking, dtype = _ranked("confusion_matrix_at_thresholds", y_true, y_score, pos_label, sample_weight, False)
     return threshold_arrays(ranking, dtype)
 
@@ -233,7 +229,8 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     places, heights = check.as_points(x, y)
     steps = np.subtract(places[1:], places[:-1], dtype=np.float64)
     check.check_one_way(places, steps)
-    area = float(np.sum(steps * np.add(heights[1:], heights[:-1], dtype=np.float64) / 2.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        area = float(np.sum(steps * np.add(heights[1:], heights[:-1], dtype=np.float64) / 2.0))
     return -area if places[-1] < places[0] else area
 
 

@@ -122,7 +122,9 @@ def multilabel_confusion_matrix(
         labels=(labels, check.ARRAY_OR_NONE),
         samplewise=(samplewise, check.FLAG),
     )
-    tp, fp, fn, tn = read(y_true, y_pred, sample_weight).cells(labels, samplewise=bool(samplewise))
+    counted = read(y_true, y_pred, sample_weight)
+    requested = check.as_reported(labels, counted.labels)
+    tp, fp, fn, tn = counted.cells(requested, samplewise=bool(samplewise))
     return np.stack([tn, fp, fn, tp], axis=-1).reshape(-1, 2, 2)
 
 

@@ -88,16 +88,17 @@ def classification_report(
         zero_division=(zero_division, check.ZERO_DIVISION),
     )
     counted = read(y_true, y_pred, sample_weight)
-    requested = counted.labels if labels is None else np.asarray(labels)
+    chosen = check.as_reported(labels, counted.labels)
+    requested = counted.labels if chosen is None else chosen
+    check.check_some_labels(requested)
     names: list[str] = [str(label) for label in requested] if target_names is None else list(cast(Any, target_names))
-    check.check_names_of_classes(names, requested.size, labels is not None)
+    check.check_names_of_classes(names, requested.size, chosen is not None)
     several = counted.kind == check.INDICATOR
     all_labels = set(counted.labels.tolist()) <= set(requested.tolist())
 
     def rates(average: str | None) -> tuple[Any, ...]:
         return tuple(prf(counted, ALL, labels=chosen, average=average, zero_division=zero_division).values())
 
-    chosen = None if labels is None else requested
     *of_labels, support = rates(None)
     rows = list(zip(names, zip(*of_labels, support, strict=True), strict=False))
     averages = {}

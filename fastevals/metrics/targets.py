@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import BLOCK, chunks, run
 from fastevals._validation import drop_in as check
+from fastevals.metrics._moments import errors, means_over_rows, squares_and_variances
 
 __all__ = ["mean_absolute_error", "mean_squared_error", "r2_score", "root_mean_squared_error"]
-
-Floats = NDArray[np.float64]
-
-Term = Callable[[slice, Floats], object]
 
 FEW_SAMPLES = "R^2 score is not well-defined with less than two samples."
 
@@ -173,7 +168,7 @@ def r2_score(
     )
     outputs = check.as_outputs(y_true, y_pred, sample_weight)
     means = check.as_output_weights(multioutput, outputs.n_outputs)
-    squares, variances = _squares_and_variances(outputs)
+    squares, variances = squares_and_variances(outputs)
     if outputs.n_samples < 2:
         check.warn_ill_defined(FEW_SAMPLES)
         return math.nan
@@ -201,79 +196,11 @@ def _error(
     )
     outputs = check.as_outputs(y_true, y_pred, sample_weight)
     weights = check.as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
-    (means,) = _means(outputs, _errors(outputs, size))
+    (means,) = means_over_rows(outputs, errors(outputs, size))
     return _over_outputs(np.sqrt(means) if root else means, multioutput, weights)
 
 
-def _errors(outputs: check.Outputs, size: Any) -> Term:
-    """Write the sizes of the errors of some rows."""
-
-    def errors(rows: slice, out: Floats) -> None:
-        size(np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64), out=out)
-
-    return errors
-
-
-def _squares_and_variances(outputs: check.Outputs) -> tuple[Floats, Floats]:
-    """Give the mean squared error and the variance of the targets of each output: zero exactly if they are constant."""
-    kept = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
-    first = np.atleast_1d(outputs.true[kept]).astype(np.float64)
-    squares, middle = _means(outputs, _errors(outputs, np.square), _deviations(outputs, first, np.positive))
-    (variances,) = _means(outputs, _deviations(outputs, first + middle, np.square))
-    return squares, variances
-
-
-def _deviations(outputs: check.Outputs, origin: Floats, size: Any) -> Term:
-    """Write the targets of some rows less an origin for each output."""
-    # As many rows of it as are read together: NumPy then subtracts all in one loop, not a short one for each row.
-    origins = origin if outputs.true.ndim == 1 else np.tile(origin, (_rows_together(outputs), 1))
-
-    def deviations(rows: slice, out: Floats) -> None:
-        size(np.subtract(outputs.true[rows], origins[: len(out)], out=out, dtype=np.float64), out=out)
-
-    return deviations
-
-
-def _rows_together(outputs: check.Outputs) -> int:
-    return max(min(BLOCK // outputs.n_outputs, outputs.n_samples), 1)
-
-
-def _means(outputs: check.Outputs, *terms: Term) -> list[Floats]:
-    """Give the mean over all rows of each column of each term; raise where a number is not finite."""
-    weights = outputs.weights
-    step = _rows_together(outputs)
-
-    def sums(part: slice, space: Floats) -> list[Any]:
-        totals: list[Any] = [0.0] * len(terms)
-        for start in range(part.start, part.stop, step):
-            rows = slice(start, min(start + step, part.stop))
-            out = space[: rows.stop - start]
-            for i, term in enumerate(terms):
-                term(rows, out)
-                totals[i] = totals[i] + _sum(out, None if weights is None else weights[rows])
-        return totals
-
-    def workspace() -> Floats:
-        return np.empty((step, *outputs.true.shape[1:]))
-
-    parts = chunks(outputs.n_samples)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = run(sums, parts, workspace=workspace) if len(parts) > 1 else [sums(parts[0], workspace())]
-        total = outputs.n_samples if weights is None else weights.sum()
-        means = [np.atleast_1d(sum(each) / total) for each in zip(*found, strict=True)]
-    if not all(np.isfinite(each).all() for each in means):
-        check.raise_not_numbers(outputs.true, outputs.predicted)
-    return means
-
-
-def _sum(block: Floats, weights: Floats | None) -> Any:
-    """Sum each column."""
-    if block.ndim == 2:  # a product: sums over short rows are far slower
-        return (np.ones(len(block)) if weights is None else weights) @ block
-    return block.sum() if weights is None else np.multiply(block, weights, out=block).sum()
-
-
-def _over_outputs(values: Floats, multioutput: Any, weights: NDArray[Any] | None) -> Any:
+def _over_outputs(values: NDArray[np.float64], multioutput: Any, weights: NDArray[Any] | None) -> Any:
     """Give the values of outputs, or their mean."""
     if isinstance(multioutput, str) and multioutput == "raw_values":
         return values

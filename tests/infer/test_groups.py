@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grouped_metrics, metric
-from fastevals.infer.many import groups_bootstrap
+from fastevals.infer.many.groups import bootstrap as groups_bootstrap
 from fastevals.measure.asked import of_ranking, one_asked
-from fastevals.measure.many import groups as by_group
+from fastevals.measure.many.groups import scores as by_group
 from fastevals.measure.registry import METRICS
 from tests import reference, reference_delong
 from tests.reference_groups import mean, rows_by_group, values_by_group
@@ -103,6 +103,15 @@ def test_metrics_are_those_of_a_ranking_of_the_group(case: Any) -> None:
 @given(st.one_of(grouped_cases(), grouped_cases(weights=True)))
 def test_every_metric_is_that_of_a_ranking_of_the_group(case: Any) -> None:
     check_metrics(ALL_METRICS, case)
+
+
+def test_average_precision_has_the_bits_of_a_ranking() -> None:
+    rng = np.random.default_rng(10)
+    y_true, y_score, groups = rng.integers(0, 2, 9000), rng.integers(0, 40, 9000), rng.integers(0, 300, 9000)
+    found = grouped_metrics(y_true, y_score, groups, "average_precision")["average_precision"]
+    for key, value in found:
+        here = groups == key
+        assert value == Ranking(y_true[here], y_score[here], pos_label=1).average_precision()
 
 
 def test_function_and_names_of_metrics() -> None:
@@ -304,6 +313,48 @@ def test_bootstrap_of_perfect_missing_and_single_groups() -> None:
     with pytest.warns(fastevals.UndefinedMetricWarning, match="the interval of the mean is undefined"):
         one = grouped_auc([0, 1, 0, 1], [1, 2, 3, 4], [5] * 4, interval="bootstrap", n_resamples=20, rng=0)
     assert math.isnan(one.mean_standard_error)
+
+
+@pytest.mark.parametrize("scale", [-1074, -660, -550, 660, 1016])
+def test_bootstrap_of_weights_of_any_unit(scale: int) -> None:
+    rng = np.random.default_rng(11)
+    given_rows = rng.integers(0, 2, 60), rng.integers(0, 9, 60), rng.integers(0, 3, 60)
+    one, other = (
+        quiet(grouped_auc, *given_rows, interval="bootstrap", n_resamples=99, rng=0, sample_weight=np.full(60, unit))
+        for unit in (1.0, 2.0**scale)
+    )
+    np.testing.assert_array_equal(other.confidence_intervals, one.confidence_intervals)
+    np.testing.assert_allclose(other.mean_confidence_interval, one.mean_confidence_interval, rtol=1e-14)
+
+
+def test_groups_without_a_replicate_are_counted() -> None:
+    y_true, groups = np.arange(40) % 2, np.arange(40) // 2
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = grouped_auc(y_true, y_true, groups, interval="bootstrap", n_resamples=1, rng=0)
+    lost = np.count_nonzero(found.n_undefined_replicates)
+    assert 0 < lost < 20
+    assert np.isnan(found.confidence_intervals[found.n_undefined_replicates == 1]).all()
+    (said,) = (str(each.message) for each in seen if "no replicate" in str(each.message))
+    assert said.startswith(f"the interval of an AUC is undefined (NaN): no replicate of {lost} of 20 groups")
+
+
+def test_groups_of_weight_zero_are_not_drawn() -> None:
+    rng = np.random.default_rng(12)
+    y_true, y_score, groups = rng.integers(0, 2, 400), rng.random(400), rng.integers(0, 8, 400)
+    weights = np.ones(800)
+    weights[400:] = 0
+    rows = np.concatenate((y_true, y_true)), np.concatenate((y_score, y_score)), np.concatenate((groups, groups + 8))
+    alone = grouped_auc(y_true, y_score, groups, interval="bootstrap", n_resamples=200, rng=0)
+    found = quiet(grouped_auc, *rows, sample_weight=weights, interval="bootstrap", n_resamples=200, rng=0)
+    assert found.mean_confidence_interval == alone.mean_confidence_interval
+    assert found.mean_standard_error == alone.mean_standard_error
+    with (
+        pytest.warns(fastevals.UndefinedMetricWarning, match="the interval of the mean is undefined .* two groups"),
+        pytest.warns(fastevals.UndefinedMetricWarning, match="1 of 2 groups lack a class"),
+        pytest.warns(fastevals.UndefinedMetricWarning, match="its replicates are equal"),
+    ):
+        grouped_auc([0, 1, 0, 1], [1, 2, 1, 2], [0, 0, 1, 1], sample_weight=[1, 1, 0, 0], interval="bootstrap", rng=0)
 
 
 # Results and input --------------------------------------------------------------------------------------------------

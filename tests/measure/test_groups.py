@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
-from fastevals.measure.many import groups as by_group
-from fastevals.measure.many.groups_codes import group_codes
+from fastevals.measure.many.groups import scores as by_group
+from fastevals.measure.many.groups.codes import group_codes
 from tests import reference
 from tests.reference_groups import matrices_by_group, rows_by_group, values_by_group
 from tests.strategies import BOUNDED
@@ -68,8 +68,38 @@ def test_keys_of_any_type(kind: str) -> None:
     assert matrix.counts.tolist() == matrices_by_group(y_true, y_score > 2, numbered.tolist())[1]
 
 
-def test_minus_zero_is_zero() -> None:
-    assert len(grouped_auc([0, 1, 0, 1], [1, 2, 1, 2], [0.0, -0.0, -0.0, 1e-300 * 0])) == 1
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g"])
+def test_minus_zero_is_zero(dtype: str) -> None:
+    (group,) = grouped_auc([0, 1, 0], [1, 2, 1], np.array([-0.0, 0.0, -0.0], dtype)).groups
+    assert not np.signbit(group)
+
+
+@pytest.mark.parametrize("other", [np.int64, np.uint64])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_look_ups_of_large_integers_are_exact(dtype: Any, other: Any) -> None:
+    found = grouped_auc([0, 0, 1, 1], [0, 1, 1, 0], np.array([2**60, 2**60 + 1] * 2, dtype))
+    assert (found[2**60], found[2**60 + 1]) == (found[other(2**60)], found[other(2**60 + 1)]) == (1.0, 0.0)
+    assert found[2.0**60] == 1.0
+    for absent in (2**60 + 2, other(2**60 - 1), 2.0**60 + 256, -1, 2**64, math.inf, math.nan):
+        with pytest.raises(KeyError, match="no group has the key"):
+            found[absent]
+
+
+def test_look_ups_of_dates_are_exact() -> None:
+    found = grouped_auc([0, 0, 1, 1], [0, 1, 1, 0], np.array(["2020-01-01", "2020-01-02"] * 2, "M8[D]"))
+    for key in ("2020-01-02", datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2), pd.Timestamp(2020, 1, 2),
+                np.datetime64("2020-01-02T00", "ns")):  # fmt: skip
+        assert found[key] == 0.0
+    noon, tick = datetime.datetime(2020, 1, 2, 12), pd.Timestamp("2020-01-02 00:00:00.000000001")
+    zoned = datetime.datetime(2020, 1, 2, tzinfo=datetime.UTC)
+    for absent in ("2020-01-02T12", noon, tick, zoned, 18263, 1.5, None, "January", np.timedelta64(18263, "D")):
+        with pytest.raises(KeyError, match="no group has the key"):
+            found[absent]
+    spans = grouped_auc([0, 0, 1, 1], [0, 1, 1, 0], np.array([1, 2] * 2, "m8[h]"))
+    assert spans[datetime.timedelta(hours=2)] == spans[np.timedelta64(120, "m")] == spans[pd.Timedelta(hours=2)] == 0.0
+    for absent in (2, np.timedelta64(121, "m"), "2", datetime.date(2020, 1, 2)):
+        with pytest.raises(KeyError, match="no group has the key"):
+            spans[absent]
 
 
 @pytest.mark.parametrize(
@@ -202,6 +232,25 @@ def test_what_a_sample_misses(spoiler: str) -> None:
     assert matrix.labels.tolist() == np.unique(np.concatenate((y_true, y_pred))).tolist()
     assert matrix.counts.sum() == n
     assert (matrix.counts.sum(axis=(1, 2)) == np.unique(folds, return_counts=True)[1]).all()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", ">u8", "?", "i1"])
+def test_small_unsigned_keys_of_many_rows(dtype: str) -> None:
+    keys = np.arange(6000) % 3 % 2  # so many rows that a range is taken from a sample, and widened
+    weights = (keys == 1).astype(float)
+    found, matrix = ConfusionMatrix.from_groups(keys, keys, keys.astype(dtype))
+    assert (found.tolist(), found.dtype) == ([0, 1], np.dtype(dtype).newbyteorder("="))
+    assert matrix.counts.tolist() == [[[4000, 0], [0, 0]], [[0, 0], [0, 2000]]]
+    found, matrix = ConfusionMatrix.from_groups(keys, keys, keys.astype(dtype), sample_weight=weights)
+    assert found.tolist() == [0, 1]
+    assert matrix.counts.tolist() == [[[0]], [[2000]]]
+
+
+def test_keys_past_signed_integers_after_others() -> None:
+    for keys in ([1, 2, 2], [2**64 - 2, 2**64 - 1, 2**64 - 1], [2**63 - 1, 2**63, 2**63], [-2, -1, -1]):
+        found, matrix = ConfusionMatrix.from_groups([0, 1, 0], [0, 1, 1], np.array(keys, "u8" if keys[0] > 2 else "i8"))
+        assert found.tolist() == keys[:2]
+        assert matrix.counts.tolist() == [[[1, 0], [0, 0]], [[0, 1], [0, 1]]]
 
 
 def test_given_labels_of_matrices() -> None:

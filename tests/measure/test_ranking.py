@@ -1061,3 +1061,26 @@ def test_the_memory_of_sorted_scores_is_freed_by_counts():
     _ = ranking.counts
     assert ranking.roc_auc() == before
     assert "weighted" not in repr(ranking)
+
+
+class Overtaken(Ranking):
+    """A ranking whose counts another thread makes and hands over right after this one looked for them."""
+
+    is_overtaken = False
+
+    @property
+    def _counts(self) -> Any:
+        known = Ranking._counts.__get__(self)
+        if not self.is_overtaken:
+            self.is_overtaken = True
+            assert self.counts is not None
+        return known
+
+    @_counts.setter
+    def _counts(self, counts: Any) -> None:
+        Ranking._counts.__set__(self, counts)
+
+
+def test_counts_that_another_thread_makes_meanwhile() -> None:
+    ranking = Overtaken([0, 1, 1, 0], [1, 2, 3, 4])
+    assert ranking.counts.tps.tolist() == [0, 0, 1, 2, 2]

@@ -164,3 +164,21 @@ def test_other_errors():
         roc_auc_score(SCORES > 0.3, SCORES[:, :2])
     with pytest.raises(ValueError, match=r"must not be negative, got -1\.0 at row 3"):
         roc_auc_score([0, 1, 2, 2], SCORES, multi_class="ovo", sample_weight=[1, 1, 1, -1])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308, 0.9])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_one_row_that_does_not_add_up(multi_class, value):
+    codes, scores, _ = classes(12)
+    scores[7, 2] = value
+    with pytest.raises(ValueError, match=r"sum up to 1.0|Input y_score contains (NaN|infinity)"):
+        roc_auc_score(codes, scores, multi_class=multi_class)
+
+
+def test_layouts_of_probabilities():
+    codes, scores, _ = classes(13)
+    expected = roc_auc_score(codes, scores, multi_class="ovr")
+    locked = scores.copy()
+    locked.flags.writeable = False
+    for given in (locked, np.asfortranarray(scores), scores.astype(np.float32), scores.astype(">f8"), scores[::1]):
+        assert roc_auc_score(codes, given, multi_class="ovr") == expected

@@ -70,6 +70,21 @@ def test_constant_targets(option, finite):
             beside("r2_score", true[:, columns], predicted[:, columns], multioutput=option, sample_weight=weights)
 
 
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_means_far_from_the_guess(order):
+    """Targets of which the sample that the origin is guessed from says nothing: squares are taken again."""
+    rng = np.random.default_rng(3)
+    true = np.array(rng.normal(size=(5000, 3)), order=order)
+    true[::4] += 1e9  # all of the sampled rows
+    predicted = true + rng.normal(size=true.shape)
+    weights = np.where(np.arange(5000) % 4, 1.0, 1e-12)
+    beside("r2_score", true, predicted, rtol=1e-12)
+    beside("r2_score", true, predicted, sample_weight=weights, rtol=1e-9)
+    wide = np.array(rng.normal(size=(50, 3000)), order=order)
+    beside("r2_score", wide, wide + 1.0, multioutput="raw_values", rtol=1e-10)
+    beside("mean_squared_error", wide, wide[::-1], multioutput="raw_values")
+
+
 def test_targets_are_constant_when_they_are_equal():
     true = np.full(11, 0.1)  # whose mean NumPy rounds to another number
     assert r2_score(true, true + 1e-9) == 0.0
@@ -103,7 +118,8 @@ def test_containers():
         assert mean_squared_error(make(true), make(predicted), sample_weight=make(weights)) == expected
     assert mean_squared_error(np.repeat(true, 2)[::2], predicted, sample_weight=weights) == expected
     frame = pd.DataFrame({"a": true, "b": predicted})
-    assert mean_squared_error(frame, frame[["b", "a"]]) == mean_squared_error(true, predicted)
+    expected = pytest.approx(mean_squared_error(true, predicted), rel=1e-15)
+    assert mean_squared_error(frame, frame[["b", "a"]]) == expected
 
 
 def test_sums_that_overflow_are_infinite():

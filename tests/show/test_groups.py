@@ -58,7 +58,7 @@ def test_means_are_those_of_the_calls_by_group(capsys):
     told = report_json(capsys, "--by", "fold", "--confidence", "0.9")
     found = told["over"]
     assert found["values"] == [0, 1, 2, 3, 4]
-    assert found["intervals"] == {"method": "DeLong", "notes": []}
+    assert found["intervals"] == {"method": "DeLong", "resamples_of_means": None, "notes": []}
     assert found["n_samples"] == [block["n_samples"] for block in told["blocks"]]
     assert found["n_positives"] == [block["n_positives"] for block in told["blocks"]]
     assert found["total_weights"] is None
@@ -147,15 +147,16 @@ def test_whole_weights_are_repeated_rows(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "why"),
+    ("option", "n_users", "why"),
     [
-        (("--weight", "half"), "with weights that are not whole numbers"),
-        (("--weight", "huge"), "with weights that add up to more than 2**53"),
-        (("--group", "w"), "for rows in groups"),
+        (("--weight", "half"), 20, "with weights that are not whole numbers"),
+        (("--weight", "huge"), 20, "with weights that add up to more than 2**53"),
+        (("--group", "w"), 20, "for rows in groups"),
+        (("--group", "w"), 120, "for rows in groups"),
     ],
 )
-def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, why):
-    columns = users(n_users=120)
+def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, n_users, why):
+    columns = users(n_users=n_users)
     columns |= {"half": columns["w"] + 0.5, "huge": columns["w"] * 2**44 + 1}
     arguments = (csv(tmp_path, columns), *TWO, "--by", "user", *option)
     text = report(capsys, *arguments)
@@ -163,8 +164,10 @@ def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, why):
     assert "95 %" not in text
     found = over(capsys, *arguments)
     assert found["intervals"] == {
-        "method": None, "notes": [f"no interval over values of user: DeLong's don't hold {why}"]
-    }  # fmt: skip
+        "method": None,
+        "resamples_of_means": None,
+        "notes": [f"no interval over values of user: DeLong's don't hold {why}"],
+    }
     assert found["models"][0]["metrics"]["roc_auc"]["interval"] is None
     assert "intervals" not in found["models"][0]["metrics"]["roc_auc"]
 
@@ -205,9 +208,40 @@ def test_many_values_one_by_one(capsys, tmp_path, weight):
         defined = [value for value in auc["of_values"] if value is not None]
         assert auc["n_undefined"] == len(auc["of_values"]) - len(defined)
         assert (auc["lowest"]["metric"], auc["highest"]["metric"]) == (min(defined), max(defined))
-        assert auc["interval"] is None  # some have both classes, but not two rows of each
+        given = columns["y"][kept], columns[model["name"]][kept], columns["user"][kept]
+        of_weights = {} if weight is None else {"sample_weight": weights[kept]}
+        drawn = quietly(grouped_auc, *given, **of_weights, interval="bootstrap", n_resamples=1999, rng=0)
+        assert auc["interval"] == list(drawn.mean_confidence_interval)
     (note, *_) = found["intervals"]["notes"]
-    assert note.startswith("no interval of the mean AUC: ")
+    assert note.startswith("no interval of the AUC of ")
+    assert note.endswith("which have both classes, but not two rows of each, from which DeLong's variance is made")
+
+
+def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
+    columns = users()
+    columns["half"] = columns["w"] + 0.5
+    arguments = (csv(tmp_path, columns), *TWO, "--by", "user", "--confidence", "0.9", "--resamples", "300")
+    of_means = "interval of the mean AUC from 300 replicates of whole values of user"
+    for option in ((), ("--weight", "half")):
+        text, found = report(capsys, *arguments, *option), over(capsys, *arguments, *option)
+        assert of_means + ("" if option else ", other intervals DeLong's") in words(text)
+        assert found["intervals"]["resamples_of_means"] == 300
+        ends = [f"{end:.4f}" for end in found["models"][0]["metrics"]["roc_auc"]["interval"]]
+        rows = [line.split() for line in table(text, "mean  ")]
+        assert [rows[2], rows[3]] == [["90", "%", "from", ends[0]], ["to", ends[1]]]
+    assert "other intervals DeLong's" not in text
+    assert (
+        "! : no interval of AUC of single values of user: DeLong's don't hold with weights that are not whole numbers"
+        in words(text)
+    )
+    other = over(capsys, *arguments, "--seed", "1")["models"][0]["metrics"]["roc_auc"]["interval"]
+    assert other != over(capsys, *arguments)["models"][0]["metrics"]["roc_auc"]["interval"]
+
+
+def test_mean_of_many_equal_values(capsys, tmp_path):
+    rows = "".join(f"{k % 2},{k % 2},0,{k // 2}\n" for k in range(220))
+    text = report(capsys, write(tmp_path, "same.csv", "y,a,b,g\n" + rows), *TWO, "--by", "g")
+    assert "of an interval of the mean AUC: all values' are equal" in words(text)
 
 
 def test_lowest_and_highest(capsys, tmp_path):

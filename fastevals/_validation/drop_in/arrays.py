@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.arrays import as_array
+from fastevals._validation.drop_in.complaints import InvalidParameterError
+from fastevals._validation.drop_in.parameters import is_array_like
 from fastevals._validation.options import show
 
 __all__ = [
@@ -27,10 +30,15 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
-def as_dense(values: Any) -> NDArray[Any]:
+def as_dense(name: str, values: Any) -> NDArray[Any]:
     """Give an array-like as an array; columns of pandas' own types as those of NumPy."""
-    if type(values) is np.ndarray:
+    if type(values) is np.ndarray and values.ndim:
         return values
+    if is_sparse(values) or not is_array_like(values):
+        dense = "; use '.toarray()' to convert sparse data to a dense array" if is_sparse(values) else ""
+        raise InvalidParameterError(f"The {name!r} parameter must be an array-like. Got {values!r} instead{dense}.")
+    if isinstance(values, np.ma.MaskedArray):
+        return as_array(name, values)
     dtype = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
     return np.asarray(values if dtype is None else values.to_numpy(dtype))
 
@@ -91,15 +99,12 @@ def check_all_finite(name: str, array: NDArray[Any]) -> None:
 
 def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = True) -> NDArray[Any]:
     """Give an array of real numbers with a row or more; `finite` is False where the values are looked at later."""
-    if is_sparse(values):
-        raise TypeError(
-            f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense "
-            "numpy array."
-        )
-    array = as_dense(values)
+    array = as_dense(name, values)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
     if array.dtype.kind not in "fiub":
+        if array.dtype.kind != "O" or any(isinstance(each, (str, bytes)) for each in array.flat):
+            raise ValueError(f"{name} must hold numbers, got {'text' if array.dtype.kind in 'OUST' else array.dtype}")
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.drop_in.arrays import (
-    as_dense,
     as_numbers,
     as_row_weights,
     check_all_finite,
@@ -75,7 +74,7 @@ def as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> ND
     """Give the weights of outputs, of which there are `least` or more; None where they have none."""
     if multioutput is None or isinstance(multioutput, str):
         return None
-    weights = as_numbers("multioutput", as_dense(multioutput))
+    weights = as_numbers("multioutput", multioutput)
     if n_outputs < least:
         raise ValueError("Custom weights are useful only in multi-output cases.")
     if weights.shape[0] != n_outputs:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from fastevals._validation.drop_in.complaints import InvalidParameterError
+from fastevals._validation.drop_in.complaints import InvalidParameterError, warn
 
-__all__ = ["ANYTHING", "ARRAY_OR_NONE", "FLAG", "POS_LABEL", "ZERO_DIVISION", "Rule", "any_of", "check_parameters"]
+__all__ = [
+    "ANYTHING",
+    "ARRAY_OR_NONE",
+    "FLAG",
+    "POS_LABEL",
+    "ZERO_DIVISION",
+    "Rule",
+    "any_of",
+    "check_parameters",
+    "is_array_like",
+    "named_options",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Rule(NamedTuple):
@@ -38,8 +53,30 @@ def check_parameters(function: str, **given: tuple[Any, Rule]) -> None:
             )
 
 
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__array__") or (isinstance(value, Collection) and not isinstance(value, (str, bytes, dict)))
+def named_options(function: F) -> F:
+    """Let options be passed by position after two arguments, with a warning that they must be named."""
+    names = [*inspect.signature(function).parameters][2:]
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        if 2 < len(args) <= 2 + len(names):
+            named = dict(zip(names, args[2:], strict=False))
+            warn(
+                f"Pass {', '.join(f'{name}={value}' for name, value in named.items())} as keyword args. From version "
+                "1.11 passing these as positional arguments will result in an error",
+                FutureWarning,
+            )
+            return function(*args[:2], **named, **options)
+        return function(*args, **options)
+
+    return cast(F, call)
+
+
+def is_array_like(value: Any) -> bool:
+    """Tell an array or sequence from a scalar, text, and what has no order."""
+    if hasattr(value, "__array__"):
+        return getattr(value, "ndim", 1) != 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _is_zero_division(value: Any) -> bool:
@@ -50,7 +87,7 @@ def _is_zero_division(value: Any) -> bool:
 
 ANYTHING = Rule("anything", lambda value: True)
 FLAG = Rule("an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, (bool, np.bool_)))
-ARRAY_OR_NONE = Rule("an array-like or None", lambda value: value is None or _is_array(value))
+ARRAY_OR_NONE = Rule("an array-like or None", lambda value: value is None or is_array_like(value))
 POS_LABEL = Rule(
     "an instance of 'float', an instance of 'int', an instance of 'bool', an instance of 'str' or None",
     lambda value: value is None or isinstance(value, (numbers.Real, str, np.bool_)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastevals._validation.drop_in.arrays import as_column
 from fastevals._validation.drop_in.complaints import warn, warn_ill_defined
 from fastevals._validation.drop_in.parameters import Rule, any_of
-from fastevals._validation.drop_in.targets import INDICATOR, target_type
+from fastevals._validation.drop_in.targets import INDICATOR, as_named_labels, target_type
 from fastevals._validation.labels import as_class_numbers
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "as_class_labels",
     "as_columns",
     "as_label_ratios",
+    "as_reported",
     "as_requested",
     "check_column_numbers",
     "check_indicators",
@@ -33,6 +34,7 @@ __all__ = [
     "check_not_indicators",
     "check_one_kind_of_label",
     "check_samplewise",
+    "check_some_labels",
     "check_two_by_two",
     "check_two_kinds",
     "labels_to_average",
@@ -46,7 +48,7 @@ COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
 
 AVERAGE = any_of("binary", *AVERAGES)
-BETA = Rule("a float in the range [0.0, inf]", lambda value: _is_number(value) and value >= 0)
+BETA = Rule("a float in the range [0.0, inf]", lambda value: isinstance(value, numbers.Real) and float(value) >= 0)
 DIGITS = Rule(
     "an int in the range [0, inf)",
     lambda value: isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0,
@@ -116,6 +118,8 @@ def check_samplewise(samplewise: bool) -> None:
 def as_columns(labels: Any, n_labels: int) -> NDArray[np.int64]:
     """Give the numbers of some columns of an indicator matrix."""
     columns = np.asarray(labels)
+    if not columns.size:
+        return np.empty(0, dtype=np.int64)
     if columns.max() >= n_labels:
         raise ValueError(f"{COLUMNS} Got {columns.max()} > {n_labels - 1}")
     if columns.min() < 0:
@@ -160,17 +164,44 @@ def labels_to_average(
             f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}). You "
             "may use labels=[pos_label] to specify a single positive class."
         )
-    return None if labels is None else np.asarray(labels)
+    return as_reported(labels, present)
+
+
+def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
+    """Give the labels asked for, of the kind of those present; None for all."""
+    if labels is None:
+        return None
+    reported = as_named_labels(labels)
+    if reported.ndim != 1:
+        raise ValueError(f"labels must be 1-D, got shape {reported.shape}")
+    return _of_one_kind(reported, present)
+
+
+def _of_one_kind(labels: NDArray[Any], present: NDArray[Any]) -> NDArray[Any]:
+    """Raise if the labels asked for are text and those present numbers, or the other way round."""
+    if labels.size and _is_text(labels) != _is_text(present):
+        asked, there = ("strings", "numbers") if _is_text(labels) else ("numbers", "strings")
+        raise ValueError(f"labels must be {there}, as those of the targets are, got {asked}: {labels.tolist()}")
+    return labels
+
+
+def _is_text(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind in "UT" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
 
 
 def as_requested(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
     """Give the classes of a matrix, of which one must be among those present."""
-    requested = np.asarray(labels)
-    if requested.size == 0:
-        raise ValueError("'labels' should contain at least one label.")
+    requested = _of_one_kind(np.ravel(as_named_labels(labels)), present)
+    check_some_labels(requested)
     if not set(present.tolist()).intersection(requested.tolist()):
         raise ValueError("At least one label specified must be in y_true")
     return requested
+
+
+def check_some_labels(labels: NDArray[Any]) -> None:
+    """Raise if no label is asked for."""
+    if not labels.size:
+        raise ValueError("'labels' should contain at least one label.")
 
 
 def as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
@@ -178,11 +209,11 @@ def as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
     try:
         return as_requested(labels, present)
     except ValueError as error:
-        if "At least one label specified" not in str(error):
+        if not np.size(labels):
             raise
         raise ValueError(
             "At least one label in `labels` must be present in `y1` (even though `cohen_kappa_score` is otherwise "
-            "agnostic to the order of `y1` and `y2`)."
+            f"agnostic to the order of `y1` and `y2`). {error}"
         ) from error
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.drop_in.arrays import (
-    as_column,
-    as_dense,
     as_numbers,
     as_row_weights,
     check_all_finite,
@@ -18,7 +16,13 @@ from fastevals._validation.drop_in.arrays import (
 from fastevals._validation.drop_in.complaints import warn
 from fastevals._validation.drop_in.parameters import Rule
 from fastevals._validation.drop_in.scores import label_kind
-from fastevals._validation.drop_in.targets import INDICATOR, check_pos_label, distinct_labels, target_type
+from fastevals._validation.drop_in.targets import (
+    INDICATOR,
+    as_named_labels,
+    check_pos_label,
+    distinct_labels,
+    target_type,
+)
 
 __all__ = [
     "SCALE_BY_HALF",
@@ -95,8 +99,12 @@ def greatest_pos_label(y_true: NDArray[Any], found: list[Any]) -> Any:
 
 def as_sorted_classes(labels: Any) -> NDArray[Any]:
     """Give the labels of the columns, sorted; warn if they are not."""
-    named = as_column(as_dense(labels))
+    named = as_named_labels(labels)
+    if named.ndim != 1:
+        raise ValueError(f"labels must be 1-D, got shape {named.shape}")
     classes = distinct_labels(named)
+    if classes.size != named.size:
+        raise ValueError(f"labels must be unique, got {named}")
     if not np.array_equal(classes, named):
         warn(
             f"Labels passed were {labels}. But this function assumes labels are ordered lexicographically. Pass the "
@@ -111,7 +119,7 @@ def check_probability_classes(y_true: NDArray[Any], labels: Any, n_columns: int)
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"Unknown label type: {kind}")
     present = distinct_labels(y_true)
-    classes = present if labels is None else distinct_labels(as_column(as_dense(labels)))
+    classes = present if labels is None else distinct_labels(as_named_labels(labels))
     undeclared = set(present.tolist()) - set(classes.tolist())
     if undeclared:
         raise ValueError(f"y_true contains values {undeclared} not belonging to the passed labels {labels}.")
@@ -134,11 +142,13 @@ def check_probability_classes(y_true: NDArray[Any], labels: Any, n_columns: int)
     )
 
 
-def check_indicator_columns(y_true: NDArray[Any], y_proba: NDArray[Any]) -> None:
-    """Raise unless a matrix tells with 0 and 1 which labels a row has, and each label has a column."""
+def check_indicator_columns(y_true: NDArray[Any], y_proba: NDArray[Any], labels: Any) -> None:
+    """Raise unless a matrix tells with 0 and 1 which labels a row has, and each label has a column and no name."""
     kind = target_type("y_true", y_true)
     if kind != INDICATOR:
         raise ValueError(f"Unknown label type: {kind}")
+    if labels is not None:
+        raise ValueError(f"labels can't be given for the columns of a {INDICATOR} y_true, got {labels!r}")
     check_pos_label(None, y_true.reshape(-1))
     if y_true.shape != y_proba.shape:
         raise ValueError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -17,9 +16,15 @@ from fastevals._validation.drop_in.arrays import (
     check_all_finite,
     check_same_rows,
 )
-from fastevals._validation.drop_in.complaints import warn
 from fastevals._validation.drop_in.parameters import Rule
-from fastevals._validation.drop_in.targets import INDICATOR, as_target, check_pos_label, distinct_labels, target_type
+from fastevals._validation.drop_in.targets import (
+    INDICATOR,
+    as_named_labels,
+    as_target,
+    check_pos_label,
+    distinct_labels,
+    target_type,
+)
 from fastevals._validation.labels import _first_labels, as_labels
 
 __all__ = [
@@ -30,6 +35,7 @@ __all__ = [
     "ScoreTable",
     "ScoredRows",
     "as_indicator",
+    "as_ordered_classes",
     "as_points",
     "as_score_table",
     "as_scored_rows",
@@ -48,7 +54,6 @@ __all__ = [
     "raise_no_pos_label",
     "raise_one_class",
     "raise_pos_label_fixed",
-    "with_positional",
 ]
 
 NO_POSITIVES = "No positive class found in y_true, recall is set to one for all thresholds."
@@ -75,7 +80,9 @@ def as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
     """Give vectors, of columns too."""
     scores = as_column(as_numbers("y_score", y_score, finite=False))
     labels = as_column(as_target("y_true", y_true))
-    return ScoredRows(labels, scores, None if sample_weight is None else as_column(as_dense(sample_weight)))
+    return ScoredRows(
+        labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
+    )
 
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
@@ -138,8 +145,11 @@ def raise_pos_label_fixed(kind: str) -> NoReturn:
     )
 
 
-def raise_one_class() -> NoReturn:
+def raise_one_class(pos_label: Any, y_true: Any) -> NoReturn:
     """Say that a DET curve needs two classes."""
+    found = first_labels(as_column(as_target("y_true", y_true)))
+    if len(found) > 1:
+        raise ValueError(f"pos_label={pos_label!r} is not a label of y_true, which has {found} first")
     raise ValueError("Only one class is present in y_true. Detection error tradeoff curve is not defined in that case.")
 
 
@@ -166,10 +176,12 @@ class ScoreTable(NamedTuple):
 def as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable:
     """Give arrays of one or two dimensions; a column of labels as a vector."""
     scores = as_numbers("y_score", y_score, finite=False)
-    labels = as_target("y_true", y_true)
+    labels = as_target("y_true", y_true, sparse=True)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    return ScoreTable(labels, scores, None if sample_weight is None else as_column(as_dense(sample_weight)))
+    return ScoreTable(
+        labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
+    )
 
 
 def only_column(table: ScoreTable) -> ScoredRows | None:
@@ -244,12 +256,7 @@ def check_class_scores(table: ScoreTable, labels: Any, multi_class: str, average
                 f"{y_score.shape[1]}"
             )
         return present
-    named = as_column(as_dense(labels))
-    classes = distinct_labels(named)
-    if classes.size != named.size:
-        raise ValueError("Parameter 'labels' must be unique")
-    if not np.array_equal(classes, named):
-        raise ValueError("Parameter 'labels' must be ordered")
+    classes = as_ordered_classes(labels)
     if classes.size != y_score.shape[1]:
         raise ValueError(
             f"Number of given labels, {classes.size}, not equal to the number of columns in 'y_score', "
@@ -260,29 +267,28 @@ def check_class_scores(table: ScoreTable, labels: Any, multi_class: str, average
     return classes
 
 
+def as_ordered_classes(labels: Any) -> NDArray[Any]:
+    """Give the labels of the columns; raise unless they ascend."""
+    named = as_column(as_named_labels(labels))
+    classes = distinct_labels(named)
+    if classes.size != named.size:
+        raise ValueError("Parameter 'labels' must be unique")
+    if not np.array_equal(classes, named):
+        raise ValueError("Parameter 'labels' must be ordered")
+    return classes
+
+
 # Points -----------------------------------------------------------------------------------------------------------
 
 
 def as_points(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give two points or more as two vectors."""
-    check_same_rows(x, y)
-    places, heights = as_column(as_dense(x)), as_column(as_dense(y))
+    places, heights = as_dense("x", x), as_dense("y", y)
+    check_same_rows(places, heights)
+    places, heights = as_column(places), as_column(heights)
     if places.size < 2:
         raise ValueError(f"At least 2 points are needed to compute area under curve, but x.shape = {places.shape}")
     return places, heights
-
-
-def with_positional(options: dict[str, Any], positional: Sequence[Any]) -> dict[str, Any]:
-    """Give options, the first ones as passed by position, and warn that they must be named."""
-    if len(positional) > len(options):
-        raise TypeError(f"takes 2 positional arguments but {2 + len(positional)} were given")
-    named = dict(zip(options, positional, strict=False))
-    warn(
-        f"Pass {', '.join(f'{name}={value}' for name, value in named.items())} as keyword args. From version 1.11 "
-        "passing these as positional arguments will result in an error",
-        FutureWarning,
-    )
-    return {**options, **named}
 
 
 def check_one_way(places: NDArray[Any], steps: NDArray[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.drop_in.arrays import as_dense, check_all_finite, is_sparse
+from fastevals._validation.drop_in.complaints import InvalidParameterError
 
-__all__ = ["INDICATOR", "as_target", "check_pos_label", "distinct_labels", "has_third_label", "target_type"]
+__all__ = [
+    "INDICATOR",
+    "as_named_labels",
+    "as_target",
+    "check_pos_label",
+    "distinct_labels",
+    "has_third_label",
+    "target_type",
+]
 
 INDICATOR = "multilabel-indicator"
 SCAN = 1 << 16  # rows looked at together
@@ -20,24 +30,23 @@ LEGACY = (
 )
 
 
-def as_target(name: str, values: Any) -> NDArray[Any]:
-    """Give labels as an array of one or two dimensions; a sparse indicator matrix as a dense one."""
-    if is_sparse(values):
+def as_target(name: str, values: Any, *, sparse: bool = False) -> NDArray[Any]:
+    """Give labels as an array of one or two dimensions; a sparse indicator matrix, where allowed, as a dense one."""
+    if sparse and is_sparse(values):
         if values.shape[1] < 2:
             raise TypeError("Sparse input is only supported when targets are of multilabel type")
         return np.asarray(values.toarray())
-    if isinstance(values, str) or not (hasattr(values, "__array__") or isinstance(values, Sequence)):
-        raise ValueError(f"Expected array-like (array or non-string sequence), got {values!r}")
     try:
-        array = as_dense(values)
+        array = as_dense(name, values)
     except ValueError as error:
-        if isinstance(values, Sequence):
+        if isinstance(values, Sequence) and not isinstance(error, InvalidParameterError):
             raise ValueError(LEGACY) from error
         raise
     if array.dtype.kind == "T":
         array = array.astype(object)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
+    check_label_dtype(name, array)
     first = array.flat[0] if array.size else None
     if isinstance(first, bytes):
         raise TypeError(
@@ -46,6 +55,23 @@ def as_target(name: str, values: Any) -> NDArray[Any]:
         )
     if array.dtype == object and isinstance(first, Sequence) and not isinstance(first, str):
         raise ValueError(LEGACY)
+    return array
+
+
+def check_label_dtype(name: str, array: NDArray[Any]) -> None:
+    """Raise if values are of a type that labels can't have, such as dates."""
+    if array.dtype.kind not in "fiubOUST":
+        raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
+
+
+def as_named_labels(labels: Any) -> NDArray[Any]:
+    """Give the argument `labels` as an array of numbers, or of text."""
+    array = as_dense("labels", labels)
+    check_label_dtype("labels", array)
+    if array.dtype.kind in "OUT":  # NumPy has turned [0, "a"] into text
+        given = labels if isinstance(labels, Sequence) and array.ndim == 1 else array.reshape(-1).tolist()
+        if not any(all(isinstance(each, kind) for each in given) for kind in (str, (numbers.Real, np.bool_))):
+            raise ValueError(f"labels must hold numbers alone or strings alone, got {labels!r}")
     return array
 
 
@@ -62,8 +88,8 @@ def target_type(name: str, array: NDArray[Any]) -> str:
         check_all_finite(name, array)
         return "continuous-multioutput" if several else "continuous"
     if several:
-        numbers = array.dtype.kind in "fiub"
-        return INDICATOR if numbers and not has_third_label(array.reshape(-1)) else "multiclass-multioutput"
+        marks = array.dtype.kind in "fiub"
+        return INDICATOR if marks and not has_third_label(array.reshape(-1)) else "multiclass-multioutput"
     return "multiclass" if has_third_label(array.reshape(-1)) else "binary"
 
 
@@ -99,8 +125,8 @@ def check_pos_label(pos_label: Any, y_true: NDArray[Any]) -> Any:
     if pos_label is not None:
         return pos_label
     classes = distinct_labels(y_true)
-    numbers = classes.dtype.kind not in "OUS"
-    if numbers and (set(classes.tolist()) <= {0, 1} or set(classes.tolist()) <= {-1, 1}):
+    ordered = classes.dtype.kind not in "OUS"
+    if ordered and (set(classes.tolist()) <= {0, 1} or set(classes.tolist()) <= {-1, 1}):
         return 1
     listed = ", ".join(repr(each) for each in classes.tolist())
     raise ValueError(

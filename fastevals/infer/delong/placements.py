@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import chunks, run
-from fastevals._kernels.placements import add_products, index_keys, place_rows
+from fastevals._kernels.placements import add_products, place_rows
 from fastevals.measure.codec import Codec, Keys, codec_for
 from fastevals.measure.ordering import BinaryLabels, split_by_class
+from fastevals.measure.placements import LIMIT, STRETCH, Index
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.results import Frozen
 
@@ -27,10 +28,6 @@ __all__ = ["LIMIT", "Moments", "moments_of", "moments_of_ranking"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-LIMIT = 2**30  # rows of a class: up to here the sums of the kernels are exact
-CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
-STRETCH = 1 << 14  # rows placed at a time, while their placements by all models are in cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,26 +162,6 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> Ranked:
     split = split_by_class(labels, values)
     check.check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
     return Ranked(split.codec, values, split.keys_by_class(), split.doubled_u)
-
-
-class Index(NamedTuple):
-    """Ascending keys of a class, and where to look for one: see `index_keys`."""
-
-    keys: Keys
-    low: np.uint64
-    high: np.uint64
-    shift: np.uint64
-    bases: NDArray[np.int32]
-    shifts: NDArray[np.uint8]
-    starts: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, keys: Keys) -> Index:
-        """Index the keys."""
-        cells = min(CELLS, 1 << keys.size.bit_length())
-        tables = np.empty(cells, np.int32), np.empty(cells, np.uint8), np.empty(keys.size + cells + 1, np.int32)
-        low, high, shift = map(np.uint64, index_keys(keys, *tables))
-        return cls(keys, low, high, shift, *tables)
 
 
 def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[Index, Index]], part: slice) -> Ints:

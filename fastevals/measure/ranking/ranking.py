@@ -108,7 +108,7 @@ class Ranking(Numbers, Curves, Thresholds):
     @property
     def counts(self) -> ThresholdCounts:
         """Counts at or above each distinct score, made when first asked for."""
-        counts, split = self._counts, self._split
+        split, counts = self._split, self._counts  # in this order: another thread sets them in the other
         if counts is None:
             assert split is not None
             counts = self._counts = split.threshold_counts()

@@ -50,7 +50,8 @@ begins with the means of the values over these, weighted by rows (by --weight wh
 mean AUC, the plain mean, and the values with the lowest and the highest AUC. Up to 100 values have a block each. Of
 more, such as users, there are no blocks, thresholds and pictures, but a table of the lowest and the highest AUCs; JSON
 has AUC (with its interval) and AP of every value. DeLong's intervals need two rows of each class in each value, and
-weights that are whole numbers; they say how sure the mean of these values is, not of others drawn like them.
+weights that are whole numbers; they say how sure the mean of these values is, not of others drawn like them. That of
+the mean of more than 100 values is of a bootstrap of whole values, and speaks of others too.
 
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals.measure.many.groups_result import GroupedMetric
+from fastevals.measure.many.groups import GroupedMetric
 from fastevals.measure.results import Interval
 from fastevals.show.report.interval_tables import cautions
 from fastevals.show.report.intervals import (
@@ -87,6 +87,7 @@ def _over(report: Report, over: OverValues) -> dict[str, Any]:
     """Give what there is over the values: numbers of each as arrays, in the order of the values."""
     n_samples, n_positives, weights = map(_listed, over.counts)
     method = DELONG if over.why_none is None else None
+    intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
     return {
         "values": over.values,
         "n_samples": n_samples,
@@ -96,7 +97,7 @@ def _over(report: Report, over: OverValues) -> dict[str, Any]:
             {"name": name, "metrics": {metric: _over_metric(each, over) for metric, each in found.items()}}
             for name, found in over.metrics.items()
         ],
-        "intervals": None if report.plan is None else {"method": method, "notes": over_cautions(report)},
+        "intervals": None if report.plan is None else intervals,
     }
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.many.groups_result import GroupedMetric
+from fastevals.measure.many.groups import GroupedMetric
 from fastevals.measure.registry import METRICS
 from fastevals.show.report.interval_tables import end_labels
 from fastevals.show.report.intervals import AUC
@@ -35,8 +35,12 @@ def over_lines(report: Report) -> list[str]:
     if over is None:
         return []
     weighted = "rows" if report.roles.weight is None else printable(report.roles.weight)
-    said = f"over {len(over.values):,} values of {printable(str(report.roles.by))}: means weighted by {weighted}"
-    if report.plan is not None and over.why_none is None:
+    by = printable(str(report.roles.by))
+    said = f"over {len(over.values):,} values of {by}: means weighted by {weighted}"
+    if over.n_replicates is not None:
+        said += f"; interval of the mean AUC from {over.n_replicates:,} replicates of whole values of {by}"
+        said += ", other intervals DeLong's" if over.why_none is None else ""
+    elif report.plan is not None and over.why_none is None:
         said += "; DeLong's intervals, of these values and no others"
     (means,), (ranges,) = aligned([_mean_rows(report, over)]), aligned([_range_rows(report, over)])
     lines = ["", *textwrap.wrap(said, WIDTH, subsequent_indent="    "), *means]
@@ -167,19 +171,28 @@ def over_cautions(report: Report) -> list[str]:
     over = report.over
     if report.plan is None or over is None:
         return []
+    by, of_means = printable(str(report.roles.by)), over.n_replicates is not None
+    notes = []
+    if of_means and any(
+        np.unique(aucs[~np.isnan(aucs)]).size == 1 for aucs in (found[AUC].values for found in over.metrics.values())
+    ):
+        notes.append("no width, which says nothing of how sure, of an interval of the mean AUC: all values' are equal")
     if over.why_none is not None:
-        return [f"no interval over values of {printable(str(report.roles.by))}: {over.why_none}"]
+        return [*notes, f"no interval {'of AUC of single' if of_means else 'over'} values of {by}: {over.why_none}"]
     missing = flat = 0
     for found in over.metrics.values():
         auc = found[AUC]
         assert auc.standard_errors is not None
         missing = max(missing, int(np.count_nonzero(np.isnan(auc.standard_errors) & ~np.isnan(auc.values))))
         flat = max(flat, int(np.count_nonzero(auc.standard_errors == 0)))
-    notes = []
     if missing:
+        which = (
+            f"of the AUC of {missing:,} values of {by}, which"
+            if of_means
+            else f"of the mean AUC: {missing:,} values of {by}"
+        )
         notes.append(
-            f"no interval of the mean AUC: {missing:,} values of {printable(str(report.roles.by))} have both classes, "
-            "but not two rows of each, from which DeLong's variance is made"
+            f"no interval {which} have both classes, but not two rows of each, from which DeLong's variance is made"
         )
     if flat:
         up_to = "up to " if len(over.metrics) > 1 else ""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.many.groups import grouped_auc
-from fastevals.infer.many.groups_metrics import grouped_metrics
-from fastevals.measure.many.groups_result import GroupedMetric
+from fastevals._random import seed_key
+from fastevals.infer.many.groups import bootstrap_mean, grouped_auc, grouped_metrics
+from fastevals.infer.results import level_of
+from fastevals.measure.many.groups import GroupedMetric
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, Plan, Rows
 
 __all__ = ["Extreme", "OverValues", "extreme", "over_values"]
@@ -32,17 +33,21 @@ class OverValues:
     values : list
         Those that have rows of weight above zero, ascending.
     metrics : dict of str to dict of str to GroupedMetric
-        By model and metric, over the values; AUC with DeLong's intervals unless there are none.
+        By model and metric, over the values; AUC with intervals: DeLong's, but of the mean of many values from a
+        bootstrap of whole values, since of many some seldom lack what DeLong's needs.
     has_blocks : bool
         Whether each value has a block too.
     why_none : str or None
-        Says why there are no intervals; None where there are, and empty where none are wanted.
+        Says why there are no intervals of DeLong's; None where there are, and empty where none are wanted.
+    n_replicates : int or None
+        Of the bootstrap of whole values, where there is one.
     """
 
     values: list[Any]
     metrics: dict[str, dict[str, GroupedMetric]]
     has_blocks: bool
     why_none: str | None
+    n_replicates: int | None
 
     @property
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -83,14 +88,24 @@ def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan
     why_none = "" if plan is None else _why_none(rows)
     how: dict[str, Any] = {"sample_weight": rows.weights}
     of_auc = how if plan is None or why_none else {**how, "interval": "delong", "confidence_level": plan.confidence}
+    drawn = None if has_blocks or rows.groups is not None else plan
     others = [name for name in (RANKING_COLUMNS if has_blocks else OF_MANY) if name != AUC]
     metrics = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # notes say it
         for name, scores in rows.scores.items():
             auc = grouped_auc(rows.positive, scores, codes, **of_auc)
+            if drawn is not None:
+                auc = _bootstrapped(auc, drawn)
             metrics[name] = {AUC: auc, **grouped_metrics(rows.positive, scores, codes, others, **how)}
-    return OverValues(list(values), metrics, has_blocks, why_none)
+    return OverValues(list(values), metrics, has_blocks, why_none, None if drawn is None else drawn.resamples)
+
+
+def _bootstrapped(auc: GroupedMetric, plan: Plan) -> GroupedMetric:
+    """Give the mean an interval from draws of whole values."""
+    tail, key = level_of(plan.confidence)[1] / 2, seed_key("--seed", plan.seed)
+    error, interval = bootstrap_mean(auc.values, auc.weights, plan.resamples, tail, key)
+    return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 
 
 def _why_none(rows: Rows) -> str | None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.many.classes.base import LACK, ByClass
+from fastevals.measure.many.classes.values import class_values, pair_aucs
 
 __all__ = ["Areas"]
 
@@ -69,7 +70,7 @@ class Areas(ByClass):
         if average == "micro":
             return self._as_one().roc_auc(max_fpr=max_fpr)
         options = {} if max_fpr is None else {"max_fpr": max_fpr}
-        return self._averaged("roc_auc", self._values("roc_auc", **options), average, self.support)
+        return self._averaged("roc_auc", class_values(self._scores, "roc_auc", **options), average, self.support)
 
     def hand_till(self) -> float:
         """Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
@@ -126,10 +127,12 @@ class Areas(ByClass):
         check.check_choice("average", average, AVERAGES)
         if average == "micro":
             return self._as_one().average_precision()
-        return self._averaged("average_precision", self._values("average_precision"), average, self.support)
+        return self._averaged(
+            "average_precision", class_values(self._scores, "average_precision"), average, self.support
+        )
 
     def _averaged_pairs(self, average: str | None) -> Any:
-        by_pair, support = self._pair_values(), self.support
+        by_pair, support = pair_aucs(self._scores), self.support
         first, second = np.triu_indices(support.size, 1)
         means = (by_pair[first, second] + by_pair[second, first]) / 2
         averaged = self._averaged("roc_auc", means, average, support[first] + support[second], "pairs of classes")

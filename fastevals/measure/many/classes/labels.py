@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
+from fastevals._execution import chunks, run
 from fastevals.measure.label_codes import code_labels
 
 __all__ = ["number_classes"]
@@ -45,7 +46,15 @@ def _number(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if width > WIDEST:
         distinct, (codes,) = code_labels("y_true", [whole])
         return distinct if text else distinct.astype(rows.dtype.newbyteorder("=")), codes
-    offsets = np.subtract(whole, low, dtype=np.int64).astype(np.uint16)
-    seen = np.bincount(offsets) > 0
-    numbers = (np.cumsum(seen) - 1).astype(np.uint8 if width <= FEW else np.uint16)
-    return (np.flatnonzero(seen) + low).astype(rows.dtype.newbyteorder("=")), numbers[offsets]
+    offsets = np.empty(rows.size, dtype=np.uint8 if width <= FEW else np.uint16)
+
+    def fill(part: slice) -> NDArray[np.int64]:
+        np.copyto(offsets[part], np.subtract(whole[part], low, dtype=np.int64), casting="unsafe")
+        return np.bincount(offsets[part], minlength=width)
+
+    seen = np.logical_or.reduce(run(fill, chunks(rows.size)))
+    distinct = (np.flatnonzero(seen) + low).astype(rows.dtype.newbyteorder("="))
+    if distinct.size == width:
+        return distinct, offsets
+    numbers = (np.cumsum(seen) - 1).astype(offsets.dtype)
+    return distinct, numbers[offsets]

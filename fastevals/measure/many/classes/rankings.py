@@ -10,10 +10,10 @@ from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals.measure.curves import PrecisionRecallCurve, RocCurve
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.folds import RankingFolds
 from fastevals.measure.many.classes.areas import Areas
 from fastevals.measure.many.classes.base import LACK
 from fastevals.measure.many.classes.scores import class_scores
+from fastevals.measure.many.folds import RankingFolds
 
 __all__ = ["ClassRankings"]
 
@@ -91,7 +91,7 @@ class ClassRankings(Areas):
         sample_weight: ArrayLike | None = None,
     ) -> None:
         self._labels, self._scores = class_scores(y_true, y_score, labels, sample_weight)
-        self._rankings = self._doubled = None
+        self._rankings = None
 
     def __repr__(self) -> str:
         kind = ", multilabel" if self.is_multilabel else ""

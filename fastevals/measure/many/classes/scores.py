@@ -1,8 +1,8 @@
-"""Scores by class, each class's together."""
+"""Scores by class."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import chunks, run
+from fastevals._kernels.classes import copy_columns
+from fastevals.measure.codec import plain_block
 from fastevals.measure.many.classes.labels import number_classes
 from fastevals.measure.many.columns import Columns, Flags
 
@@ -18,7 +20,7 @@ __all__ = ["ClassScores", "class_scores"]
 TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ClassScores:
     """A column of scores for each class, and which rows have it.
 
@@ -28,25 +30,39 @@ class ClassScores:
         Finite scores of some real dtype.
     weights : ndarray of float64 of shape (n_samples,), or None
         Row weights, none zero.
-    starts : ndarray of int64 of shape (n_classes + 1,), or None
-        With one label a row, rows lie class after class: class k has the rows ``starts[k] : starts[k + 1]``.
+    codes : ndarray of uint8 or uint16 of shape (n_samples,), or None
+        With one label a row, the number of its class.
     indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
         With many labels a row, 1 where a row has one.
+    n_positives : ndarray of int64 of shape (n_classes,)
+        Rows of each class.
+    doubled : ndarray of int64 of shape (n_classes, n_classes), or None
+        What `doubled_pairs` has counted.
     """
 
     columns: NDArray[Any]
     weights: NDArray[np.float64] | None
-    starts: NDArray[np.int64] | None
+    codes: NDArray[Any] | None
     indicator: Flags | None
+    n_positives: NDArray[np.int64] = field(init=False)
+    doubled: NDArray[np.int64] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.indicator is not None:
+            self.n_positives = np.asarray(self.indicator.sum(axis=1, dtype=np.int64))
+            return
+        codes, n_classes = self.codes, len(self.columns)
+        assert codes is not None
+        parts = chunks(codes.size)
+        self.n_positives = np.sum(run(lambda part: np.bincount(codes[part], minlength=n_classes), parts), axis=0)
 
     def flags(self, k: int) -> Flags:
         """Give 1 for the rows of class k, 0 for others."""
         if self.indicator is not None:
             row: Flags = self.indicator[k]
             return row
-        assert self.starts is not None
-        flags = np.zeros(self.columns.shape[1], dtype=np.uint8)
-        flags[self.starts[k] : self.starts[k + 1]] = 1
+        assert self.codes is not None
+        flags: Flags = np.equal(self.codes, k).view(np.uint8)
         return flags
 
     def by_class(self) -> Columns:
@@ -61,22 +77,12 @@ class ClassScores:
         weights = None if self.weights is None else np.tile(self.weights, k)
         return np.concatenate([self.flags(i) for i in range(k)]), self.columns.ravel(), weights
 
-    def n_positives(self) -> NDArray[np.int64]:
-        """Count the rows of each class."""
-        if self.indicator is not None:
-            return np.asarray(self.indicator.sum(axis=1, dtype=np.int64))
-        assert self.starts is not None
-        return np.diff(self.starts)
-
     def support(self) -> NDArray[Any]:
         """Sum the weights of the rows of each class."""
         weights = self.weights
         if weights is None:
-            return self.n_positives()
-        if self.indicator is None:
-            assert self.starts is not None
-            return np.array([part.sum() for part in np.split(weights, self.starts[1:-1])])
-        return np.array([weights[rows.view(np.bool_)].sum() for rows in self.indicator])
+            return self.n_positives
+        return np.array([weights[self.flags(k).view(np.bool_)].sum() for k in range(len(self.columns))])
 
 
 def class_scores(
@@ -100,32 +106,34 @@ def class_scores(
     names, codes = number_classes(rows, labels, scores.shape[1])
     if kept is not None:
         codes = codes[kept]
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=names.size))))
-    if weights is not None:
-        weights = weights[order]
-    return names, ClassScores(_by_column(scores, order if kept is None else kept[order]), weights, starts, None)
+    return names, ClassScores(_by_column(scores, kept), weights, codes, None)
 
 
-def _by_column(matrix: NDArray[Any], order: NDArray[np.intp] | None) -> NDArray[Any]:
-    """Copy a matrix column by column, its rows in some order; raise if a value is not finite."""
-    n = matrix.shape[0] if order is None else order.size
+def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> NDArray[Any]:
+    """Copy a matrix column by column, of all rows or some; raise if a value is not finite."""
+    n = matrix.shape[0] if kept is None else kept.size
     out = np.empty((matrix.shape[1], n), dtype=matrix.dtype.newbyteorder("="))
+    parts = chunks(n)
     whole = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
+
+    plain = whole and matrix.dtype == np.float64
 
     def copy(part: slice) -> bool:
         finite = True
         for start in range(part.start, part.stop, TILE):
             tile = slice(start, min(start + TILE, part.stop))
-            if order is not None and whole:
-                rows = matrix.take(order[tile], axis=0)
+            if kept is not None and whole:
+                rows = matrix.take(kept[tile], axis=0)
             else:
-                rows = matrix[tile if order is None else order[tile]]
+                rows = matrix[tile if kept is None else kept[tile]]
+            if plain:
+                finite &= copy_columns(plain_block(rows, out.dtype), start, out)
+                continue
             if matrix.dtype.kind == "f":
                 finite &= bool(np.isfinite(rows).all())
             out[:, tile] = rows.T
         return finite
 
-    if not all(run(copy, chunks(n))):
+    if not all(run(copy, parts, compiles=copy_columns if plain and len(parts) > 1 else None)):
         check.raise_not_finite_column("y_score", matrix)
     return out

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import chunks, num_threads, run
-from fastevals._kernels.classes import add_segments
+from fastevals._kernels.classes import add_by_class, keys_of_class
 from fastevals._kernels.placements import index_keys, place_rows
 from fastevals._kernels.sorting import sort_keys
 from fastevals.measure.asked import AskedMetric, of_ranking
-from fastevals.measure.codec import Codec, Keys, codec_for
+from fastevals.measure.codec import Codec, codec_for
 from fastevals.measure.many.classes.scores import ClassScores
 from fastevals.measure.many.columns import batch_values
+from fastevals.measure.placements import LIMIT, STRETCH, Index
 from fastevals.measure.ranking import Ranking
 
-__all__ = ["aucs_by_class", "doubled_pairs", "pair_aucs", "values_by_class"]
+__all__ = ["aucs_by_class", "class_values", "doubled_pairs", "pair_aucs"]
 
+R = TypeVar("R")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of them 64
-CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
-STRETCH = 1 << 14  # rows placed at a time
 SMALL = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
 EXACT = 2**53
 
 
-def values_by_class(scores: ClassScores, metric: str, **options: object) -> Floats:
-    """Give a metric of each class's ranking against the rest."""
+def class_values(scores: ClassScores, metric: str, **options: object) -> Floats:
+    """Give a metric of each class against the rest."""
+    if metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None:
+        return aucs_by_class(doubled_pairs(scores), scores.n_positives)
     asked = of_ranking(AskedMetric(metric, options))
     with _threads_for(scores):
         values: Floats = batch_values(scores.by_class(), [asked])[0]
@@ -43,6 +45,11 @@ def values_by_class(scores: ClassScores, metric: str, **options: object) -> Floa
 def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
     """Keep to one thread where a second would take longer to start."""
     return num_threads(1) if scores.columns.size < SMALL else nullcontext()
+
+
+def _run(scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable) -> list[R]:
+    """`run`, in this thread alone where a second would take longer to start."""
+    return run(task, items, compiles=compiles) if scores.columns.size >= SMALL else list(map(task, items))
 
 
 def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
@@ -59,95 +66,74 @@ def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
     return np.array([a / (2 * b) if b else np.nan for a, b in both]).reshape(pairs.shape)
 
 
-def pair_aucs(scores: ClassScores, doubled: Ints | None) -> Floats:
+def pair_aucs(scores: ClassScores) -> Floats:
     """Give A(j | k), the chance that a row of class j has a higher score of class j than one of class k."""
-    sizes = scores.n_positives()
-    if doubled is not None:
-        return _ratio(doubled, np.outer(sizes, sizes) * ~np.eye(sizes.size, dtype=np.bool_))
+    sizes, codes, weights = scores.n_positives, scores.codes, scores.weights
+    if weights is None:
+        return _ratio(doubled_pairs(scores), np.outer(sizes, sizes) * ~np.eye(sizes.size, dtype=np.bool_))
+    assert codes is not None
+    order = np.argsort(codes, kind="stable")
+    rows = np.split(order, np.cumsum(sizes)[:-1])
+
+    def auc(pair: tuple[int, int]) -> float:
+        flags = np.repeat(np.array([1, 0], dtype=np.uint8), sizes[list(pair)])
+        both = np.concatenate([rows[k] for k in pair])
+        return Ranking(flags, scores.columns[pair[0]][both], sample_weight=weights[both], pos_label=1).roc_auc()
+
     aucs = np.full((sizes.size, sizes.size), np.nan)
     there = list(permutations(np.flatnonzero(sizes).tolist(), 2))
     with _threads_for(scores):
-        found = run(lambda pair: _weighted_auc(scores, *pair), there)
-    for pair, auc in zip(there, found, strict=True):
-        aucs[pair] = auc
+        found = run(auc, there)
+    for pair, value in zip(there, found, strict=True):
+        aucs[pair] = value
     return aucs
 
 
-def _weighted_auc(scores: ClassScores, j: int, k: int) -> float:
-    """Rank the rows of two classes by the first one's scores."""
-    assert scores.starts is not None
-    assert scores.weights is not None
-    parts = [slice(*scores.starts[i : i + 2]) for i in (j, k)]
-    flags = np.repeat(np.array([1, 0], dtype=np.uint8), [part.stop - part.start for part in parts])
-    column, weights = (np.concatenate([of[part] for part in parts]) for of in (scores.columns[j], scores.weights))
-    return Ranking(flags, column, sample_weight=weights, pos_label=1).roc_auc()
-
-
 # Without weights --------------------------------------------------------------------------------------------------
-
-
-class Index(NamedTuple):
-    """Ascending keys, and where to look for one: see `index_keys`."""
-
-    keys: Keys
-    low: np.uint64
-    high: np.uint64
-    shift: np.uint64
-    bases: NDArray[np.int32]
-    shifts: NDArray[np.uint8]
-    starts: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, keys: Keys) -> Index:
-        """Index the keys."""
-        cells = min(CELLS, 1 << keys.size.bit_length())
-        tables = np.empty(cells, np.int32), np.empty(cells, np.uint8), np.empty(keys.size + cells + 1, np.int32)
-        low, high, shift = map(np.uint64, index_keys(keys, *tables))
-        return cls(keys, low, high, shift, *tables)
 
 
 def doubled_pairs(scores: ClassScores) -> Ints:
     """Count pairs of a row of class j and one of class k that class j's scores rank right, twice, ties once.
 
     Gives shape (n_classes, n_classes), 0 where j = k or a class has no rows. Every row is placed among the sorted
-    scores of class j: a sort of one class and a look-up for each other row, instead of a sort for each pair.
+    scores of class j: a sort of one class and a look-up for each row, instead of a sort for each pair.
     """
-    columns, starts = scores.columns, scores.starts
-    assert starts is not None
-    sizes = np.diff(starts)
+    if scores.doubled is None:
+        scores.doubled = _doubled_pairs(scores)
+    return scores.doubled
+
+
+def _doubled_pairs(scores: ClassScores) -> Ints:
+    columns, codes, sizes = scores.columns, scores.codes, scores.n_positives
+    assert codes is not None
     check.check_class_sizes("y_true", LIMIT, int(sizes.max()))
-    doubled = np.zeros((sizes.size, sizes.size), dtype=np.int64)
     there = np.flatnonzero(sizes).tolist()
 
     def sort(j: int) -> tuple[Codec, NDArray[Any], Index]:
         codec, column = codec_for(columns[j])
-        keys = codec.encode(column[starts[j] : starts[j + 1]])
+        keys = np.empty(sizes[j] + 1, dtype=np.uint64)
+        keys_of_class(codec.bits(column), codes, j, codec.flip_below, codec.flip, keys)
+        keys = keys[:-1]
         sort_keys(keys, np.empty_like(keys), np.empty(1 << max(keys.size - 1, 1).bit_length(), dtype=np.int32))
         return codec, column, Index.of(keys)
 
-    def place(task: tuple[int, slice]) -> tuple[slice, Ints]:
+    def place(task: tuple[int, slice]) -> Ints:
         j, part = task
-        codec, column, index = sorted_by[j]
-        first, last = np.searchsorted(starts, (part.start, part.stop - 1), side="right") - 1
-        ends, sums = starts[first : last + 2], np.zeros(last + 1 - first, dtype=np.int64)
+        codec, column, own = sorted_by[j]
+        sums = np.zeros((sizes.size, 2), dtype=np.int64)
         placements = np.empty(min(STRETCH, part.stop - part.start), dtype=np.int32)
         for start in range(part.start, part.stop, STRETCH):
-            bits = codec.bits(column[start : min(start + STRETCH, part.stop)])
-            place_rows(bits, codec.flip_below, codec.flip, *index, placements)
-            add_segments(placements[: bits.size], start, ends, sums)
-        return slice(first, last + 1), sums
+            block = slice(start, min(start + STRETCH, part.stop))
+            place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *own, placements)
+            add_by_class(placements, codes[block], sums)
+        return np.asarray(sums.sum(axis=1))
 
-    tasks = [
-        (j, slice(start + part.start, start + part.stop))
-        for j in there
-        for start, stop in ((0, int(starts[j])), (int(starts[j + 1]), int(starts[-1])))
-        for part in chunks(stop - start)
-    ]
-    with _threads_for(scores):
-        sorted_by = dict(zip(there, run(sort, there, compiles=index_keys), strict=True))
-        placed = run(place, tasks, compiles=(place_rows, add_segments))
-    for (j, _), (of, sums) in zip(tasks, placed, strict=True):
-        doubled[j, of] += sums
+    sorted_by = dict(zip(there, _run(scores, sort, there, compiles=(keys_of_class, index_keys)), strict=True))
+    tasks = [(j, part) for j in there for part in chunks(codes.size)]
+    placed = _run(scores, place, tasks, compiles=(place_rows, add_by_class))
+    doubled = np.zeros((sizes.size, sizes.size), dtype=np.int64)
+    for (j, _), sums in zip(tasks, placed, strict=True):
+        doubled[j] += sums
     # A placement is how many rows of class j lie below another row, a tie counting half, doubled.
     right = 2 * np.outer(sizes, sizes) - doubled
     np.fill_diagonal(right, 0)

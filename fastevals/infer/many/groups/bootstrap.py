@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -9,19 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.groups_bootstrap import draw_spans, weighted_mean
 from fastevals._kernels.random import key_of
 from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.units import Units, UnitSample
 from fastevals.measure.many.groups import GroupedScores, spans
+from fastevals.measure.results import Interval
 
-__all__ = ["bootstrap_groups", "bootstrap_mean"]
+__all__ = ["NO_INTERVAL", "bootstrap_groups", "bootstrap_mean"]
 
 Floats = NDArray[np.float64]
 
 WORK = 1 << 25  # draws of one task: a tenth of a second
 OF_MEANS = np.uint64(2**63)  # a stream that no group has
+NO_INTERVAL = Interval(math.nan, math.nan)
 
 
 def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: np.uint64, progress: bool) -> Floats:
@@ -69,7 +73,8 @@ class MeanSample(UnitSample):
 
     def __init__(self, values: Floats, weights: Floats) -> None:
         there = ~np.isnan(values)
-        self._values, self._weights = np.where(there, values, 0.0), np.where(there, weights / weights.max(), 0.0)
+        largest = weights[there].max()
+        self._values, self._weights = np.where(there, values, 0.0), np.where(there, weights / largest, 0.0)
         super().__init__(Units(np.empty(0, np.uint32), (values.size,), True), values.size)
 
     def workspace(self) -> Any:
@@ -81,6 +86,22 @@ class MeanSample(UnitSample):
         return [np.array([weighted_mean(times, self._values, self._weights) for times in draws])]
 
 
-def bootstrap_mean(values: Floats, weights: Floats, n_resamples: int, key: np.uint64) -> Floats:
-    """Give the weighted mean of each draw of as many groups as there are."""
-    return MeanSample(values, weights).replicates(n_resamples, np.uint64(key_of(key, OF_MEANS)))[0]
+def bootstrap_mean(
+    values: Floats, weights: Floats, n_resamples: int, tail: float, key: np.uint64
+) -> tuple[float, Interval]:
+    """Give the standard error and the interval of the weighted mean, from draws of as many groups as there are.
+
+    Those of weight zero have no rows, and are not there.
+    """
+    drawn = weights > 0
+    if np.count_nonzero(drawn) < 2 or np.isnan(values).all():
+        check.warn_undefined("the interval of the mean", "it needs two groups or more, and one that has a value")
+        return math.nan, NO_INTERVAL
+    sample = MeanSample(values[drawn], weights[drawn])
+    means = sample.replicates(n_resamples, np.uint64(key_of(key, OF_MEANS)))[0]
+    left_out = int(np.count_nonzero(np.isnan(means)))
+    if left_out:
+        check.warn_left_out("the mean", left_out, n_resamples)
+    means = means[~np.isnan(means)]
+    error = float(means.std(ddof=1)) if means.size > 1 else math.nan
+    return error, Interval(*np.quantile(means, (tail, 1 - tail)).tolist()) if means.size else NO_INTERVAL

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.many.groups import GroupedScores
+from fastevals.measure.many.groups.scores import GroupedScores
 from fastevals.measure.results import Frozen, Interval, as_list
 
 __all__ = ["GroupedMetric", "grouped_metric", "mean_of", "warn_of_groups"]
@@ -108,9 +108,8 @@ class GroupedMetric(Frozen):
 
 def grouped_metric(name: str, scores: GroupedScores, values: Floats, **intervals: Any) -> GroupedMetric:
     """Give the result of a metric of scores."""
-    negatives, positives = scores.sums()
+    weights: Floats = np.add(*scores.sums())
     n_negatives, n_positives = scores.n_negatives, scores.n_positives
-    weights = negatives + positives
     return GroupedMetric(
         name, scores.groups, values, n_negatives + n_positives, n_positives, n_negatives, weights,
         mean_of(values, weights), mean_of(values, np.ones(values.size)), **intervals,

@@ -12,7 +12,7 @@ from fastevals._execution import blocks, run
 from fastevals._kernels.groups import count_groups
 from fastevals.measure.codec import plain_block
 from fastevals.measure.label_tuples import number_labels
-from fastevals.measure.many.groups_codes import NARROW, GroupCodes, group_codes
+from fastevals.measure.many.groups.codes import NARROW, GroupCodes, group_codes
 from fastevals.measure.pairs import as_label_dtype
 
 __all__ = ["count_grouped_pairs"]
@@ -103,7 +103,8 @@ def _group_codes(groups: NDArray[Any], sampled: bool) -> GroupCodes | None:
     if max(abs(low), abs(high)) > FAR or high - low >= max(NARROW, whole.size):
         return None
     pad = (high - low) // PAD + 1 if step > 1 else 0
-    return GroupCodes(high - low + 1 + 2 * pad, low - pad, whole, None, dtype)
+    first = max(low - pad, 0) if whole.dtype.kind == "u" else low - pad
+    return GroupCodes(high + pad - first + 1, first, whole, None, dtype)
 
 
 def _label_range(true: NDArray[Any], predicted: NDArray[Any], sampled: bool) -> tuple[int, int] | None:
@@ -125,7 +126,7 @@ def _count(
     edges = [n * i // n_parts for i in range(n_parts + 1)]
     # Narrow counts: of many groups they are past the nearest caches.
     tables: NDArray[Any] = np.zeros((n_parts, n_cells + lane), dtype=np.int32 if weights is None else np.float64)
-    first = codes.low or 0
+    first = int(np.array(codes.low or 0).astype(INT))  # rows are given as these, those past 2**63 as negative ones
 
     def count(i: int) -> int:
         outside = 0

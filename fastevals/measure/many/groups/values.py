@@ -14,7 +14,7 @@ from fastevals._kernels.groups_metrics import average_precisions, count_at_least
 from fastevals._kernels.sweep import sweep_pairs
 from fastevals.measure.asked import AskedMetric, RankingMetric
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.many.groups import GroupedScores
+from fastevals.measure.many.groups.scores import GroupedScores
 from fastevals.measure.registry import METRICS
 
 __all__ = ["aucs_of", "values_of"]

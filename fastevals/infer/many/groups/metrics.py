@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.infer.many.groups import scores_by_group
+from fastevals.infer.many.groups.auc import scores_by_group
 from fastevals.infer.results import ByMetric
 from fastevals.measure.asked import AskedMetric, as_asked, of_ranking
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.many.groups_result import GroupedMetric, grouped_metric, mean_of, warn_of_groups
-from fastevals.measure.many.groups_values import values_of
+from fastevals.measure.many.groups import GroupedMetric, grouped_metric, mean_of, warn_of_groups
+from fastevals.measure.many.groups.values import values_of
 from fastevals.measure.metric_kinds import MatrixMetric, kind_of, matrix_metric
 
 __all__ = ["MetricsByGroup", "grouped_metrics"]

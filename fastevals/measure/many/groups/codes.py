@@ -83,9 +83,10 @@ def group_codes(groups: NDArray[Any]) -> GroupCodes:
         words = plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)).view(np.uint64)
     elif dtype.itemsize > 8:
         distinct, codes = np.unique(groups, return_inverse=True)
-        return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct, dtype)
+        return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct + dtype.type(0), dtype)
     else:
         words = (groups.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+        return _by_hash(words.reshape(-1, 1), lambda firsts: groups[firsts] + dtype.type(0), dtype)
     return _by_hash(words.reshape(-1, 1), lambda firsts: groups[firsts], dtype)
 
 

@@ -15,7 +15,7 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
 from fastevals.measure.codec import Codec, Keys, codec_for
-from fastevals.measure.many.groups_codes import GroupCodes, group_codes
+from fastevals.measure.many.groups.codes import GroupCodes, group_codes
 from fastevals.measure.ordering import BinaryLabels
 
 __all__ = ["GroupedScores", "grouped_scores", "spans"]
@@ -115,7 +115,9 @@ def grouped_scores(
     if dropped is not None:
         present[dropped] = True
     there = np.flatnonzero(present)
-    starts = np.concatenate(([0], np.cumsum(sizes.reshape(-1, 2)[there])))
+    sizes = sizes.reshape(-1, 2)[there]
+    starts = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
     return GroupedScores(codes.keys(there), codec, keys, sorted_weights, starts)
 
 
