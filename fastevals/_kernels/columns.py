@@ -72,7 +72,10 @@ def sort_rows(packed, slots, low, shift, table, ends, cells, rows):
 
 @kernel
 def count_pairs(rows):
-    """Give twice the Mann-Whitney U of ascending rows, and the number of negatives."""
+    """Give twice the Mann-Whitney U of ascending rows, and the number of negatives.
+
+    `sweep.rank_marked` counts distinct keys too, which takes a tenth longer.
+    """
     doubled_u = 0
     negatives = 0
     below = 0  # negatives under the tie group

@@ -9,69 +9,11 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
-from fastevals._kernels.random import mix
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
-__all__ = ["count_groups", "count_runs", "mark_groups", "number_rows", "scatter_rows", "settle_runs"]
+__all__ = ["count_groups", "count_runs", "scatter_rows", "settle_runs"]
 
 ONE = np.uint64(1)
-
-
-@kernel
-def number_rows(rows, first, table, codes, firsts, n_seen):
-    """Number the distinct rows (each some words) from `first` on as they appear, until the table is half full.
-
-    `table` holds codes + 1 by hash, 0 where there is none; firsts[code] is the row where it was first seen. Gives the
-    row where it stopped and how many distinct ones there are.
-    """
-    mask = np.uint64(table.size - 1)
-    width = rows.shape[1]
-    last = np.int64(-1)
-    for i in range(first, rows.shape[0]):
-        if last >= 0:
-            same = True
-            for k in range(width):
-                same &= rows[i, k] == rows[i - 1, k]
-            if same:  # rows often come group by group
-                codes[i] = last
-                continue
-        spot = np.uint64(0)
-        for k in range(width):
-            spot = mix(spot + np.uint64(rows[i, k]) + ONE)
-        spot &= mask
-        while True:
-            code = np.int64(table[spot]) - 1
-            if code < 0:
-                if 2 * n_seen >= table.size:
-                    return i, n_seen
-                firsts[n_seen] = i
-                code = n_seen
-                n_seen += 1
-                table[spot] = n_seen
-                break
-            same = True
-            for k in range(width):
-                same &= rows[i, k] == rows[firsts[code], k]
-            if same:
-                break
-            spot = (spot + ONE) & mask
-        codes[i] = code
-        last = code
-    return rows.shape[0], n_seen
-
-
-@kernel
-def mark_groups(rows, firsts, n_seen, table):
-    """Write the codes of the rows seen to a larger table, as `number_rows` keeps it."""
-    mask = np.uint64(table.size - 1)
-    for code in range(n_seen):
-        spot = np.uint64(0)
-        for k in range(rows.shape[1]):
-            spot = mix(spot + np.uint64(rows[firsts[code], k]) + ONE)
-        spot &= mask
-        while table[spot] != 0:
-            spot = (spot + ONE) & mask
-        table[spot] = code + 1
 
 
 @kernel

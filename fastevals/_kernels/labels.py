@@ -20,6 +20,12 @@ def number_words(words, slots, first, codes):
     mask = np.uint64(slots.size) - ONE
     n = 0
     for i in range(words.shape[0]):
+        repeated = i > 0
+        for w in range(words.shape[1]):
+            repeated = repeated and words[i, w] == words[i - 1, w]
+        if repeated:  # rows often come group by group
+            codes[i] = codes[i - 1]
+            continue
         hashed = SEED
         for w in range(words.shape[1]):
             hashed = (hashed ^ np.uint64(words[i, w])) * MIX

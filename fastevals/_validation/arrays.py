@@ -147,15 +147,15 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     return weights
 
 
-def as_frequencies(name: str, values: Any, otherwise: str) -> NDArray[np.int64]:
-    """Give row weights that say how often each row counts: whole numbers, of sum at most 2**53; else say what to do."""
+def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
+    """Give row weights that say how often each row counts: whole numbers, of sum at most 2**53."""
     weights = as_weights(name, values)
     odd = weights != np.trunc(weights)
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
             f"{name} must hold whole numbers, how often each row counts, got {show(weights[row])} at row {row}; "
-            f"{otherwise}"
+            "other weights give no number of independent rows, from which DeLong's variance is made"
         )
     if weights.sum() > EXACT:
         raise ValueError(f"{name} must add up to at most 2**53, got {weights.sum():g}")

@@ -58,7 +58,7 @@ def code_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any]
         found, codes[k][part] = _numbered(what, arrays[k][part])
         return found
 
-    of_parts = run(number, parts, compiles="number_words")
+    of_parts = run(number, parts, compiles=number_words)
     found, number_of = _numbered(what, np.concatenate(of_parts))
     distinct, place = _sorted(found)
     places, start = place[number_of], 0

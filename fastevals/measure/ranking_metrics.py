@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row, sum_steps
 
 __all__ = [
+    "WON_PAIRS",
     "average_precision",
     "break_even_point",
     "equal_error_rate",
@@ -34,6 +37,12 @@ __all__ = [
     "share_of_gains",
 ]
 
+# Of how many pairs of a positive and a negative are won, and how many there are, both doubled: the metric times these.
+WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
+    "roc_auc": lambda won, pairs: won,
+    "rank_loss": lambda won, pairs: pairs - won,
+    "gini": lambda won, pairs: 2 * won - pairs,
+}
 PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.linear_pr_area, 2)}
 
 

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from fastevals._execution import BLOCK, chunks, run
 from fastevals._kernels.classes import rows_add_up_to_one
 from fastevals._validation import drop_in as check
+from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.codec import plain_block
 from fastevals.measure.many.classes.scores import ClassScores, class_scores
 from fastevals.measure.many.classes.values import class_values, pair_aucs
+from fastevals.measure.many.groups import grouped_scores
+from fastevals.measure.many.groups.values import values_of
+from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
-from fastevals.metrics._rows import RankedRows, average_precisions, roc_aucs
 
 __all__ = [
     "AVERAGE_PRECISION",
@@ -45,18 +48,15 @@ class Area(NamedTuple):
         What it is where it has no value.
     warn : callable
         Says so.
-    of_rows : callable
-        Gives it of many short rankings; NaN where it has no value.
     """
 
     name: str
     undefined: float
     warn: Callable[[], None]
-    of_rows: Callable[[RankedRows], Floats]
 
 
-ROC_AUC = Area("roc_auc", math.nan, lambda: check.warn_ill_defined(check.ONE_CLASS), roc_aucs)
-AVERAGE_PRECISION = Area("average_precision", 0.0, lambda: check.warn(check.NO_POSITIVES), average_precisions)
+ROC_AUC = Area("roc_auc", math.nan, lambda: check.warn_ill_defined(check.ONE_CLASS))
+AVERAGE_PRECISION = Area("average_precision", 0.0, lambda: check.warn(check.NO_POSITIVES))
 
 
 def value_of(area: Area, ranking: Ranking, max_fpr: float | None = None) -> float:
@@ -145,14 +145,11 @@ def _as_one(table: check.ScoreTable, classes: NDArray[Any] | None) -> Ranking:
 def _average_over_rows(
     area: Area, table: check.ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
 ) -> float:
-    """Average over the rows, each a ranking of its labels."""
+    """Average over the rows, each a group of its labels."""
     flags = _flags(table, classes)
-    if max_fpr is None:
-        values = area.of_rows(RankedRows(flags, table.scores))
-    else:  # parts of areas are asked for too seldom for a batch
-        values = np.full(len(flags), np.nan)
-        for row in np.flatnonzero(flags.any(axis=1) & ~flags.all(axis=1)):
-            values[row] = Ranking(flags[row], table.scores[row], pos_label=True).roc_auc(max_fpr=max_fpr)
+    asked = AskedMetric(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
+    labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
+    values = values_of(asked, of_ranking(asked), grouped_scores(labels, table.scores.ravel(), rows))
     return _mean(_defined(area, values), table.weights)
 
 
@@ -174,4 +171,4 @@ def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
     """Give the weighted mean; an undefined value of weight zero is left out."""
     if weights is not None:
         values = np.where(weights == 0, 0.0, values)
-    return float(min(np.average(values, weights=weights), 1.0))
+    return float(np.average(values, weights=weights))

@@ -15,7 +15,7 @@ from fastevals.measure.counts import Cells
 from fastevals.metrics._counted import Pairs
 from fastevals.metrics._indicators import Indicators
 
-__all__ = ["ALL", "check_rate_parameters", "prf", "rate_of"]
+__all__ = ["ALL", "check_rate_parameters", "prf"]
 
 ALL = ("precision", "recall", "f-score")
 MODIFIERS = {

@@ -196,6 +196,8 @@ def test_delongs_intervals_and_whole_weights() -> None:
     ends = np.clip([found.values - reach, found.values + reach], 0, 1)
     np.testing.assert_allclose(found.confidence_intervals, ends.T, rtol=1e-14)
     low, high = found.mean_confidence_interval
+    shares = found.weights / found.weights.sum()
+    assert found.mean_standard_error == pytest.approx(math.sqrt(np.sum((shares * found.standard_errors) ** 2)))
     reach = 1.6448536269514722 * found.mean_standard_error
     np.testing.assert_allclose([low, high], [found.mean - reach, found.mean + reach], rtol=1e-14)
     repeated = (np.repeat(each, frequencies) for each in (y_true, y_score, groups))
@@ -240,9 +242,9 @@ def exact_distribution(y_true: Any, y_score: Any) -> tuple[Any, float]:
 
 def test_bootstrap_within_groups_has_the_distribution_of_all_draws() -> None:
     # A z score past 5 has a chance of 6e-7; there are 2 x 4 of them.
-    y_true, y_score, groups = [0, 1, 1, 0, 1, 0, 0, 1], [1, 2, 0, 3, 1, 1, 2, 2], [5] * 4 + [2] * 4
-    n, distributions = 20_000, [exact_distribution(y_true[a:b], y_score[a:b]) for a, b in ((4, 8), (0, 4))]
-    for options in ({}, {"sample_weight": np.full(8, 2.0)}):
+    y_true, y_score, groups = [0, 1, 1, 0, 1, 0, 0, 1, 0], [1, 2, 0, 3, 1, 1, 2, 2, 0], [5] * 4 + [2] * 5
+    n, distributions = 20_000, [exact_distribution(y_true[a:b], y_score[a:b]) for a, b in ((4, 9), (0, 4))]
+    for options in ({}, {"sample_weight": np.full(9, 2.0)}):
         found = grouped_auc(y_true, y_score, groups, interval="bootstrap", n_resamples=n, rng=3, **options)
         for g, (exact, undefined) in enumerate(distributions):
             kept = n - found.n_undefined_replicates[g]
@@ -253,6 +255,13 @@ def test_bootstrap_within_groups_has_the_distribution_of_all_draws() -> None:
                 off = 5 * math.sqrt(share * (1 - share) / kept)
                 assert np.mean(exact < end - 1e-9) <= share + off
                 assert np.mean(exact <= end + 1e-9) >= share - off
+
+
+def test_errors_of_two_replicates_are_of_samples() -> None:
+    rng = np.random.default_rng(5)
+    found = grouped_auc(rng.integers(0, 2, 40), rng.random(40), [0, 1] * 20, interval="bootstrap", n_resamples=2, rng=1)
+    low, high = found.confidence_intervals[0]
+    assert found.standard_errors[0] == pytest.approx((high - low) / 0.95 / math.sqrt(2))
 
 
 def test_bootstrap_of_the_mean_draws_groups() -> None:

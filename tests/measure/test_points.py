@@ -36,7 +36,7 @@ def draw(name: str, n: int, share: float) -> tuple[NDArray[np.int64], NDArray[An
 
 def with_counts(labels: Any, scores: Any) -> Ranking:
     ranking = Ranking(labels, scores)
-    assert ranking.counts.n_pos
+    assert ranking.counts.thresholds.size
     return ranking
 
 
@@ -73,11 +73,11 @@ def test_rates_of_a_missing_class_are_nan(make):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = roc_curve(np.full(3, label), scores, pos_label=1)
-        rates = roc_points(Ranking(np.full(3, label), scores))
+        rates = roc_points(make(np.full(3, label), scores))
         for ours, theirs in zip(rates, expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
         assert np.isnan(rates[row]).all()
-    assert np.isnan(pr_points(Ranking([0, 0, 0], scores))[1]).all()
+    assert np.isnan(pr_points(make([0, 0, 0], scores))[1]).all()
     assert pr_points(make([1, 1, 1], scores))[0].tolist() == [1, 1, 1, 1]
 
 

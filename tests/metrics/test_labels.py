@@ -200,3 +200,10 @@ def test_indicators(seed: int) -> None:
         compare("jaccard_score", true, predicted, **given)
     for output_dict in (False, True):
         compare("classification_report", true, predicted, output_dict=output_dict, **asked, **options)
+
+
+def test_a_perfect_label_has_no_rounding_for_errors():
+    counts = fastevals.metrics.multilabel_confusion_matrix(
+        [0, 1, 2, 1], [0, 1, 2, 2], sample_weight=[0.1, 0.2, 0.3, 0.7]
+    )
+    assert counts[0, 0, 1] == counts[0, 1, 0] == counts[1, 0, 1] == counts[2, 1, 0] == 0

@@ -76,3 +76,9 @@ def test_confusion_matrices_count_by_them():
     assert matrix.labels.tolist() == names.tolist()
     with pytest.raises(ValueError, match="at most 10000 labels"):
         ConfusionMatrix.from_predictions(np.arange(20_000).astype(str), np.arange(20_000).astype(str))
+
+
+@pytest.mark.parametrize("n", [511, 512, 513, 514])
+def test_as_many_labels_as_the_first_table_has_room_for(n):
+    check(np.random.default_rng(1).permutation(np.arange(n) * 10**12))
+    check(np.repeat(np.arange(n) * 10**12, 3))

@@ -151,3 +151,8 @@ def test_errors_of_the_brier_score():
     assert complaint("brier_score_loss", [0, 1], [0.1, -0.2]).count("y_prob contains values less than 0") == 2
     said = complaint("brier_score_loss", [0, 1], [0.1, 0.2], scale_by_half="half")
     assert said.count("The 'scale_by_half' parameter of brier_score_loss must be") == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_certain_and_wrong_costs_what_the_type_can_tell(dtype):
+    beside("log_loss", [0, 1], np.array([1, 0], dtype=dtype))

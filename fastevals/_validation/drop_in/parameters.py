@@ -14,7 +14,6 @@ import numpy as np
 from fastevals._validation.drop_in.complaints import InvalidParameterError, warn
 
 __all__ = [
-    "ANYTHING",
     "ARRAY_OR_NONE",
     "FLAG",
     "POS_LABEL",
@@ -85,7 +84,6 @@ def _is_zero_division(value: Any) -> bool:
     return isinstance(value, str) and value == "warn"
 
 
-ANYTHING = Rule("anything", lambda value: True)
 FLAG = Rule("an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, (bool, np.bool_)))
 ARRAY_OR_NONE = Rule("an array-like or None", lambda value: value is None or is_array_like(value))
 POS_LABEL = Rule(

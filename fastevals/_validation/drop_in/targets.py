@@ -18,7 +18,6 @@ __all__ = [
     "as_target",
     "check_pos_label",
     "distinct_labels",
-    "has_third_label",
     "target_type",
 ]
 

@@ -211,8 +211,7 @@ def _moments(labels: BinaryLabels, labelled: dict[str, NDArray[Any]], sample_wei
         check.check_finite(name, values)
     frequencies = None
     if sample_weight is not None:
-        otherwise = "other weights give no number of independent rows, from which DeLong's variance is made"
-        frequencies = check.as_frequencies("sample_weight", sample_weight, otherwise)
+        frequencies = check.as_frequencies("sample_weight", sample_weight)
         check.check_same_length(y_true=labels.values, sample_weight=frequencies)
     moments = moments_of(labels, list(labelled.values()), frequencies)
     _warn_if_undefined(moments, "y_true")

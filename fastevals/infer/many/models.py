@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
@@ -27,8 +27,6 @@ __all__ = ["BatchMetrics", "batch_auc", "batch_metrics"]
 
 Arrays = Mapping[str, NDArray[Any]]  # by what errors call them
 Asked = Mapping[str, AskedMetric | Callable[..., Any]]
-
-WHOLE = "other weights give no number of independent rows, from which DeLong's variance is made"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -108,7 +106,7 @@ def batch_auc(
     if not check.as_flag("standard_errors", standard_errors):
         found = _of_scores(asked, y_true, models, names, sample_weight, pos_label)
         return found.metrics["roc_auc"]  # type: ignore[no-any-return]
-    labels, weights = _beside(y_true, models, names, sample_weight, check.as_labels, _as_frequencies)
+    labels, weights = _beside(y_true, models, names, sample_weight, check.as_labels, check.as_frequencies)
     columns = columns_of(labels, pos_label, models, weights)
     moments = _moments(columns)
     values = np.concatenate([each.aucs() for each in moments])
@@ -238,10 +236,6 @@ def _results(asked: Asked, names: tuple[Any, ...], values: list[NDArray[np.float
 
 
 # DeLong -----------------------------------------------------------------------------------------------------------
-
-
-def _as_frequencies(name: str, values: ArrayLike) -> NDArray[np.int64]:
-    return check.as_frequencies(name, values, WHOLE)
 
 
 def _moments(columns: Columns) -> list[Moments]:

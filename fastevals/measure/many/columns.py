@@ -20,6 +20,7 @@ from fastevals._kernels.sorting import sort_keys
 from fastevals.measure.asked import RankingMetric
 from fastevals.measure.codec import Keys, codec_for
 from fastevals.measure.ranking import Ranking
+from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import METRICS
 
 __all__ = ["Columns", "Flags", "Measured", "batch_rankings", "batch_values", "measure_columns", "over_columns"]
@@ -37,13 +38,6 @@ BUCKET = 1 << 13  # rows: they, scratch and cells stay within a core's own cache
 SAMPLE = 64  # sampled rows for each bucket
 CELLS = 1 << 14
 TABLE = 1 << 13
-
-# Twice the Mann-Whitney U and the number of pairs give these, rounded once, without threshold counts.
-OF_PAIRS: dict[str, Callable[[int, int], float]] = {
-    "roc_auc": lambda doubled_u, pairs: doubled_u / (2 * pairs),
-    "rank_loss": lambda doubled_u, pairs: (2 * pairs - doubled_u) / (2 * pairs),
-    "gini": lambda doubled_u, pairs: (doubled_u - pairs) / pairs,
-}
 
 
 class Columns(NamedTuple):
@@ -94,15 +88,16 @@ def measure_columns(columns: Columns, metrics: Sequence[RankingMetric]) -> list[
     def of_rows(rows: Keys) -> Measured:
         doubled_u, n_neg = count_pairs(rows)
         pairs = n_neg * (rows.size - n_neg)
-        values = [of_pairs(doubled_u, pairs) if of_pairs and pairs else math.nan for of_pairs in known]
+        values = [won(doubled_u, 2 * pairs) / (2 * pairs) if won and pairs else math.nan for won in known]
         return Measured(values, rows.size - n_neg, n_neg)
 
     def of_ranking(ranking: Ranking) -> Measured:
         of_pairs = ranking._doubled_u_and_pairs()
 
-        def value(metric: RankingMetric, form: Callable[[int, int], float] | None) -> float:
-            if form is not None and of_pairs is not None:
-                return form(*of_pairs)
+        def value(metric: RankingMetric, won: Callable[[Any, Any], Any] | None) -> float:
+            if won is not None and of_pairs is not None:
+                doubled_u, pairs = of_pairs
+                return float(won(doubled_u, 2 * pairs) / (2 * pairs))
             if metric.of_counts is METRICS["average_precision"] and ranking.n_positives:
                 return ranking.average_precision()  # it may need no counts
             return metric.of_counts(ranking.counts)
@@ -114,9 +109,9 @@ def measure_columns(columns: Columns, metrics: Sequence[RankingMetric]) -> list[
     return over_columns(columns, of_ranking)
 
 
-def _of_pairs(metric: RankingMetric) -> Callable[[int, int], float] | None:
-    """Give what a metric is of the pairs that are ranked right, if it is."""
-    return next((form for name, form in OF_PAIRS.items() if metric.of_counts is METRICS[name]), None)
+def _of_pairs(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
+    """Give what a metric counts of pairs, if it does."""
+    return next((won for name, won in WON_PAIRS.items() if metric.of_counts is METRICS[name]), None)
 
 
 def over_columns(

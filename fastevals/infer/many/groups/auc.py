@@ -127,8 +127,7 @@ def grouped_auc(
     n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
     progress = check.as_flag("progress", progress)
     if interval == "delong" and sample_weight is not None:
-        otherwise = "other weights give no number of independent rows, from which DeLong's variance is made"
-        sample_weight = check.as_frequencies("sample_weight", sample_weight, otherwise).astype(np.float64)
+        sample_weight = check.as_frequencies("sample_weight", sample_weight).astype(np.float64)
     scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
     values = aucs_of(scores)
     warn_of_groups("roc_auc", values)

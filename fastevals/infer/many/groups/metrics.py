@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
+from fastevals.infer.bootstrap.samples.matrix import measure_stack
 from fastevals.infer.many.groups.auc import scores_by_group
 from fastevals.infer.results import ByMetric
 from fastevals.measure.asked import AskedMetric, as_asked, of_ranking
@@ -113,16 +114,17 @@ def grouped_metrics(
 def _of_labels(
     metrics: dict[str, MatrixMetric], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any
 ) -> dict[str, GroupedMetric]:
-    """Give metrics of predicted labels; what is undefined they warn of themselves."""
+    """Give metrics of predicted labels."""
     keys, matrix = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=sample_weight)
     rows = matrix
     if sample_weight is not None:
         kept = check.as_weights("sample_weight", sample_weight) != 0
         _, rows = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=kept)
     weights, n_samples = matrix.counts.sum(axis=(1, 2)), rows.counts.sum(axis=(1, 2)).astype(np.int64)
+    measured = measure_stack(matrix.counts, matrix.labels, list(metrics.values()))
     found = {}
-    for label, function in metrics.items():
-        values = check.checked_along(label, function(matrix), keys.size)
+    for label, values in zip(metrics, measured, strict=True):
+        warn_of_groups(label, values)
         means = mean_of(values, weights), mean_of(values, np.ones(keys.size))
         found[label] = GroupedMetric(label, keys, values, n_samples, None, None, weights.astype(np.float64), *means)
     return found

@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels.groups import mark_groups, number_rows
 from fastevals.measure.codec import plain_block
+from fastevals.measure.label_codes import code_labels
 
 __all__ = ["GroupCodes", "group_codes"]
 
 Codes = NDArray[np.uint32]
 
 NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
-FIRST_TABLE = 1 << 12
-GROW = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +66,8 @@ def group_codes(groups: NDArray[Any]) -> GroupCodes:
     """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
     check.check_group_rows("groups", groups.size)
     dtype = groups.dtype.newbyteorder("=")
-    if dtype.kind in "US":
-        words = np.ascontiguousarray(groups, dtype=dtype).view(np.uint32).reshape(groups.size, -1)
-        return _by_hash(words, lambda firsts: groups[firsts], dtype)
+    if dtype.kind == "U":
+        return _by_hash(groups, dtype)
     whole = groups
     if dtype.kind in "mM":
         whole = groups.astype(dtype, copy=False).view(np.int64)
@@ -80,29 +77,19 @@ def group_codes(groups: NDArray[Any]) -> GroupCodes:
         low, high = int(whole.min()), int(whole.max())
         if high - low < max(NARROW, whole.size):
             return GroupCodes(high - low + 1, low, whole, None, dtype)
-        words = plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)).view(np.uint64)
-    elif dtype.itemsize > 8:
+        return _by_hash(plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)), dtype)
+    if dtype.itemsize > 8:
         distinct, codes = np.unique(groups, return_inverse=True)
         return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct + dtype.type(0), dtype)
-    else:
-        words = (groups.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
-        return _by_hash(words.reshape(-1, 1), lambda firsts: groups[firsts] + dtype.type(0), dtype)
-    return _by_hash(words.reshape(-1, 1), lambda firsts: groups[firsts], dtype)
+    return _by_hash(groups.astype(np.float64) + 0.0, dtype)  # -0.0 is 0.0
 
 
-def _by_hash(words: NDArray[Any], key_of_rows: Any, dtype: np.dtype[Any]) -> GroupCodes:
-    """Number rows of words by hash, then in the order of their keys."""
-    n = words.shape[0]
-    codes = np.empty(n, dtype=np.uint32)
-    table, firsts = np.zeros(FIRST_TABLE, dtype=np.uint32), np.empty(FIRST_TABLE // 2, dtype=np.int64)
-    row, seen = number_rows(words, 0, table, codes, firsts, 0)
-    while row < n:
-        table = np.zeros(table.size * GROW, dtype=np.uint32)
-        firsts = np.concatenate((firsts, np.empty(table.size // 2 - firsts.size, dtype=np.int64)))
-        mark_groups(words, firsts, seen, table)
-        row, seen = number_rows(words, row, table, codes, firsts, seen)
-    keys = key_of_rows(firsts[:seen])
-    order = np.argsort(keys, kind="stable")
-    rank = np.empty(seen, dtype=np.uint32)
-    rank[order] = np.arange(seen, dtype=np.uint32)
-    return GroupCodes(seen, None, rank[codes], keys[order].astype(dtype, copy=False), dtype)
+def _by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
+    """Number text or 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
+    found, (codes,) = code_labels("groups", [keys if keys.dtype.kind == "U" else keys.view(np.int64)])
+    distinct = found if keys.dtype.kind == "U" else found.view(keys.dtype)
+    order = np.argsort(distinct)
+    rank = np.empty(order.size, dtype=np.uint32)
+    rank[order] = np.arange(order.size, dtype=np.uint32)
+    values = distinct[order].view(dtype) if dtype.kind in "mM" else distinct[order].astype(dtype, copy=False)
+    return GroupCodes(order.size, None, rank[codes], values, dtype)

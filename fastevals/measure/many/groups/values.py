@@ -15,6 +15,7 @@ from fastevals._kernels.sweep import sweep_pairs
 from fastevals.measure.asked import AskedMetric, RankingMetric
 from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.many.groups.scores import GroupedScores
+from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import METRICS
 
 __all__ = ["aucs_of", "values_of"]
@@ -22,17 +23,11 @@ __all__ = ["aucs_of", "values_of"]
 Floats = NDArray[np.float64]
 
 EXACT = 2**53
-# Numerators over the pairs of a positive and a negative, doubled, of which so many are won.
-OF_AUC: dict[str, Callable[[Any, Any], Any]] = {
-    "roc_auc": lambda won, pairs: won,
-    "rank_loss": lambda won, pairs: pairs - won,
-    "gini": lambda won, pairs: 2 * won - pairs,
-}
 
 
 def aucs_of(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     """Give the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
-    numerator = OF_AUC[form]
+    numerator = WON_PAIRS[form]
     aucs = np.empty(scores.groups.size)
     if scores.weights is not None:
         scores.each(
@@ -59,7 +54,7 @@ def values_of(asked: AskedMetric | Callable[..., Any], metric: RankingMetric, sc
     AUC, average precision and metrics at a fixed threshold are of all groups at once; others take a call for each.
     """
     name = asked.name if isinstance(asked, AskedMetric) else ""
-    if name in OF_AUC and not metric.parameters:
+    if name in WON_PAIRS and not metric.parameters:
         return aucs_of(scores, name)
     if name == "average_precision":
         values = np.empty(scores.groups.size)
