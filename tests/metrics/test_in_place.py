@@ -24,28 +24,31 @@ ASIDE = {
 @pytest.mark.slow
 @pytest.mark.skipif(not sklearn.__version__.startswith("1.9."), reason="the drop-in has the names of scikit-learn 1.9")
 def test_scikit_learns_own_tests_pass_but_for_those_listed(tmp_path):
-    # In one process, and outside of this project: its configuration is not for them.
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "tests.metrics.in_place",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-    ]
+    settings = tmp_path / "pytest.ini"  # not this project's, in whose folder scikit-learn may be installed
+    settings.write_text("[pytest]\n")
+    command = [sys.executable, "-m", "pytest", "-c", str(settings), "--rootdir", str(OWN)]
     files = [str(OWN / f"{module}.py") for module in MODULES]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*command, "-q", "--tb=no", "-W", "ignore", "-rf", *files],
+        [
+            *command,
+            "-p",
+            "tests.metrics.in_place",
+            "-p",
+            "no:cacheprovider",
+            "-q",
+            "--tb=no",
+            "-W",
+            "ignore",
+            "-rf",
+            *files,
+        ],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
     )
-    failed = set(re.findall(r"^FAILED \S*?(test_\w+\.py::\S+)", done.stdout, re.MULTILINE))
+    failed = set(re.findall(r"^FAILED \S*?(\w+\.py::\S+)", done.stdout, re.MULTILINE))
     passed = re.search(r"(\d+) passed", done.stdout)
     assert passed is not None, done.stdout[-2000:] + done.stderr[-2000:]
     assert failed == set(ASIDE)
