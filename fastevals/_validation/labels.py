@@ -30,6 +30,7 @@ __all__ = [
     "check_two_models",
     "check_unweighted",
     "check_whole_counts",
+    "distinct_pair",
     "matching_label",
     "raise_not_binary",
 ]
@@ -69,7 +70,7 @@ def binary_labels(
     {0, 1}, {-1, 1} and {False, True}; other labels have no natural order.
     """
     array = as_labels(name, values)
-    found = _first_labels(array)
+    found = distinct_pair(array)
     if any(label != label for label in found):
         raise_not_binary(name, array)
     if pos_label is None:
@@ -90,7 +91,7 @@ def binary_labels(
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
     """Give the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
-    found = _first_labels(array)
+    found = distinct_pair(array)
     like = (str, bytes) if array.dtype.kind == "U" else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
         for label in found:
@@ -103,7 +104,7 @@ def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str =
     raise ValueError(f"{option} must be a label of {name} ({listed(found)}), got {show(pos_label)}")
 
 
-def _first_labels(array: NDArray[Any]) -> list[Any]:
+def distinct_pair(array: NDArray[Any]) -> list[Any]:
     """Give the first label and the first that differs from it."""
     first = array[0]
     for start in range(0, array.size, SCAN):

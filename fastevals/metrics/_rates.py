@@ -15,7 +15,7 @@ from fastevals.measure.counts import Cells
 from fastevals.metrics._counted import Pairs
 from fastevals.metrics._indicators import Indicators
 
-__all__ = ["ALL", "check_rate_parameters", "prf"]
+__all__ = ["ALL", "prf"]
 
 ALL = ("precision", "recall", "f-score")
 MODIFIERS = {
@@ -24,26 +24,6 @@ MODIFIERS = {
     "f-score": "true nor predicted",
     "jaccard": "true or predicted",
 }
-
-
-def check_rate_parameters(
-    function: str,
-    average: Any,
-    pos_label: Any,
-    labels: Any,
-    sample_weight: Any,
-    zero_division: Any,
-    zero_rule: check.Rule,
-) -> None:
-    """Raise unless options are what all of these metrics allow."""
-    check.check_parameters(
-        function,
-        labels=(labels, check.ARRAY_OR_NONE),
-        pos_label=(pos_label, check.POS_LABEL),
-        average=(average, check.AVERAGE),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        zero_division=(zero_division, zero_rule),
-    )
 
 
 def at_labels(counted: Pairs | Indicators, labels: Any, average: str | None) -> Cells:

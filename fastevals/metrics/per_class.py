@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fastevals._validation import drop_in as check
 from fastevals.metrics._counted import read
-from fastevals.metrics._rates import ALL, check_rate_parameters, prf
+from fastevals.metrics._rates import ALL, prf
 
 __all__ = [
     "f1_score",
@@ -106,7 +106,14 @@ def _scored(
     warn_for: Collection[str] | None = None,
     zero_rule: check.Rule = check.ZERO_DIVISION,
 ) -> dict[str, Any]:
-    check_rate_parameters(function, average, pos_label, labels, sample_weight, zero_division, zero_rule)
+    check.check_parameters(
+        function,
+        labels=(labels, check.ARRAY_OR_NONE),
+        pos_label=(pos_label, check.POS_LABEL),
+        average=(average, check.AVERAGE),
+        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        zero_division=(zero_division, zero_rule),
+    )
     counted = read(y_true, y_pred, sample_weight)
     return prf(
         counted,

@@ -25,7 +25,7 @@ from fastevals._validation.drop_in.targets import (
     distinct_labels,
     target_type,
 )
-from fastevals._validation.labels import _first_labels, as_labels
+from fastevals._validation.labels import as_labels, distinct_pair
 
 __all__ = [
     "LABEL",
@@ -39,7 +39,6 @@ __all__ = [
     "as_points",
     "as_score_table",
     "as_scored_rows",
-    "check_binary_format",
     "check_class_columns",
     "check_class_scores",
     "check_known_pos_label",
@@ -87,7 +86,7 @@ def as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
     """Give the first label and the first that differs from it; raise if one is no whole number."""
-    found = _first_labels(labels) if labels.size else []
+    found = distinct_pair(labels) if labels.size else []
     if any(isinstance(label, float) and not label.is_integer() for label in found):
         raise ValueError(f"labels must be whole numbers, got {found}")
     return found
@@ -118,15 +117,10 @@ def default_pos_label(found: list[Any]) -> Any:
     return 1 if among_numbers and (set(found) <= {0, 1} or set(found) <= {-1, 1}) else None
 
 
-def check_binary_format(kind: str) -> None:
-    """Raise unless labels are of two classes."""
-    if kind != "binary":
-        raise ValueError(f"{kind} format is not supported")
-
-
 def raise_no_pos_label(kind: str, labels: NDArray[Any]) -> NoReturn:
     """Say why no label is the positive one by default."""
-    check_binary_format(kind)
+    if kind != "binary":
+        raise ValueError(f"{kind} format is not supported")
     check_pos_label(None, labels)
     raise ValueError("pos_label is not specified")
 
