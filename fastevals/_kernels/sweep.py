@@ -12,6 +12,8 @@ from fastevals._kernels.sorting import sort_keys, sort_pairs
 
 __all__ = ["keep_bends", "rank_pairs", "rank_slots", "sum_precision", "sweep_pairs", "sweep_slots", "unmark_slots"]
 
+STRIP = 1 << 12  # rows whose positives are listed at a time
+
 
 @kernel
 def distinct(keys):
@@ -20,6 +22,21 @@ def distinct(keys):
     for i in range(1, keys.size):
         groups += keys[i] != keys[i - 1]
     return groups
+
+
+@kernel
+def rank_distinct(marked):
+    """`rank_marked` for keys that are all distinct (only then is the U right), in half the time."""
+    positives = 0
+    places = 0
+    groups = min(marked.size, 1)
+    for i in range(marked.size):
+        positive = np.int64(marked[i] & np.uint64(1))
+        positives += positive
+        places += positive * i
+    for i in range(marked.size - 1):
+        groups += (marked[np.uintp(i) + np.uintp(1)] ^ marked[i]) > np.uint64(1)
+    return 2 * places - positives * (positives - 1), groups, positives
 
 
 @kernel
@@ -48,10 +65,15 @@ def rank_marked(marked):
 @kernel
 def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, positives):
     """Sort and `rank_marked` the slots from `first` up to `last`, into arrays: Python is entered seldom."""
+    tied = False  # where one slot has ties others will have them too
     for slot in range(first, last):
         here = marked[starts[slot] : starts[slot + 1]]
         sort_keys(here, scratch, cells)
-        doubled_u[slot], groups[slot], positives[slot] = rank_marked(here)
+        if not tied:
+            doubled_u[slot], groups[slot], positives[slot] = rank_distinct(here)
+            tied = groups[slot] < here.size
+        if tied:
+            doubled_u[slot], groups[slot], positives[slot] = rank_marked(here)
 
 
 @kernel
@@ -82,24 +104,38 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
 def sum_precision(marked, starts, first, last, tp, fp):
     """Sum of gained true positives times precision over the distinct keys of sorted slots, as a pair.
 
-    `areas.average_precision` without counts in between, which takes three times as long. All numbers are whole and
-    below 2**53, and no branch depends on the order of the classes. What rounding loses is added up apart (Ogita, Rump
-    and Oishi 2005, doi:10.1137/030601818): no addition waits for the correction of the one before.
+    `areas.average_precision` without counts in between, which takes three times as long or more. The positives of a
+    strip are listed first, without a branch on the class, which no processor can predict: only they take more than a
+    step. What rounding loses is added up apart (Ogita, Rump and Oishi 2005, doi:10.1137/030601818).
     """
     high, low = 0.0, 0.0
-    found = float(tp)
-    counted = found
-    rows = float(tp + fp)
+    one = np.uint64(1)
+    listed = np.empty(STRIP, dtype=np.int64)
+    rows = tp + fp
     for slot in range(last - 1, first - 1, -1):
         here = marked[starts[slot] : starts[slot + 1]]
-        for i in range(here.size - 1, -1, -1):
-            found += float(here[i] & np.uint64(1))
-            rows += 1.0
-            below = here[i - 1] if i else ~here[0]
-            ends = (here[i] ^ below) > np.uint64(1)
-            high, lost = two_sum(high, (found - counted) * (found / rows) if ends else 0.0)
-            counted = found if ends else counted
-            low += lost
+        stop = here.size
+        while stop > 0:
+            start = max(stop - STRIP, 0)
+            n = 0
+            for i in range(stop - 1, start - 1, -1):
+                listed[n] = i
+                n += np.int64(here[np.uintp(i)] & one)
+            k = 0
+            while k < n:
+                row = listed[k]
+                end = row
+                gain = 1
+                while end > 0 and here[end - 1] | one == here[row] | one:  # a tie, which may go on below the strip
+                    end -= 1
+                    gain += np.int64(here[end] & one)
+                k += gain
+                tp += gain
+                start = min(start, end)
+                high, lost = two_sum(high, gain * (tp / float(rows + here.size - end)))
+                low += lost
+            stop = start
+        rows += here.size
     return high, low
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.sweep import keep_bends, sum_precision, sweep_slots, unmark_slots
+from fastevals._memory import lend
 from fastevals.measure.codec import Codec, Keys
 from fastevals.measure.counts import ThresholdCounts
 
@@ -136,4 +137,4 @@ class ClassSplit:
         def call(span: Span, space: Ints) -> R:
             return task(span, *space[:, : span.groups + rows])
 
-        return run(call, self.spans, workspace=lambda: np.empty((3, size), dtype=np.int64))
+        return run(call, self.spans, workspace=lambda: lend(3 * size, np.int64).reshape(3, size))

@@ -1,6 +1,6 @@
 """From labels and scores in any order to sorted scores and threshold counts.
 
-Scores become order-preserving 64-bit keys, are scattered into at most 128 buckets in order of score, and each bucket
+Scores become order-preserving 64-bit keys, are scattered into at most 64 buckets in order of score, and each bucket
 is sorted while it is in a core's cache. Without weights the lowest bit of a key is its class: the keys of a bucket with
 the upper bit 0 and with 1 are in slots of their own, so that this bit is free. With weights each key has its weight
 beside it, negative for a negative row.
@@ -31,6 +31,7 @@ from fastevals._kernels.partition import (
 )
 from fastevals._kernels.sorting import sort_keys
 from fastevals._kernels.sweep import rank_pairs, rank_slots, sweep_pairs
+from fastevals._memory import lend
 from fastevals.measure.class_split import ClassSplit, Span, fill_counts
 from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
@@ -41,7 +42,8 @@ __all__ = ["BinaryLabels", "split_by_class", "weighted_threshold_counts"]
 BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
 SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
 SPANS = 16  # at least so many, where there are as many buckets: threads share them
-MAX_BUCKETS = 128  # a row's bucket and class fit one byte
+MAX_BUCKETS = 64  # a core writes to as many pages at once: with 128 the scatter takes two to five times as long
+MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not stay in cache
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
 
@@ -71,7 +73,8 @@ class BinaryLabels:
 
 def _workspace(rows: int) -> tuple[Keys, NDArray[np.int32]]:
     """Give the scratch and the cells in which up to so many keys are sorted."""
-    return np.empty(rows, dtype=np.uint64), np.empty(1 << max(rows - 1, 1).bit_length(), dtype=np.int32)
+    cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
+    return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
 
 
 class Buckets(NamedTuple):
@@ -106,7 +109,7 @@ def _count(
     Gives shapes (n_samples,) and (n_chunks, n_slots); raises if there is a third label.
     """
     parts = chunks(scores.size)
-    places = np.empty(scores.size, dtype=np.uint8)
+    places = lend(scores.size, np.uint8)
     counts = np.zeros((len(parts), 2 * fit.n_buckets), dtype=np.int64)
 
     def count(i: int) -> int:
@@ -171,7 +174,7 @@ def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     codec, scores = codec_for(scores)
     fit = _fit(codec, scores)
     places, counts = _count(labels, codec, scores, fit)
-    marked = np.empty(scores.size, dtype=np.uint64)
+    marked = lend(scores.size, np.uint64)
     starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
     edges = starts.tolist()
     sizes = [stop - start for start, stop in pairwise(edges)]
@@ -204,8 +207,8 @@ def weighted_threshold_counts(
     fit = _fit(codec, scores)
     places, by_slot = _count(labels, codec, scores, fit)
     counts = by_slot.reshape(len(by_slot), -1, 2).sum(axis=2)
-    keys = np.empty(scores.size, dtype=np.uint64)
-    signed = np.empty(scores.size)
+    keys = lend(scores.size, np.uint64)
+    signed = lend(scores.size, np.float64)
     starts = _scatter(codec, scores, (places, weights), counts, scatter_pairs, keys, signed)
     largest = int(np.diff(starts).max())
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import run
 from fastevals._kernels import rates as kernels
+from fastevals._memory import lend
 from fastevals.measure.class_split import ClassSplit, Span
 
 if TYPE_CHECKING:
@@ -44,29 +46,40 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
 
 
 def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
-    def sweep(span: Span, bits: Ints, tps: Ints, fps: Ints) -> int:
-        if drop_intermediate:
-            return split.sweep_bends(span, bits, tps, fps)
-        split.sweep(span, bits[:-2], tps[:-2], fps[:-2])
-        return span.groups
+    """Sweep each span into the first rows of its share of the points; then close the gaps, if points were left out."""
 
-    kept = split.map_spans(sweep, rows=2) if drop_intermediate else [span.groups for span in split.spans]
-    stops = (1 + np.cumsum(kept[::-1])[::-1]).tolist()
-    thresholds = np.empty(stops[0], dtype=split.threshold_dtype)
-    fpr, tpr = np.empty(thresholds.size), np.empty(thresholds.size)
+    def points(size: int) -> Points:
+        return lend(size, np.float64), lend(size, np.float64), lend(size, split.threshold_dtype)
+
+    fpr, tpr, thresholds = all_points = points(split.n_thresholds + 1)
     thresholds[0] = np.inf
     fpr[0], tpr[0] = (0.0 if total else np.nan for total in (split.n_neg, split.n_pos))
-    place = dict(zip(split.spans, stops, strict=True))
 
-    def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> None:
-        size = sweep(span, bits, tps, fps)
-        here = slice(place[span] - size, place[span])
+    def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> slice:
+        if drop_intermediate:
+            size = split.sweep_bends(span, bits, tps, fps)
+        else:
+            split.sweep(span, bits[:-2], tps[:-2], fps[:-2])
+            size = span.groups
+        here = slice(1 + span.groups_above, 1 + span.groups_above + size)
         kernels.divide(_read_only(fps[:size]), split.n_neg, fpr[here])
         kernels.divide(_read_only(tps[:size]), split.n_pos, tpr[here])
         thresholds[here] = split.codec.values(bits[:size])
+        return here
 
-    split.map_spans(write, rows=2)
-    return fpr, tpr, thresholds
+    kept = [slice(0, 1), *reversed(split.map_spans(write, rows=2))]
+    stops = np.cumsum([rows.stop - rows.start for rows in kept]).tolist()
+    if stops[-1] == thresholds.size:
+        return all_points
+    kept_points = points(stops[-1])
+
+    def move(i: int) -> None:
+        rows, stop = kept[i], stops[i]
+        for source, out in zip(all_points, kept_points, strict=True):
+            out[stop - (rows.stop - rows.start) : stop] = source[rows]
+
+    run(move, range(len(kept)))
+    return kept_points
 
 
 def pr_points(ranking: Ranking) -> Points:
@@ -84,8 +97,8 @@ def pr_points(ranking: Ranking) -> Points:
 
 
 def _split_pr(split: ClassSplit) -> Points:
-    thresholds = np.empty(split.n_thresholds, dtype=split.threshold_dtype)
-    precision, recall = np.empty(thresholds.size + 1), np.empty(thresholds.size + 1)
+    thresholds = lend(split.n_thresholds, split.threshold_dtype)
+    precision, recall = lend(thresholds.size + 1, np.float64), lend(thresholds.size + 1, np.float64)
     precision[-1], recall[-1] = 1.0, 0.0 if split.n_pos else np.nan
 
     def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> None:
