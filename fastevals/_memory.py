@@ -1,7 +1,7 @@
 """Memory that is used again: fresh pages from the system cost a sort as much time as a pass over its rows.
 
 An array that is lent gives its memory back when it and all views of it are gone. Little is kept: that of the last
-arrays, 64 MiB at most.
+arrays, 128 MiB at most.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 __all__ = ["lend"]
 
 LEAST = 1 << 18  # bytes: fewer are no trouble to the system's allocator
-MOST = 1 << 26  # bytes kept
+MOST = 1 << 27  # bytes kept
 
 # Nobody waits for the lock: the collector may give an array back in the middle of anything, and a fork may have left it
 # locked. Who doesn't get it does without.

@@ -1,29 +1,37 @@
 """Rows by their class, and matrices of a column for each class."""
 
-import math
+import numpy as np
 
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 
-__all__ = ["add_by_class", "copy_columns", "keys_of_class", "rows_add_up_to_one"]
+__all__ = ["add_by_class", "copy_columns", "keys_of_class"]
 
 TILE = 64  # rows whose values of one column are written together: whole lines of memory
-
-MOST = 2.0  # a sum this large is far off 1; infinite ones would pass a test relative to themselves
 
 
 @kernel
 def copy_columns(matrix, first, columns):
-    """Write row i of the matrix to columns[:, first + i]; tell whether all values are finite."""
+    """Write row i of the matrix to columns[:, first + i]; give the lowest and the highest sum of a row.
+
+    They are NaN or infinite if a value is.
+    """
+    lowest, highest = np.inf, -np.inf
     odd = 0.0
+    sums = np.empty(TILE)
     for start in range(0, matrix.shape[0], TILE):
         stop = min(start + TILE, matrix.shape[0])
+        for i in range(stop - start):
+            sums[i] = 0.0
         for j in range(matrix.shape[1]):
             for i in range(start, stop):
                 value = matrix[i, j]
-                odd += value * 0.0  # NaN of all that isn't finite
+                sums[i - start] += value
                 columns[j, first + i] = value
-    return odd == 0.0
+        for i in range(stop - start):
+            lowest, highest = min(lowest, sums[i]), max(highest, sums[i])
+            odd += sums[i] * 0.0  # NaN of all that isn't finite
+    return lowest + odd, highest + odd
 
 
 @kernel
@@ -44,16 +52,3 @@ def add_by_class(values, codes, sums):
         sums[codes[i + 1], 1] += values[i + 1]
     if even < codes.size:
         sums[codes[even], 0] += values[even]
-
-
-@kernel
-def rows_add_up_to_one(matrix, relative, absolute):
-    """Tell whether each row adds up to 1 but for tolerances; a row with NaN or an infinity does not."""
-    odd = 0
-    for i in range(matrix.shape[0]):
-        total = 0.0
-        for j in range(matrix.shape[1]):
-            total += matrix[i, j]
-        size = math.fabs(total)
-        odd += not ((math.fabs(1.0 - total) <= absolute + relative * size) & (size <= MOST))
-    return odd == 0

@@ -10,7 +10,16 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import bits_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
-__all__ = ["keep_bends", "rank_pairs", "rank_slots", "sum_precision", "sweep_pairs", "sweep_slots", "unmark_slots"]
+__all__ = [
+    "keep_bends",
+    "rank_distinct",
+    "rank_pairs",
+    "rank_slots",
+    "sum_precision",
+    "sweep_pairs",
+    "sweep_slots",
+    "unmark_slots",
+]
 
 STRIP = 1 << 12  # rows whose positives are listed at a time
 

@@ -9,11 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import BLOCK, chunks, run
-from fastevals._kernels.classes import rows_add_up_to_one
 from fastevals._validation import drop_in as check
 from fastevals.measure.asked import AskedMetric, of_ranking
-from fastevals.measure.codec import plain_block
 from fastevals.measure.many.classes.scores import ClassScores, class_scores
 from fastevals.measure.many.classes.values import class_values, pair_aucs
 from fastevals.measure.many.groups import grouped_scores
@@ -77,24 +74,19 @@ def scores_of_classes(
     matrix = table.scores
     if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
         return None
-    if probabilities and not _add_up_to_one(matrix):
-        return None
     try:
         classes = None if labels is None else check.as_ordered_classes(labels)
-        return class_scores(table.labels, matrix, classes, table.weights)[1]
+        scores = class_scores(table.labels, matrix, classes, table.weights)[1]
     except ValueError:
         return None
+    if probabilities and not all(map(_is_one, scores.row_sums)):
+        return None
+    return scores
 
 
-def _add_up_to_one(matrix: NDArray[Any]) -> bool:
-    """Tell whether each row adds up to 1, as `numpy.allclose` has it, and so is finite."""
-    if matrix.dtype != np.float64:
-        return False
-
-    def add_up(part: slice) -> bool:
-        return bool(rows_add_up_to_one(plain_block(matrix[part], matrix.dtype), RELATIVE, ABSOLUTE))
-
-    return all(run(add_up, chunks(len(matrix)), compiles=rows_add_up_to_one if len(matrix) > BLOCK else None))
+def _is_one(total: float) -> bool:
+    """Tell whether probabilities add up to 1, as `numpy.allclose` has it."""
+    return math.isfinite(total) and abs(1 - total) <= ABSOLUTE + RELATIVE * abs(total)
 
 
 def average_over_labels(

@@ -17,8 +17,10 @@ from fastevals._execution import get_num_threads, num_threads, run
 from fastevals._kernels.columns import count_pairs, pack_rows, sort_rows
 from fastevals._kernels.partition import fit_buckets
 from fastevals._kernels.sorting import sort_keys
+from fastevals._memory import lend
 from fastevals.measure.asked import RankingMetric
 from fastevals.measure.codec import Keys, codec_for
+from fastevals.measure.ordering import BUCKET, MAX_BUCKETS, SAMPLE
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import METRICS
@@ -34,8 +36,6 @@ LARGE = 1 << 18  # rows from which all threads are of use to one column
 LIMIT = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
 LINE = 64  # bytes that memory gives at once
 TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
-BUCKET = 1 << 13  # rows: they, scratch and cells stay within a core's own cache
-SAMPLE = 64  # sampled rows for each bucket
 CELLS = 1 << 14
 TABLE = 1 << 13
 
@@ -176,9 +176,9 @@ class _Space(NamedTuple):
     @classmethod
     def of(cls, n: int) -> _Space:
         return cls(
-            np.empty(n, dtype=np.uint64),
-            np.empty(n, dtype=np.uint64),
-            np.empty(n, dtype=np.uint8),
+            lend(n, np.uint64),
+            lend(n, np.uint64),
+            lend(n, np.uint8),
             np.empty(CELLS, dtype=np.int32),
             np.empty(TABLE, dtype=np.uint8),
         )
@@ -191,7 +191,7 @@ class _Space(NamedTuple):
         low, high, fits = pack_rows(codec.bits(scores), flags, codec.flip_below, codec.flip, packed)
         if not (fits and np.isfinite(codec.decode(np.array([low, high], dtype=np.uint64))).all()):
             return None
-        n_buckets = max(scores.size // BUCKET, 1)
+        n_buckets = min(max(scores.size // BUCKET, 1), MAX_BUCKETS)
         table, base, shift = self.table[:1], 0, 0
         table[0] = 0
         if n_buckets > 1:

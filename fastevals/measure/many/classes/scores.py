@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals._execution import chunks, run
 from fastevals._kernels.classes import copy_columns
+from fastevals._memory import lend
 from fastevals.measure.codec import plain_block
 from fastevals.measure.many.classes.labels import number_classes
 from fastevals.measure.many.columns import Columns, Flags
@@ -34,6 +36,8 @@ class ClassScores:
         With one label a row, the number of its class.
     indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
         With many labels a row, 1 where a row has one.
+    row_sums : tuple of float
+        Bounds of what the scores of a row, whatever its weight, add up to; infinite where not known.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
@@ -44,6 +48,7 @@ class ClassScores:
     weights: NDArray[np.float64] | None
     codes: NDArray[Any] | None
     indicator: Flags | None
+    row_sums: tuple[float, float]
     n_positives: NDArray[np.int64] = field(init=False)
     doubled: NDArray[np.int64] | None = field(default=None, init=False)
 
@@ -62,7 +67,8 @@ class ClassScores:
             row: Flags = self.indicator[k]
             return row
         assert self.codes is not None
-        flags: Flags = np.equal(self.codes, k).view(np.uint8)
+        flags: Flags = lend(self.codes.size, np.uint8)
+        np.equal(self.codes, k, out=flags.view(np.bool_))
         return flags
 
     def by_class(self) -> Columns:
@@ -101,25 +107,29 @@ def class_scores(
             weights = weights[kept]
     if rows.ndim == 2:
         names = check.as_class_names("labels", labels, scores.shape[1])
-        indicator = _by_column(rows.view(np.uint8), kept)
-        return names, ClassScores(_by_column(scores, kept), weights, None, indicator)
+        columns, row_sums = _by_column(scores, kept)
+        return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept)[0], row_sums)
     names, codes = number_classes(rows, labels, scores.shape[1])
     if kept is not None:
         codes = codes[kept]
-    return names, ClassScores(_by_column(scores, kept), weights, codes, None)
+    columns, row_sums = _by_column(scores, kept)
+    return names, ClassScores(columns, weights, codes, None, row_sums)
 
 
-def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> NDArray[Any]:
-    """Copy a matrix column by column, of all rows or some; raise if a value is not finite."""
+def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
+    """Copy a matrix column by column, of all rows or some; raise if a value is not finite.
+
+    Gives bounds of the sums of all rows too, infinite if not all rows are copied.
+    """
     n = matrix.shape[0] if kept is None else kept.size
-    out = np.empty((matrix.shape[1], n), dtype=matrix.dtype.newbyteorder("="))
+    out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
     parts = chunks(n)
     whole = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
 
     plain = whole and matrix.dtype == np.float64
 
-    def copy(part: slice) -> bool:
-        finite = True
+    def copy(part: slice) -> tuple[float, float]:
+        lowest, highest = math.inf, -math.inf
         for start in range(part.start, part.stop, TILE):
             tile = slice(start, min(start + TILE, part.stop))
             if kept is not None and whole:
@@ -127,13 +137,17 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> NDArray[A
             else:
                 rows = matrix[tile if kept is None else kept[tile]]
             if plain:
-                finite &= copy_columns(plain_block(rows, out.dtype), start, out)
-                continue
-            if matrix.dtype.kind == "f":
-                finite &= bool(np.isfinite(rows).all())
-            out[:, tile] = rows.T
-        return finite
+                low, high = copy_columns(plain_block(rows, out.dtype), start, out)
+            else:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums = rows.sum(axis=1, dtype=np.float64)
+                low, high = sums.min(), sums.max()
+                out[:, tile] = rows.T
+            lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN, if one is
+        return lowest, highest
 
-    if not all(run(copy, parts, compiles=copy_columns if plain and len(parts) > 1 else None)):
-        check.raise_not_finite_column("y_score", matrix)
-    return out
+    bounds = np.array(run(copy, parts, compiles=copy_columns if plain and len(parts) > 1 else None)).reshape(-1, 2)
+    row_sums = float(bounds[:, 0].min(initial=math.inf)), float(bounds[:, 1].max(initial=-math.inf))
+    if not all(map(math.isfinite, row_sums)):
+        check.raise_not_finite_column("y_score", matrix)  # if no value is, sums have overflowed
+    return out, row_sums if kept is None else (-math.inf, math.inf)
