@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels.random import fill_bits, key_of
+from fastevals._kernels.random import fill_bits, stream_key
 
 __all__ = ["random_order", "seed_key"]
 
@@ -49,5 +49,5 @@ def seed_key(name: str, rng: Any) -> np.uint64:
 def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
     """Give n places in an order that is all chance, of a numbered stream within another."""
     words = np.empty(n, dtype=np.uint64)
-    fill_bits(np.uint64(key_of(key, np.uint64(number))), 0, words)
+    fill_bits(np.uint64(stream_key(key, np.uint64(number))), 0, words)
     return np.argsort(words, kind="stable")

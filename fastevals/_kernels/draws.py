@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.random import bits, fill_bits, key_of, uniform_below
+from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 
 __all__ = [
     "LARGEST_PIECE",
@@ -71,7 +71,7 @@ def draw_cells(sizes, n, cell_of_block, start_of_block, shift, tables, guides, k
     total = n + 1
     attempt = np.uint64(0)
     while total > n:
-        stream = key_of(key, attempt)
+        stream = stream_key(key, attempt)
         attempt += np.uint64(1)
         if tables.shape[0] == 0:
             counts[:] = 0
@@ -115,7 +115,7 @@ def draw_rows(limits, key, words, counts):
     total = n + 1
     attempt = np.uint64(0)
     while total > n:
-        stream = key_of(key, attempt)
+        stream = stream_key(key, attempt)
         attempt += np.uint64(1)
         total = 0
         if limits.size == 0:

@@ -4,7 +4,7 @@ import numpy as np
 
 from fastevals._kernels.groups_metrics import sum_of, unit_of
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.random import bits, key_of
+from fastevals._kernels.random import bits, stream_key
 from fastevals._kernels.sorting import sort_keys
 
 __all__ = ["draw_spans", "weighted_mean"]
@@ -44,9 +44,9 @@ def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows,
             while tied < n_neg and keys[start + tied] == keys[middle + i]:
                 tied += 1
         belows[i], ties[i] = below, tied
-    stream = key_of(key, np.uint64(g))
+    stream = stream_key(key, np.uint64(g))
     for r in range(first, last):
-        draw_rows(n_neg + n_pos, key_of(stream, np.uint64(r)), times)
+        draw_rows(n_neg + n_pos, stream_key(stream, np.uint64(r)), times)
         negatives, positives, lost = 0.0, 0.0, 0.0
         for i in range(n_neg):
             totals[i] = negatives

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.random import bits, fill_bits, key_of
+from fastevals._kernels.random import bits, fill_bits, stream_key
 
 __all__ = [
     "GROUP",
@@ -26,7 +26,7 @@ SIXTH, LAST_PLACE, ONE = np.uint32(6), np.uint32(63), np.uint32(1)
 def fill_keys(key, first, out):
     """Write the keys of the streams numbered from `first` on."""
     for i in range(out.size):
-        out[i] = key_of(key, np.uint64(first + i))
+        out[i] = stream_key(key, np.uint64(first + i))
 
 
 # Labels -----------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def place_kept(drawn, sizes, first, second, counts):
 @kernel
 def fill_words(key, number, words):
     """Write the random bits of a permutation."""
-    fill_bits(key_of(key, number), 0, words)
+    fill_bits(stream_key(key, number), 0, words)
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["bits", "fill_bits", "key_of", "uniform_below"]
+__all__ = ["bits", "fill_bits", "stream_key", "uniform_below"]
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -31,7 +31,7 @@ def bits(key, counter):
 
 
 @kernel
-def key_of(key, number):
+def stream_key(key, number):
     """Key of a numbered stream within another: of a replicate, or of another try at it."""
     return mix(mix(key ^ SECOND) + mix(number * FIRST + STEP))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from fastevals._kernels.draws import ROW_BLOCK, draw_rows
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.random import bits, key_of, uniform_below
+from fastevals._kernels.random import bits, stream_key, uniform_below
 
 __all__ = [
     "draw_units",
@@ -41,7 +41,7 @@ def shuffle_codes(template, order, starts, sizes, moved, key, first, out):
     """
     codes = np.empty_like(template)
     for r in range(out.shape[0]):
-        stream = key_of(key, np.uint64(first + r))
+        stream = stream_key(key, np.uint64(first + r))
         row = out[r]
         if order.size == 0:
             codes = row
@@ -49,7 +49,7 @@ def shuffle_codes(template, order, starts, sizes, moved, key, first, out):
             codes[i] = template[i]
         for s in range(starts.size):
             here = codes[starts[s] : starts[s] + sizes[s]]
-            shuffle(here, moved[s], key_of(stream, np.uint64(s)))
+            shuffle(here, moved[s], stream_key(stream, np.uint64(s)))
         for i in range(order.size):
             row[order[i]] = codes[i]
 
@@ -61,7 +61,7 @@ def draw_order(by_size, bounds, stream, order):
         order[i] = by_size[i]
     for s in range(bounds.size - 1):
         here = order[bounds[s] : bounds[s + 1]]
-        shuffle(here, here.size, key_of(stream, np.uint64(s)))
+        shuffle(here, here.size, stream_key(stream, np.uint64(s)))
 
 
 @kernel
@@ -72,7 +72,7 @@ def spread_groups(sizes, by_size, bounds, n_folds, key, first, out):
     """
     order, heap = np.empty_like(by_size), np.empty(n_folds, dtype=np.int64)
     for r in range(out.shape[0]):
-        draw_order(by_size, bounds, key_of(key, np.uint64(first + r)), order)
+        draw_order(by_size, bounds, stream_key(key, np.uint64(first + r)), order)
         for fold in range(n_folds):
             heap[fold] = fold
         for group in order:
@@ -97,7 +97,7 @@ def spread_groups_of_classes(counts, weights, sizes, by_size, bounds, n_folds, k
     """
     order = np.empty_like(by_size)
     for r in range(out.shape[0]):
-        draw_order(by_size, bounds, key_of(key, np.uint64(first + r)), order)
+        draw_order(by_size, bounds, stream_key(key, np.uint64(first + r)), order)
         held, rows = np.zeros((n_folds, counts.shape[1]), dtype=np.int64), np.zeros(n_folds, dtype=np.int64)
         for group in order:
             best, least = 0, np.inf
@@ -140,7 +140,7 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
     """
     times, words = np.empty(out.shape[1], dtype=np.uint8), np.empty(ROW_BLOCK // 2, dtype=np.uint64)
     for r in range(out.shape[0]):
-        stream = key_of(key, np.uint64(first + r))
+        stream = stream_key(key, np.uint64(first + r))
         row = out[r]
         if order.size == 0:
             times = row
@@ -149,7 +149,7 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
         while left_out == 0:
             for s in range(starts.size):
                 here = times[starts[s] : starts[s] + sizes[s]]
-                draw_rows(limits[s, : n_limits[s]], key_of(key_of(stream, attempt), np.uint64(s)), words, here)
+                draw_rows(limits[s, : n_limits[s]], stream_key(stream_key(stream, attempt), np.uint64(s)), words, here)
             attempt += np.uint64(1)
             for i in range(times.size):
                 left_out += times[i] == 0

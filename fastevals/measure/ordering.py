@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -37,7 +38,7 @@ from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.sweeps import as_pair
 
-__all__ = ["BinaryLabels", "split_by_class", "weighted_threshold_counts"]
+__all__ = ["BinaryLabels", "fit_map", "split_by_class", "weighted_threshold_counts"]
 
 BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
 SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
@@ -89,12 +90,12 @@ class Buckets(NamedTuple):
 ONE_BUCKET = Buckets(np.uint64(0), np.uint64(0), np.zeros(1, dtype=np.uint8), 1)
 
 
-def _fit(codec: Codec, scores: NDArray[Any]) -> Buckets:
-    """Fit the map from keys to buckets to a sample of the scores."""
-    n_buckets = min(max(scores.size // BUCKET, 1), MAX_BUCKETS)
+def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
+    """Fit the map from keys to buckets of n rows to a sample of them; `sample` gives the keys of some, to be sorted."""
+    n_buckets = min(max(n // BUCKET, 1), MAX_BUCKETS)
     if n_buckets == 1:
         return ONE_BUCKET
-    keys = codec.encode(scores[:: scores.size // (n_buckets * SAMPLE)])
+    keys = sample(slice(None, None, n // (n_buckets * SAMPLE)))
     sort_keys(keys, *_workspace(keys.size))
     table = np.empty(TABLE * (1 << (n_buckets - 1).bit_length()), dtype=np.uint8)
     low, shift = fit_buckets(keys, n_buckets, table)
@@ -172,7 +173,7 @@ def _rank(marked: Keys, starts: NDArray[np.int64], sizes: list[int], cuts: list[
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     """Sort scores, with their classes, and count the pairs that are in order."""
     codec, scores = codec_for(scores)
-    fit = _fit(codec, scores)
+    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
     places, counts = _count(labels, codec, scores, fit)
     marked = lend(scores.size, np.uint64)
     starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
@@ -204,7 +205,7 @@ def weighted_threshold_counts(
 ) -> tuple[ThresholdCounts, int]:
     """Sum the weights at or above each distinct score; no weight is zero. Gives the number of positive rows too."""
     codec, scores = codec_for(scores)
-    fit = _fit(codec, scores)
+    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
     places, by_slot = _count(labels, codec, scores, fit)
     counts = by_slot.reshape(len(by_slot), -1, 2).sum(axis=2)
     keys = lend(scores.size, np.uint64)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.intervals import METHODS, acceleration_of, confidence_interval
 from fastevals.infer.bootstrap.samples.urn import Urn
 
@@ -21,7 +21,7 @@ def means_of_draws(data: np.ndarray, n_resamples: int) -> np.ndarray:
     urn, counts = Urn(np.ones(data.size, dtype=np.int64)), np.empty(data.size, dtype=np.int64)
     means = np.empty(n_resamples)
     for i in range(n_resamples):
-        urn.draw(np.uint64(key_of(np.uint64(5), np.uint64(i))), counts)
+        urn.draw(np.uint64(stream_key(np.uint64(5), np.uint64(i))), counts)
         means[i] = counts @ data / data.size
     return means
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fastevals._kernels.random import bits, fill_bits, key_of, uniform_below
+from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.samples.urn import Rows, Urn
 
@@ -24,7 +24,7 @@ def draws(sizes: list[int], n_draws: int, rate: float | None = None, first: int 
     urn = Urn(np.array(sizes, dtype=np.int64), rate)
     counts = np.empty((n_draws, len(sizes)), dtype=np.int64)
     for i, row in enumerate(counts):
-        urn.draw(np.uint64(key_of(KEY, np.uint64(first + i))), row)
+        urn.draw(np.uint64(stream_key(KEY, np.uint64(first + i))), row)
     return counts
 
 
@@ -129,7 +129,7 @@ def row_draws(n: int, n_draws: int, rate: float | None = None) -> np.ndarray:
     rows = Rows(n, rate)
     counts = np.empty((n_draws, n), dtype=np.uint8)
     for i, out in enumerate(counts):
-        rows.draw(np.uint64(key_of(KEY, np.uint64(i))), out)
+        rows.draw(np.uint64(stream_key(KEY, np.uint64(i))), out)
     return counts
 
 
@@ -169,7 +169,7 @@ def test_single_rows_add_up_and_spread(n):
 
 def some_bits(n: int, number: int = 0) -> np.ndarray:
     out = np.empty(n, dtype=np.uint64)
-    fill_bits(np.uint64(key_of(KEY, np.uint64(number))), 0, out)
+    fill_bits(np.uint64(stream_key(KEY, np.uint64(number))), 0, out)
     return out
 
 
@@ -202,7 +202,7 @@ def test_a_changed_bit_of_key_or_counter_changes_half_the_bits():
     for bit in range(64):
         flipped = np.uint64(int(KEY) ^ (1 << bit))
         for counter in range(20):
-            one, other = (int(np.uint64(key_of(key, np.uint64(counter)))) for key in (KEY, flipped))
+            one, other = (int(np.uint64(stream_key(key, np.uint64(counter)))) for key in (KEY, flipped))
             changes.append((one ^ other).bit_count())
     assert abs(np.mean(changes) - 32) < 5 * 4 / np.sqrt(len(changes))
     assert min(changes) > 8

@@ -15,7 +15,8 @@ from fastevals import BatchMetric, Ranking, batch_auc, num_threads
 from fastevals._kernels.columns import count_pairs, square_placements
 from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.many import columns as module
-from fastevals.measure.many.columns import BUCKET, Columns, batch_rankings, batch_values
+from fastevals.measure.many.columns import Columns, batch_rankings, batch_values
+from fastevals.measure.ordering import BUCKET
 from fastevals.measure.registry import METRICS
 from tests import reference_models as reference
 from tests.strategies import BOUNDED, EXTREME, LARGEST, Case, cases, float_weighted

@@ -137,6 +137,15 @@ def test_slots_are_in_order_with_classes_beside(name):
         np.testing.assert_array_equal(split.codec.decode(keys), np.sort(scores[mask]))
 
 
+@every_distribution
+def test_average_precision_is_summed_over_the_ends_of_ties(name):
+    labels, scores, _ = draw(name)
+    _, tps, fps = recounted(labels, scores, np.ones(N))
+    expected = math.fsum(np.diff(tps, prepend=0) * (tps / (tps + fps)))
+    found = split_by_class(BinaryLabels(labels, True, False), scores).sum_precision()
+    assert float(found) == pytest.approx(expected, rel=1e-15)
+
+
 @pytest.mark.parametrize("name", ["normal", "cauchy", "three decimals", "cluster and spread", "near one"])
 def test_areas_agree_with_scikit_learn(name):
     labels, scores, weights = draw(name)
@@ -230,22 +239,24 @@ KEYS: dict[str, Callable[[np.random.Generator, int], NDArray[np.uint64]]] = {
 
 
 @pytest.mark.parametrize("name", KEYS)
-@pytest.mark.parametrize("n", [1, 2, 24, 25, 33, 1000, 50_000])
-def test_keys_are_sorted(name, n):
+@pytest.mark.parametrize("n", [1, 2, 24, 25, 26, 27, 28, 33, 1000, 50_000])
+@pytest.mark.parametrize("n_cells", [64, 1000, 1 << 16])
+def test_keys_are_sorted(name, n, n_cells):
     keys = KEYS[name](np.random.default_rng(n), n)
     expected = np.sort(keys)
-    sort_keys(keys, np.empty_like(keys), np.empty(1 << 16, dtype=np.int32))
+    sort_keys(keys, np.empty_like(keys), np.empty(n_cells, dtype=np.int32))
     np.testing.assert_array_equal(keys, expected)
 
 
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("n", [1, 2, 24, 25, 33, 1000, 50_000])
-def test_weights_stay_with_their_keys(name, n):
+@pytest.mark.parametrize("n_cells", [1000, 1 << 16])
+def test_weights_stay_with_their_keys(name, n, n_cells):
     keys = KEYS[name](np.random.default_rng(n), n)
     weights = np.arange(n) - n / 3
     order = np.argsort(keys, kind="stable")
     expected = keys[order], weights[order]
-    sort_pairs(keys, weights, np.empty_like(keys), np.empty(n), np.empty(1 << 16, dtype=np.int32))
+    sort_pairs(keys, weights, np.empty_like(keys), np.empty(n), np.empty(n_cells, dtype=np.int32))
     np.testing.assert_array_equal(keys, expected[0])
     # Stable, so sums of weights do not depend on the bucket's history.
     np.testing.assert_array_equal(weights, expected[1])

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._execution import get_num_threads, num_threads, run
 from fastevals._kernels.columns import count_pairs, pack_rows, sort_rows
-from fastevals._kernels.partition import fit_buckets
-from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
 from fastevals.measure.asked import RankingMetric
 from fastevals.measure.codec import Keys, codec_for
-from fastevals.measure.ordering import BUCKET, MAX_BUCKETS, SAMPLE
+from fastevals.measure.ordering import fit_map
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import METRICS
@@ -36,8 +34,7 @@ LARGE = 1 << 18  # rows from which all threads are of use to one column
 LIMIT = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
 LINE = 64  # bytes that memory gives at once
 TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
-CELLS = 1 << 14
-TABLE = 1 << 13
+CELLS = 1 << 14  # into which a bucket is sorted
 
 
 class Columns(NamedTuple):
@@ -171,7 +168,6 @@ class _Space(NamedTuple):
     scratch: Keys
     slots: NDArray[np.uint8]
     cells: NDArray[np.int32]
-    table: NDArray[np.uint8]
 
     @classmethod
     def of(cls, n: int) -> _Space:
@@ -180,7 +176,6 @@ class _Space(NamedTuple):
             lend(n, np.uint64),
             lend(n, np.uint8),
             np.empty(CELLS, dtype=np.int32),
-            np.empty(TABLE, dtype=np.uint8),
         )
 
     def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
@@ -191,15 +186,8 @@ class _Space(NamedTuple):
         low, high, fits = pack_rows(codec.bits(scores), flags, codec.flip_below, codec.flip, packed)
         if not (fits and np.isfinite(codec.decode(np.array([low, high], dtype=np.uint64))).all()):
             return None
-        n_buckets = min(max(scores.size // BUCKET, 1), MAX_BUCKETS)
-        table, base, shift = self.table[:1], 0, 0
-        table[0] = 0
-        if n_buckets > 1:
-            sample, table = packed[:: scores.size // (n_buckets * SAMPLE)].copy(), self.table
-            sort_keys(sample, rows, self.cells)
-            base, shift = fit_buckets(sample, n_buckets, table)
-        ends = np.zeros(n_buckets + 1, dtype=np.int64)
-        sort_rows(packed, slots, np.uint64(base), np.uint64(shift), table, ends, self.cells, rows)
+        fit = fit_map(scores.size, lambda some: packed[some].copy())
+        sort_rows(packed, slots, *fit[:3], np.zeros(fit.n_buckets + 1, dtype=np.int64), self.cells, rows)
         return rows
 
 

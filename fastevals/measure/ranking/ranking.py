@@ -58,7 +58,7 @@ class Ranking(Numbers, Curves, Thresholds):
     Notes
     -----
     Takes about 9 bytes a row to build and 8 to keep until `counts` are made, which take 24 for each distinct score.
-    With weights they are made at once, from about 41 bytes a row. Of the memory of rankings that are gone, up to 128 MiB
+    With weights they are made at once, from about 41 bytes a row. Up to 128 MiB of rankings that are gone
     are kept for the next.
 
     Examples

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 from fastevals._kernels.splits import draw_units
 from fastevals._random import random_order, seed_key
 from fastevals.split.splitters.layout import Layout
@@ -66,7 +66,7 @@ class TrainingSets:
         """Give the rows of a training set of so many units, ascending."""
         times = np.zeros(self.layout.n_units, dtype=np.intp)
         if self.replace:
-            draw_units(size, np.uint64(key_of(self.key, np.uint64(number))), times)
+            draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
         else:
             times[random_order(self.key, number, times.size)[:size]] = 1
         of_row = self.layout.of_row

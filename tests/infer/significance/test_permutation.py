@@ -16,7 +16,7 @@ from scipy import stats
 
 import fastevals
 from fastevals import UndefinedMetricWarning, metric, num_threads
-from fastevals._kernels.random import bits, key_of
+from fastevals._kernels.random import bits, stream_key
 from fastevals._random import seed_key
 from fastevals.infer.results import ALTERNATIVES
 from fastevals.infer.significance.permutation import (
@@ -243,7 +243,7 @@ def test_signs_are_bits_of_streams():
     a, b = rng.normal(size=(2, 300))
     found = paired_permutation_test(a, b, rng=3, n_resamples=20, keep_distribution=True)
     key = seed_key("rng", 3)
-    words = [[int(bits(np.uint64(key_of(key, np.uint64(i))), np.uint64(w))) for w in range(5)] for i in range(20)]
+    words = [[int(bits(np.uint64(stream_key(key, np.uint64(i))), np.uint64(w))) for w in range(5)] for i in range(20)]
     signs = np.array([[1 if row[k // 64] >> (k % 64) & 1 else -1 for k in range(300)] for row in words])
     np.testing.assert_allclose(found.null_distribution, signs @ (a - b) / 300, rtol=1e-12, atol=1e-15)
 

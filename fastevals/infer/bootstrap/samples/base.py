@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.jackknife import leave_group_out
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.intervals import acceleration_of
 
 __all__ = ["GROUPS", "MOST", "SLOW", "WORK", "Jackknife", "Sample", "Values"]
@@ -119,7 +119,7 @@ class Sample:
         if any(each is None for each in found.values()):
             strata = sum(self.sizes[part].any() for part in self.strata)
             few = np.count_nonzero(self.sizes) <= GROUPS * strata
-            left = self._one_left_out() if few else self._groups_left_out(np.uint64(key_of(key, LEAVE_OUT)))
+            left = self._one_left_out() if few else self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
             found.update({k: acceleration_of(*left[k]) for k, each in found.items() if each is None})
         return {k: each for k, each in found.items() if each is not None}
 
@@ -149,7 +149,7 @@ class Sample:
         def without(number: int) -> NDArray[Any]:
             (k, part), group = strata[number // GROUPS], number % GROUPS
             counts = self.sizes.copy()
-            counts[part] = self.without_group(np.uint64(key_of(key, np.uint64(k))), group, part)
+            counts[part] = self.without_group(np.uint64(stream_key(key, np.uint64(k))), group, part)
             left[number // GROUPS, group] = counts[part].sum(dtype=np.int64)
             return counts
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.samples.base import GROUPS, SLOW, Sample, Values
 from fastevals.infer.bootstrap.samples.sweeps import Space, Sweeps
 from fastevals.infer.bootstrap.samples.tables import draw_tables, leave_out_table, table_size
@@ -57,9 +57,9 @@ class RankingSample(Sample):
             return
         counts = space[0]
         for number in numbers:
-            stream = key_of(key, np.uint64(number))
+            stream = stream_key(key, np.uint64(number))
             for k, (part, urn) in enumerate(self._urns):
-                urn.draw(np.uint64(key_of(np.uint64(stream), np.uint64(k))), counts[part])
+                urn.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), counts[part])
             yield counts
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 
 __all__ = ["draw_tables", "leave_out_table", "table_size"]
 
@@ -42,7 +42,7 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
     """
     size = table_size(sizes.size)
     drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
-    stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 0], dtype=np.uint64)))
+    stream = _stream(key, number, 0)
     for part in strata:
         rows_of, out = sizes[part], drawn[part]
         left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
@@ -56,6 +56,13 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
     """Give the rows of each cell without a random group of them, one of so many."""
-    stream = np.random.Generator(np.random.Philox(key=np.array([key_of(key, np.uint64(number)), 1], dtype=np.uint64)))
+    stream = _stream(key, number, 1)
     left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
     return np.asarray(sizes - left_out.astype(sizes.dtype))
+
+
+def _stream(key: np.uint64, number: int, purpose: int) -> np.random.Generator:
+    """Give the generator of a batch."""
+    return np.random.Generator(
+        np.random.Philox(key=np.array([stream_key(key, np.uint64(number)), purpose], dtype=np.uint64))
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._kernels.draws import WORD_BLOCK, count_drawn, sum_drawn, take_drawn
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.samples.base import MOST, WORK, Sample
 from fastevals.infer.bootstrap.samples.urn import Rows
 
@@ -165,7 +165,7 @@ class UnitSample(Sample):
         """Give how often each unit is drawn in each replicate."""
         times = space[0]
         for number in numbers:
-            stream = key_of(key, np.uint64(number))
+            stream = stream_key(key, np.uint64(number))
             for k, (part, rows) in enumerate(zip(self.strata, self._rows, strict=True)):
-                rows.draw(np.uint64(key_of(np.uint64(stream), np.uint64(k))), times[part])
+                rows.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), times[part])
             yield times

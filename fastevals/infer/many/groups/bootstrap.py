@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.groups_bootstrap import draw_spans, weighted_mean
-from fastevals._kernels.random import key_of
+from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.samples.base import Values
 from fastevals.infer.bootstrap.samples.units import Units, UnitSample
 from fastevals.measure.many.groups import GroupedScores, spans
@@ -98,7 +98,7 @@ def bootstrap_mean(
         check.warn_undefined("the interval of the mean", "it needs two groups or more, and one that has a value")
         return math.nan, NO_INTERVAL
     sample = MeanSample(values[drawn], weights[drawn])
-    means = sample.replicates(n_resamples, np.uint64(key_of(key, OF_MEANS)))[0]
+    means = sample.replicates(n_resamples, np.uint64(stream_key(key, OF_MEANS)))[0]
     left_out = int(np.count_nonzero(np.isnan(means)))
     if left_out:
         check.warn_left_out("the mean", left_out, n_resamples)
