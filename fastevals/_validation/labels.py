@@ -30,6 +30,7 @@ __all__ = [
     "check_two_models",
     "check_unweighted",
     "check_whole_counts",
+    "default_pos_label",
     "distinct_pair",
     "matching_label",
     "raise_not_binary",
@@ -74,9 +75,8 @@ def binary_labels(
     if any(label != label for label in found):
         raise_not_binary(name, array)
     if pos_label is None:
-        if array.dtype.kind != "U" and (set(found) <= {0, 1} or set(found) <= {-1, 1}):
-            positive: Any = 1
-        else:
+        positive = default_pos_label(found)
+        if positive is None:
             if len(found) > 1 and np.unique(array).size > 2:
                 raise_not_binary(name, array)
             raise ValueError(
@@ -87,6 +87,12 @@ def binary_labels(
         positive = matching_label(name, array, pos_label, option)
     others = [label for label in found if label != positive]
     return array, positive, others[0] if others else None
+
+
+def default_pos_label(found: list[Any]) -> Any:
+    """Give 1 among 0/1, -1/1 and booleans, else None."""
+    among_numbers = not any(isinstance(label, str) for label in found)
+    return 1 if among_numbers and (set(found) <= {0, 1} or set(found) <= {-1, 1}) else None
 
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
@@ -125,7 +131,7 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
         raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at row {int(np.argmax(missing))}")
-    distinct = np.unique(array)
+    distinct = np.unique(as_labels(name, array))
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
 
@@ -182,11 +188,13 @@ def check_class_number(name: str, distinct: NDArray[Any]) -> None:
         raise ValueError(f"{name} must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
 
 
-def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> None:
-    """Raise if a label that occurs is not among those given."""
-    unknown = [label for label in distinct if not np.any(labels == label)]
+def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Give where each label that occurs is among those given; raise if one is not."""
+    places = [np.flatnonzero(labels == label) for label in distinct]
+    unknown = [label for label, place in zip(distinct, places, strict=True) if not place.size]
     if unknown:
         raise ValueError(f"labels must hold every label that occurs; missing: {listed(unknown)}")
+    return np.array([place[0] for place in places], dtype=np.intp)
 
 
 def check_two_classes(what: str, n_classes: int, choices: Collection[Any]) -> None:

@@ -12,9 +12,9 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.confusion import count_tuples
 from fastevals.measure.codec import plain_block
-from fastevals.measure.label_codes import code_labels
+from fastevals.measure.label_codes import label_range, number_labels
 
-__all__ = ["count_codes", "count_in_range", "count_label_tuples", "fold_codes", "number_labels"]
+__all__ = ["count_codes", "count_in_range", "count_label_tuples", "fold_codes"]
 
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float64] | None
@@ -22,7 +22,6 @@ Weights = NDArray[np.float64] | None
 SAMPLE = 1 << 10  # rows that suggest the range of integer labels
 SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
 DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
-WIDEST = 1 << 15  # range of integer labels that are numbered by a table
 MOST_ARRAYS = 3  # that the kernel takes
 MOST_CODES = 2**62
 INT = np.dtype(np.int64)
@@ -63,7 +62,7 @@ def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
         cells, rows = np.unique(folded, return_counts=True)
         return labels, _digits(cells, labels.size, len(arrays)), rows
     _, first, rows = np.unique(folded, return_index=True, return_counts=True)  # twice as long
-    return labels, np.stack([each[first] for each in numbers]), rows
+    return labels, np.stack([each[first] for each in numbers], dtype=INT), rows
 
 
 def _cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
@@ -87,8 +86,7 @@ def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[ND
         return None
     step = max(arrays[0].size // SAMPLE, 1)
     for suggestion in ([each[::step] for each in arrays], arrays):
-        low = min(int(values.min()) for values in suggestion)
-        width = max(int(values.max()) for values in suggestion) - low + 1
+        low, width = label_range(suggestion)
         if width ** len(arrays) > DENSE:
             return None
         table, outside = count_codes(arrays, weights, low, width)
@@ -120,29 +118,9 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
     return tables.reshape(-1, n_cells).sum(axis=0), outside
 
 
-def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
-    """Give the labels of all arrays, in order, and the arrays with each label's number in place of it."""
-    whole = arrays[0].dtype.kind != "U"
-    if whole:
-        low = min(int(array.min()) for array in arrays)
-        width = max(int(array.max()) for array in arrays) - low + 1
-        if width <= WIDEST:
-            seen = np.zeros(width, dtype=np.bool_)
-            offset = [array.astype(INT) - low for array in arrays]
-            for each in offset:
-                seen[each] = True
-            labels = np.flatnonzero(seen) + low
-            check.check_class_number(what, labels)
-            number = np.cumsum(seen) - 1
-            return labels, [number[each] for each in offset]
-    labels, codes = code_labels(what, arrays)
-    check.check_class_number(what, labels)
-    return labels, codes
-
-
-def fold_codes(codes: Sequence[Ints], width: int) -> Ints:
+def fold_codes(codes: Sequence[NDArray[Any]], width: int) -> Ints:
     """Give one number for the codes below `width` that each row has, in their order."""
-    folded, n = codes[0], width
+    folded, n = codes[0].astype(INT), width
     for each in codes[1:]:
         if n * width > MOST_CODES:
             distinct, folded = np.unique(folded, return_inverse=True)

@@ -67,6 +67,14 @@ class BinaryLabels:
         positive = np.equal(labels, both[0], out=flags.view(np.bool_))
         return int(np.count_nonzero(positive | (labels == both[1])))
 
+    def flags(self, name: str = "y_true") -> NDArray[np.uint8]:
+        """Give 1 for each positive row and 0 for the others; raise if there is a third label."""
+        flags = np.empty(self.values.size, dtype=np.uint8)
+        known = run(lambda part: sum(self.mark(rows, flags[rows]) for rows in blocks(part)), chunks(flags.size))
+        if sum(known) != flags.size:
+            check.raise_not_binary(name, self.values)
+        return flags
+
     def take(self, rows: NDArray[Any]) -> BinaryLabels:
         """Keep some rows."""
         return BinaryLabels(self.values[rows], self.positive, self.negative)

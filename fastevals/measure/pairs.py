@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.label_tuples import count_codes, count_in_range, number_labels
+from fastevals.measure.label_codes import number_labels
+from fastevals.measure.label_tuples import count_codes, count_in_range
 
 __all__ = ["as_label_dtype", "count_label_pairs"]
 
@@ -28,8 +29,7 @@ def count_label_pairs(
         distinct = as_label_dtype(distinct, true.dtype, predicted.dtype)
     if labels is None:
         return table, distinct
-    check.check_known_labels(distinct, labels)
-    order = [int(np.flatnonzero(labels == label)[0]) for label in distinct]
+    order = check.check_known_labels(distinct, labels)
     counts = np.zeros((labels.size, labels.size), dtype=table.dtype)
     counts[np.ix_(order, order)] = table
     return counts, labels

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fastevals._validation import default_pos_label
 from fastevals._validation import drop_in as check
 from fastevals.measure.ranking import Ranking
 
@@ -42,7 +43,7 @@ def pos_label_ranking(rows: check.ScoredRows, pos_label: Any) -> Ranking:
 
     def choose(found: list[Any]) -> Any:
         if pos_label is None:
-            return check.default_pos_label(found)
+            return default_pos_label(found)
         return pos_label if pos_label in found else None
 
     ranking, kind = two_class_ranking(rows, choose)

@@ -97,11 +97,6 @@ class Pairs:
         """Give the labels that occur in the true target, in rows of any weight."""
         return self.labels[self._in_true]
 
-    def _places(self, labels: Any) -> list[int]:
-        """Give where each of some labels stands among those that occur: -1 if it doesn't."""
-        known = {label: place for place, label in enumerate(self.labels.tolist())}
-        return [known.get(label, -1) for label in np.asarray(labels).tolist()]
-
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
         """Give the cells of each label against the rest, for all labels or those asked for."""
         check.check_samplewise(samplewise)
@@ -109,7 +104,7 @@ class Pairs:
         if labels is not None:
             counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is of labels that don't occur
             counts[:, :-1] = right, fp, fn
-            right, fp, fn = counts[:, self._places(labels)]
+            right, fp, fn = counts[:, _places(np.asarray(labels), self.labels)]
         if not self.n_right and self.weights is None:
             right = right.astype(np.float64)  # scikit-learn's type where no row is right: a report then has "3.0" rows
         tn = self.total - right - fp - fn
@@ -121,8 +116,7 @@ class Pairs:
         place = np.arange(k)
         if labels is not None:
             n = labels.size
-            wanted = {label: at for at, label in enumerate(labels.tolist())}
-            place = np.array([wanted.get(label, -1) for label in self.labels.tolist()])
+            place = _places(self.labels, labels)
         if self._table is not None:
             counts = self._table
             if labels is not None:
@@ -135,6 +129,12 @@ class Pairs:
             weights = None if self.weights is None else self.weights[both]
             counts = np.bincount(true[both] * n + predicted[both], weights, minlength=n * n).reshape(n, n)
         return counts.astype(np.int64) if self.whole and self.weights is not None else counts
+
+
+def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
+    """Give where each label stands among those known: -1 if it doesn't."""
+    place = {label: at for at, label in enumerate(known.tolist())}
+    return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
 
 
 def read(

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import blocks, chunks, run
-from fastevals._validation import as_labels
+from fastevals._validation import as_labels, default_pos_label
 from fastevals._validation import drop_in as check
 from fastevals.measure.many.classes.labels import number_classes
 from fastevals.measure.ordering import BinaryLabels
@@ -27,9 +26,7 @@ def true_columns(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike 
     try:
         found = check.first_labels(target)
         if n_columns == 2 and len(found) == 2 and classes is None:
-            flags = _marked(target, max(found), min(found))
-            if flags is not None:
-                return flags
+            return _flags(target, max(found), min(found))
         return number_classes(target, classes, n_columns)[1]
     except ValueError:
         check.check_probability_classes(target, labels, n_columns)
@@ -41,25 +38,19 @@ def marked_rows(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
     try:
         found = check.first_labels(target)
         if pos_label is None:
-            pos_label = check.default_pos_label(found)
+            pos_label = default_pos_label(found)
         if pos_label is None:
             pos_label = check.greatest_pos_label(target, found)
-        flags = _marked(target, found[-1], found[0])
-        if flags is None:
-            check.check_two_labels(target)
+        flags = _flags(target, found[-1], found[0])
     except ValueError:
         check.check_two_labels(target)
         raise
-    assert flags is not None
     if pos_label == found[-1]:
         return flags
     return 1 - flags if pos_label == found[0] else np.zeros_like(flags)
 
 
-def _marked(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8] | None:
-    """Give 1 for the rows of one label and 0 for another's; None if there is a third."""
+def _flags(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8]:
+    """Give 1 for the rows of one label and 0 for another's; raise if there is a third."""
     strings = target.dtype == object and isinstance(positive, str) and isinstance(negative, str)
-    labels = BinaryLabels(target if strings else as_labels("y_true", target), positive, negative)
-    flags = np.empty(target.size, dtype=np.uint8)
-    known = run(lambda part: sum(labels.mark(rows, flags[rows]) for rows in blocks(part)), chunks(target.size))
-    return flags if sum(known) == target.size else None
+    return BinaryLabels(target if strings else as_labels("y_true", target), positive, negative).flags()

@@ -19,7 +19,7 @@ from fastevals._validation.drop_in.scores import label_kind
 from fastevals._validation.drop_in.targets import (
     INDICATOR,
     as_named_labels,
-    check_pos_label,
+    check_default_pos_label,
     distinct_labels,
     target_type,
 )
@@ -93,7 +93,7 @@ def check_two_labels(y_true: NDArray[Any]) -> None:
 def greatest_pos_label(y_true: NDArray[Any], found: list[Any]) -> Any:
     """Give the greater label; raise where labels are text."""
     if y_true.dtype.kind in "OUS":
-        check_pos_label(None, y_true)
+        check_default_pos_label(y_true)
     return max(found)
 
 
@@ -149,7 +149,7 @@ def check_indicator_columns(y_true: NDArray[Any], y_proba: NDArray[Any], labels:
         raise ValueError(f"Unknown label type: {kind}")
     if labels is not None:
         raise ValueError(f"labels can't be given for the columns of a {INDICATOR} y_true, got {labels!r}")
-    check_pos_label(None, y_true.reshape(-1))
+    check_default_pos_label(y_true.reshape(-1))
     if y_true.shape != y_proba.shape:
         raise ValueError(
             f"y_true and y_prob contain different number of classes: {y_true.shape[1]} vs "

@@ -21,7 +21,7 @@ from fastevals._validation.drop_in.targets import (
     INDICATOR,
     as_named_labels,
     as_target,
-    check_pos_label,
+    check_default_pos_label,
     distinct_labels,
     target_type,
 )
@@ -46,7 +46,6 @@ __all__ = [
     "check_partial_area",
     "check_row_kind",
     "check_table_kind",
-    "default_pos_label",
     "first_labels",
     "label_kind",
     "only_column",
@@ -67,12 +66,16 @@ MAX_FPR = Rule(
 )
 
 
-class ScoredRows(NamedTuple):
-    """One label, score and weight a row; scores and weights are not looked at yet."""
+class ScoreTable(NamedTuple):
+    """Labels, or an indicator of many labels a row, with columns of scores; values are not looked at yet."""
 
     labels: NDArray[Any]
     scores: NDArray[Any]
     weights: NDArray[Any] | None
+
+
+class ScoredRows(ScoreTable):
+    """One label, score and weight a row."""
 
 
 def as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
@@ -111,17 +114,11 @@ def check_row_kind(rows: ScoredRows) -> str:
     return kind
 
 
-def default_pos_label(found: list[Any]) -> Any:
-    """Give 1 among 0/1 and -1/1, else None."""
-    among_numbers = not any(isinstance(label, str) for label in found)
-    return 1 if among_numbers and (set(found) <= {0, 1} or set(found) <= {-1, 1}) else None
-
-
 def raise_no_pos_label(kind: str, labels: NDArray[Any]) -> NoReturn:
     """Say why no label is the positive one by default."""
     if kind != "binary":
         raise ValueError(f"{kind} format is not supported")
-    check_pos_label(None, labels)
+    check_default_pos_label(labels)
     raise ValueError("pos_label is not specified")
 
 
@@ -157,14 +154,6 @@ def check_partial_area(max_fpr: Any) -> None:
             "Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to `None`, received "
             f"`max_fpr={max_fpr}` instead"
         )
-
-
-class ScoreTable(NamedTuple):
-    """Labels, or an indicator of many labels a row, with one column of scores or more; only weights are looked at."""
-
-    labels: NDArray[Any]
-    scores: NDArray[Any]
-    weights: NDArray[Any] | None
 
 
 def as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable:
@@ -208,7 +197,7 @@ def check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
 def as_indicator(table: ScoreTable) -> NDArray[np.bool_]:
     """Tell which labels each row has."""
     distinct = distinct_labels(table.labels.reshape(-1))
-    check_pos_label(None, distinct)
+    check_default_pos_label(distinct)
     return np.asarray(table.labels == 1)
 
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from fastevals._validation.drop_in.arrays import as_dense, check_all_finite, is_sparse
 from fastevals._validation.drop_in.complaints import InvalidParameterError
+from fastevals._validation.labels import default_pos_label
 
 __all__ = [
     "INDICATOR",
     "as_named_labels",
     "as_target",
-    "check_pos_label",
+    "check_default_pos_label",
     "distinct_labels",
     "target_type",
 ]
@@ -119,15 +120,12 @@ def distinct_labels(array: NDArray[Any]) -> NDArray[Any]:
     return np.unique(array)
 
 
-def check_pos_label(pos_label: Any, y_true: NDArray[Any]) -> Any:
-    """Give the positive label: 1 by default among {0, 1} and {-1, 1}."""
-    if pos_label is not None:
-        return pos_label
-    classes = distinct_labels(y_true)
-    ordered = classes.dtype.kind not in "OUS"
-    if ordered and (set(classes.tolist()) <= {0, 1} or set(classes.tolist()) <= {-1, 1}):
-        return 1
-    listed = ", ".join(repr(each) for each in classes.tolist())
+def check_default_pos_label(y_true: NDArray[Any]) -> None:
+    """Raise unless one of the labels is the positive one by default."""
+    classes = distinct_labels(y_true).tolist()
+    if default_pos_label(classes) is not None:
+        return
+    listed = ", ".join(map(repr, classes))
     raise ValueError(
         f"y_true takes value in {{{listed}}} and pos_label is not specified: either make y_true take value in {{0, 1}} "
         "or {-1, 1} or pass pos_label explicitly."

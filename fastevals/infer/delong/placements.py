@@ -183,9 +183,7 @@ def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[Inde
 
 def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> Moments:
     """Give the moments of rows that count as often as `frequencies` says."""
-    flags = np.empty(frequencies.size, dtype=np.uint8)
-    if labels.mark(slice(0, flags.size), flags) != flags.size:
-        check.raise_not_binary("y_true", labels.values)
+    flags = labels.flags()
     rows = flags == 0, flags != 0
     counts = [frequencies[these] for these in rows]
     n_neg, n_pos = (int(count.sum()) for count in counts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals._execution import blocks, num_threads, run
+from fastevals._execution import num_threads, run
 from fastevals.measure.asked import AskedMetric
 from fastevals.measure.many.columns import Columns, Flags
 from fastevals.measure.metric_kinds import error_metric
@@ -104,23 +104,14 @@ def columns_of(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays |
     """Give scores, labels and weights as columns; labels that models share are looked at once."""
     labels = [BinaryLabels(*check.binary_labels(name, each, pos_label)) for name, each in y_true.items()]
     names = list(y_true)
-    flags = [_flags(names[0], labels[0])] if len(labels) == 1 else None
+    flags = [labels[0].flags(names[0])] if len(labels) == 1 else None
 
     def flags_of(i: int) -> Flags:
-        return _flags(names[i], labels[i]) if flags is None else flags[0]
+        return labels[i].flags(names[i]) if flags is None else flags[0]
 
     beside = None if weights is None else list(weights.values())
     weights_of = None if beside is None else lambda i: _one_or_each(beside, i)
     return Columns(list(scores.values()), flags_of, list(scores), weights_of)
-
-
-def _flags(name: str, labels: BinaryLabels) -> Flags:
-    """Mark the positive rows; raise if there is a third label."""
-    flags = np.empty(labels.values.size, dtype=np.uint8)
-    known = sum(labels.mark(block, flags[block]) for block in blocks(slice(0, flags.size)))
-    if known != flags.size:
-        check.raise_not_binary(name, labels.values)
-    return flags
 
 
 # Predicted labels -------------------------------------------------------------------------------------------------

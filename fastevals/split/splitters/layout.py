@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.label_tuples import number_labels
+from fastevals.measure.label_codes import number_labels
 
 __all__ = ["Layout", "number_classes"]
 
@@ -87,7 +87,7 @@ class Layout:
 def number_classes(y: Any, n_samples: int) -> tuple[NDArray[Any], Ints]:
     """Give the classes, in order, and the number of each row's."""
     labels, (codes,) = number_labels("y", [check.as_strata("y", y, n_samples)])
-    return labels, codes
+    return labels, codes.astype(np.int64, copy=False)
 
 
 def _number_groups(groups: NDArray[Any]) -> tuple[Numbers, Ints]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.label_tuples import count_label_tuples, fold_codes, number_labels
+from fastevals.measure.label_codes import number_labels
+from fastevals.measure.label_tuples import count_label_tuples, fold_codes
 
 __all__ = ["Joint", "joint_of", "joint_of_rows"]
 
@@ -63,7 +64,7 @@ def joint_of_rows(
         fold_codes(codes, labels.size), return_index=True, return_inverse=True, return_counts=True
     )
     rows = sizes if weights is None else np.bincount(of_row, weights, minlength=sizes.size)
-    return _joint(labels, np.stack([each[first] for each in codes]), sizes, rows), of_row
+    return _joint(labels, np.stack([each[first] for each in codes], dtype=np.int64), sizes, rows), of_row
 
 
 def _whole(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:

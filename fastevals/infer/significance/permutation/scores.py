@@ -58,11 +58,8 @@ def _at_a_threshold(
     labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, asked: Any, draws: Draws
 ) -> Tested:
     """Test a metric at a threshold fixed beforehand: scores are predicted labels then, and rows can be counted."""
-    positive = np.empty(labels.values.size, dtype=np.uint8)
-    if labels.mark(slice(None), positive) < positive.size:
-        check.raise_not_binary("y_true", labels.values)
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
-    table, _ = count_codes([positive, *(each >= metric.threshold for each in exact)], None, 0, 2)
+    table, _ = count_codes([labels.flags(), *(each >= metric.threshold for each in exact)], None, 0, 2)
     codes = np.stack(np.unravel_index(np.flatnonzero(table), (2, 2, 2)))
 
     def function(matrices: ConfusionMatrix) -> Any:

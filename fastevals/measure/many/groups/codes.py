@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.codec import plain_block
-from fastevals.measure.label_codes import code_labels
+from fastevals.measure.label_codes import code_labels, label_range
 
 __all__ = ["GroupCodes", "group_codes"]
 
@@ -74,9 +74,9 @@ def group_codes(groups: NDArray[Any]) -> GroupCodes:
     elif dtype.kind == "b":
         whole = groups.view(np.uint8)
     if whole.dtype.kind in "iu":
-        low, high = int(whole.min()), int(whole.max())
-        if high - low < max(NARROW, whole.size):
-            return GroupCodes(high - low + 1, low, whole, None, dtype)
+        low, width = label_range([whole])
+        if width <= max(NARROW, whole.size):
+            return GroupCodes(width, low, whole, None, dtype)
         return _by_hash(plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)), dtype)
     if dtype.itemsize > 8:
         distinct, codes = np.unique(groups, return_inverse=True)

@@ -11,7 +11,7 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, run
 from fastevals._kernels.groups import count_groups
 from fastevals.measure.codec import plain_block
-from fastevals.measure.label_tuples import number_labels
+from fastevals.measure.label_codes import label_range, number_labels
 from fastevals.measure.many.groups.codes import NARROW, GroupCodes, group_codes
 from fastevals.measure.pairs import as_label_dtype
 
@@ -49,14 +49,14 @@ def count_grouped_pairs(
     if not strings:
         true, predicted = check.as_class_numbers("y_true", true), check.as_class_numbers("y_pred", predicted)
     found = None
-    for sampled in (True, False):
-        codes = _group_codes(groups, sampled)
-        span = None if strings else _label_range(true, predicted, sampled)
-        if codes is None or span is None:
+    for step in () if strings else (max(true.size // SAMPLE, 1), 1):
+        codes = _group_codes(groups, step)
+        low, width = label_range([true[::step], predicted[::step]])
+        if codes is None or width > WIDE:
             break
-        found = _count(codes, true, predicted, weights, *span)
+        found = _count(codes, true, predicted, weights, low, width)
         if found is not None:
-            names = np.arange(span[0], span[0] + span[1])
+            names = np.arange(low, low + width)
             break
     if found is None:
         names, numbers = number_labels("y_true and y_pred", [true, predicted])
@@ -81,16 +81,15 @@ def _over(
         tables = tables[:, seen[:, None], seen]
     if labels is None:
         return tables, distinct
-    check.check_known_labels(distinct, labels)
-    order = np.array([int(np.flatnonzero(labels == label)[0]) for label in distinct], dtype=np.intp)
+    order = check.check_known_labels(distinct, labels)
     check.check_group_cells("labels", tables.shape[0], labels.size)
     counts = np.zeros((tables.shape[0], labels.size, labels.size), dtype=tables.dtype)
     counts[:, order[:, None], order] = tables
     return counts, labels
 
 
-def _group_codes(groups: NDArray[Any], sampled: bool) -> GroupCodes | None:
-    """Give integer groups as their distances from below the lowest in a sample, or from the lowest of all.
+def _group_codes(groups: NDArray[Any], step: int) -> GroupCodes | None:
+    """Give integer groups as their distances from below the lowest of each `step`-th row, or from the lowest of all.
 
     None where they are not integers close together.
     """
@@ -98,21 +97,12 @@ def _group_codes(groups: NDArray[Any], sampled: bool) -> GroupCodes | None:
     whole = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
     if whole.dtype.kind not in "iub":
         return None
-    step = max(whole.size // SAMPLE, 1) if sampled else 1
-    low, high = int(whole[::step].min()), int(whole[::step].max())
-    if max(abs(low), abs(high)) > FAR or high - low >= max(NARROW, whole.size):
+    low, width = label_range([whole[::step]])
+    if max(-low, low + width) > FAR or width > max(NARROW, whole.size):
         return None
-    pad = (high - low) // PAD + 1 if step > 1 else 0
+    pad = (width - 1) // PAD + 1 if step > 1 else 0
     first = max(low - pad, 0) if whole.dtype.kind == "u" else low - pad
-    return GroupCodes(high + pad - first + 1, first, whole, None, dtype)
-
-
-def _label_range(true: NDArray[Any], predicted: NDArray[Any], sampled: bool) -> tuple[int, int] | None:
-    """Give the lowest label and the width of the range; None if that is wide."""
-    step = max(true.size // SAMPLE, 1) if sampled else 1
-    low = min(int(each[::step].min()) for each in (true, predicted))
-    width = max(int(each[::step].max()) for each in (true, predicted)) - low + 1
-    return (low, width) if width <= WIDE else None
+    return GroupCodes(low + width + pad - first, first, whole, None, dtype)
 
 
 def _count(
