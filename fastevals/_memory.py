@@ -6,7 +6,6 @@ arrays, 128 MiB at most.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,9 @@ __all__ = ["lend"]
 LEAST = 1 << 18  # bytes: fewer are no trouble to the system's allocator
 MOST = 1 << 27  # bytes kept
 
-# Nobody waits for the lock: the collector may give an array back in the middle of anything, and a fork may have left it
-# locked. Who doesn't get it does without.
-_lock = threading.Lock()
-_kept: list[NDArray[np.uint8]] = []  # the last one given back comes last
+# Without a lock, which an interrupt or a fork may leave locked: each call of a method is atomic, and what another
+# thread or the collector does in between at worst gives memory back to the system. The last one given back comes last.
+_kept: list[NDArray[np.uint8]] = []
 
 
 class _Loan:
@@ -35,26 +33,34 @@ class _Loan:
             "typestr": dtype.str,
         }
 
-    def __del__(self, lock: Any = _lock, most: int = MOST, kept: list[NDArray[np.uint8]] = _kept) -> None:
-        if lock.acquire(blocking=False):  # at the end of the interpreter a module has no names left, hence the defaults
-            kept.append(self.memory)
-            while sum(memory.size for memory in kept) > most:
-                del kept[0]
-            lock.release()
+    def __del__(self, kept: list[NDArray[np.uint8]] = _kept, most: int = MOST) -> None:
+        kept.append(self.memory)  # at the end of the interpreter a module has no names left, hence the defaults
+        too_much = sum(memory.size for memory in kept) - most
+        try:
+            while too_much > 0:
+                too_much -= kept.pop(0).size
+        except IndexError:  # another thread took the rest
+            pass
+
+
+def _take(n_bytes: int) -> NDArray[np.uint8] | None:
+    """Take memory of about so many bytes out of what is kept."""
+    for i in reversed(range(len(_kept))):
+        try:
+            memory = _kept.pop(i)
+        except IndexError:  # another thread took some
+            continue
+        if n_bytes <= memory.size <= n_bytes + n_bytes // 4:
+            return memory
+        _kept.insert(i, memory)
+    return None
 
 
 def lend(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Give an array of shape (size,) that holds anything, as `numpy.empty` does."""
+    """Give an array of shape (size,) that holds anything, as `numpy.empty` does. It does not own its memory."""
     dtype = np.dtype(dtype)
     n_bytes = size * dtype.itemsize
     if not LEAST <= n_bytes <= MOST:
         return np.empty(size, dtype=dtype)
-    memory = None
-    if _lock.acquire(blocking=False):
-        fits = (i for i in reversed(range(len(_kept))) if n_bytes <= _kept[i].size <= 2 * n_bytes)
-        i = next(fits, None)
-        memory = None if i is None else _kept.pop(i)
-        _lock.release()
-    if memory is None:
-        memory = np.empty(n_bytes, dtype=np.uint8)
-    return np.asarray(_Loan(memory, size, dtype))
+    memory = _take(n_bytes)
+    return np.asarray(_Loan(np.empty(n_bytes, dtype=np.uint8) if memory is None else memory, size, dtype))

@@ -42,10 +42,10 @@ def test_memory_is_used_again_when_the_array_and_all_views_are_gone() -> None:
     assert address(lend(LEAST, np.uint8)) != there
 
 
-def test_memory_twice_as_large_as_needed_is_left_for_others() -> None:
-    there = address(lend(3 * LEAST, np.uint8))
-    assert address(lend(LEAST, np.uint8)) != there
-    assert address(lend(2 * LEAST, np.uint8)) == there
+def test_memory_much_larger_than_needed_is_left_for_others() -> None:
+    there = address(lend(5 * LEAST, np.uint8))
+    assert address(lend(4 * LEAST - 1, np.uint8)) != there
+    assert address(lend(4 * LEAST, np.uint8)) == there
 
 
 def test_little_is_kept_and_that_of_the_last_arrays() -> None:
@@ -59,19 +59,10 @@ def test_little_is_kept_and_that_of_the_last_arrays() -> None:
     assert sum(memory.size for memory in _memory._kept) <= MOST
 
 
-def test_who_does_not_get_the_lock_does_without() -> None:
-    array = lend(LEAST, np.uint8)
-    with _memory._lock:
-        other = lend(LEAST, np.uint8)
-        assert address(other) != address(array)
-        del array
-        assert not _memory._kept
-
-
 def test_arrays_of_many_threads_share_nothing() -> None:
     def work(number: int) -> bool:
         good = True
-        for size in (LEAST, LEAST + 1, 2 * LEAST):
+        for size in (LEAST, LEAST + 1, 2 * LEAST):  # some fit what others gave back, some don't
             array = lend(size, np.uint8)
             array[:] = number
             good &= bool((array == number).all())

@@ -9,12 +9,10 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys
-from fastevals._kernels.sweep import rank_distinct
 
-__all__ = ["count_pairs", "pack_rows", "sort_rows", "square_placements"]
+__all__ = ["pack_rows", "sort_rows", "square_placements"]
 
 MIDDLE = np.uint64(2**63)  # key of zero
-FEW = 1 << 10  # rows that show whether there are many ties
 
 
 @kernel
@@ -70,31 +68,6 @@ def sort_rows(packed, slots, low, shift, table, ends, cells, rows):
     for b in range(ends.size - 1):
         sort_keys(rows[start : ends[b]], packed, cells)
         start = ends[b]
-
-
-@kernel
-def count_pairs(rows):
-    """Give twice the Mann-Whitney U of ascending rows, and the number of negatives.
-
-    `sweep.rank_marked` counts distinct keys too, which takes a tenth longer.
-    """
-    doubled_u, groups, positives = rank_distinct(rows[:FEW])
-    if groups == min(rows.size, FEW):
-        doubled_u, groups, positives = rank_distinct(rows)
-        if groups == rows.size:
-            return doubled_u, rows.size - positives
-    doubled_u = 0
-    negatives = 0
-    below = 0  # negatives under the tie group
-    last = ~np.uint64(0)
-    for i in range(rows.size):
-        positive = np.int64(rows[i] & np.uint64(1))
-        key = rows[i] >> np.uint64(1)
-        below = below if key == last else negatives
-        doubled_u += positive * (below + negatives)
-        negatives += 1 - positive
-        last = key
-    return doubled_u, negatives
 
 
 @kernel

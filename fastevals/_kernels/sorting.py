@@ -9,31 +9,35 @@ __all__ = ["sort_keys", "sort_pairs"]
 SMALL = 24  # below it insertion is fastest
 DEEP = 32  # a cell above it is sorted on its own instead of by insertion
 FEW = 64  # cells that are filled without leaving the pages whose addresses a core knows
+MUCH = 8  # a cell with more than one key of so many holds much
 
 
 @kernel
-def plan_cells(keys, cells):
-    """Range of the keys and the shift that spreads it over about as many cells as there are keys.
-
-    More keys than cells go to few: most cells are then sorted on their own, in pages that are near each other.
-    """
+def range_of(keys):
+    """Lowest and highest key."""
     low = keys[0]
     high = keys[0]
     for i in range(keys.size):
         low = min(low, keys[i])
         high = max(high, keys[i])
-    wanted = np.uint64(1)
-    while wanted < np.uint64(keys.size * 2 // 3 if keys.size <= cells.size else min(FEW, cells.size)):
-        wanted <<= np.uint64(1)
-    wanted = min(wanted, np.uint64(cells.size))
-    shift = np.uint64(0)
-    while ((high - low) >> shift) >= wanted:
-        shift += np.uint64(1)
-    return low, high, shift
+    return low, high
 
 
 @kernel
-def place_cells(keys, low, high, shift, cells):
+def shift_to_cells(span, wanted, cells):
+    """Shift that takes offsets up to `span` to about as many cells as wanted, of those that there are."""
+    n_cells = np.uint64(1)
+    while n_cells < np.uint64(wanted):
+        n_cells <<= np.uint64(1)
+    n_cells = min(n_cells, np.uint64(cells.size))
+    shift = np.uint64(0)
+    while (span >> shift) >= n_cells:
+        shift += np.uint64(1)
+    return shift
+
+
+@kernel
+def count_cells(keys, low, high, shift, cells):
     """Make cells[c] the place of the first key of cell c; give the size of the largest cell."""
     n_cells = np.int64((high - low) >> shift) + 1
     for c in range(n_cells):
@@ -48,6 +52,24 @@ def place_cells(keys, low, high, shift, cells):
         place += size
         deepest = max(deepest, size)
     return deepest
+
+
+@kernel
+def place_cells(keys, low, high, cells):
+    """`count_cells` with one to three keys for each cell; give the shift and the size of the largest.
+
+    More keys than cells go to few: most of these are then sorted on their own, in pages that are near each other. But
+    where one of them holds much, a mass of ties perhaps, all cells are used: it would be moved again at each level.
+    """
+    if keys.size <= cells.size:
+        shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
+        return shift, count_cells(keys, low, high, shift, cells)
+    shift = shift_to_cells(high - low, FEW, cells)
+    deepest = count_cells(keys, low, high, shift, cells)
+    if deepest > keys.size // MUCH:
+        shift = shift_to_cells(high - low, cells.size, cells)
+        deepest = count_cells(keys, low, high, shift, cells)
+    return shift, deepest
 
 
 @kernel
@@ -87,16 +109,16 @@ def swap_neighbours(keys, out):
 def sort_keys(keys, scratch, cells):
     """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
 
-    `scratch` is at least as long as `keys`; `cells` is working memory. Cells that hold much (skewed keys) are
-    sorted by themselves on their own range, so every level settles six further bits or more: never quadratic.
+    `scratch` is at least as long as `keys`; `cells` is working memory, two or more of them. Cells that hold more than a
+    few keys are sorted by themselves on their own range, so every level settles further bits: never quadratic.
     """
     m = keys.size
     if m > SMALL:
-        low, high, shift = plan_cells(keys, cells)
+        low, high = range_of(keys)
         if high - low <= np.uint64(1):  # rows of one score, in two classes
             fill_two(keys, low, high)
             return
-        deepest = place_cells(keys, low, high, shift, cells)
+        shift, deepest = place_cells(keys, low, high, cells)
         for i in range(m):
             cell = np.uintp((keys[i] - low) >> shift)
             place = cells[cell]
@@ -129,10 +151,10 @@ def sort_pairs(keys, weights, scratch, weight_scratch, cells):
     """`sort_keys` that carries a weight with each key."""
     m = keys.size
     if m > SMALL:
-        low, high, shift = plan_cells(keys, cells)
+        low, high = range_of(keys)
         if low == high:
             return
-        deepest = place_cells(keys, low, high, shift, cells)
+        shift, deepest = place_cells(keys, low, high, cells)
         for i in range(m):
             cell = np.uintp((keys[i] - low) >> shift)
             place = cells[cell]

@@ -12,7 +12,7 @@ from fastevals._kernels.sorting import sort_keys, sort_pairs
 
 __all__ = [
     "keep_bends",
-    "rank_distinct",
+    "rank_marked",
     "rank_pairs",
     "rank_slots",
     "sum_precision",
@@ -21,6 +21,7 @@ __all__ = [
     "unmark_slots",
 ]
 
+FIRST = 1 << 10  # keys that show whether there are many ties
 STRIP = 1 << 12  # rows whose positives are listed at a time
 
 
@@ -35,7 +36,7 @@ def distinct(keys):
 
 @kernel
 def rank_distinct(marked):
-    """`rank_marked` for keys that are all distinct (only then is the U right), in half the time."""
+    """Give the same as `rank_marked`, in half the time; the U is right only if all keys are distinct."""
     positives = 0
     places = 0
     groups = min(marked.size, 1)
@@ -52,9 +53,15 @@ def rank_distinct(marked):
 def rank_marked(marked):
     """Give twice the Mann-Whitney U of ascending marked keys, their distinct keys and their positives.
 
+    If the first keys are distinct, perhaps all are. Else:
     A positive goes behind the negatives of the same key, so it counts those before its key and those up to itself. No
     branch depends on the order of the classes, which no processor can predict.
     """
+    doubled_u, groups, positives = rank_distinct(marked[:FIRST])
+    if groups == min(marked.size, FIRST):
+        doubled_u, groups, positives = rank_distinct(marked)
+        if groups == marked.size:
+            return doubled_u, groups, positives
     doubled_u = 0
     groups = 0
     below = 0
@@ -74,15 +81,10 @@ def rank_marked(marked):
 @kernel
 def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, positives):
     """Sort and `rank_marked` the slots from `first` up to `last`, into arrays: Python is entered seldom."""
-    tied = False  # where one slot has ties others will have them too
     for slot in range(first, last):
         here = marked[starts[slot] : starts[slot + 1]]
         sort_keys(here, scratch, cells)
-        if not tied:
-            doubled_u[slot], groups[slot], positives[slot] = rank_distinct(here)
-            tied = groups[slot] < here.size
-        if tied:
-            doubled_u[slot], groups[slot], positives[slot] = rank_marked(here)
+        doubled_u[slot], groups[slot], positives[slot] = rank_marked(here)
 
 
 @kernel

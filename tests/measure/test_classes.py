@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
-from fastevals.measure.many.classes.values import _ratio
+from fastevals.measure.many.classes.values import aucs_by_class
 from tests import reference, reference_classes
 from tests.strategies import BOUNDED, EXTREME, FLOAT_WEIGHTS, ORDINARY
 
@@ -279,13 +279,18 @@ def test_too_many_rows_of_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
         ClassRankings(LETTERS, SCORES).hand_till()
 
 
-def test_ratios_of_numbers_that_no_float_holds_are_rounded_once() -> None:
-    pairs = np.array([[2**58 + 1, 0], [3, 2**53 - 1]])
-    doubled = np.array([[2**58 + 3, 0], [5, 2**54 - 3]])
-    found = _ratio(doubled, pairs)
-    assert np.isnan(found[0, 1])
-    for at in ((0, 0), (1, 0), (1, 1)):
-        assert found[at] == int(doubled[at]) / (2 * int(pairs[at]))
+def test_products_past_64_bits_are_exact() -> None:
+    sizes = np.array([2**30 + 1, 2**30 - 1, 2**31 + 1])
+    doubled = np.outer(sizes, sizes) * np.array([[0, 2, 1], [1, 0, 2], [1, 1, 0]])
+    for k, auc in enumerate(aucs_by_class(doubled, sizes)):
+        n = int(sizes[k])
+        assert auc == sum(map(int, doubled[k])) / (2 * n * (int(sizes.sum()) - n))
+
+
+def test_areas_are_the_same_whether_pairs_are_counted_before() -> None:
+    first, second = ClassRankings(LETTERS, SCORES), ClassRankings(LETTERS, SCORES)
+    second.hand_till()
+    assert first.roc_auc(average=None).tolist() == second.roc_auc(average=None).tolist()
 
 
 # Curves -----------------------------------------------------------------------------------------------------------

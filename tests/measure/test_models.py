@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import BatchMetric, Ranking, batch_auc, num_threads
-from fastevals._kernels.columns import count_pairs, square_placements
+from fastevals._kernels.columns import square_placements
+from fastevals._kernels.sweep import rank_marked
 from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.many import columns as module
 from fastevals.measure.many.columns import Columns, batch_rankings, batch_values
@@ -55,7 +56,7 @@ def test_a_column_is_sorted_with_its_classes(case: Case) -> None:
     order = np.lexsort((case.y_true, case.y_score))
     assert (rows & np.uint64(1)).tolist() == case.y_true[order].tolist()
     flags, scores = case.y_true.tolist(), case.y_score.tolist()
-    assert count_pairs(rows) == (reference.doubled_u(flags, scores), flags.count(0))
+    assert rank_marked(rows) == (reference.doubled_u(flags, scores), len(set(scores)), flags.count(1))
     assert square_placements(rows) == reference.squares(flags, scores)
 
 
@@ -80,7 +81,7 @@ def test_integers_are_told_apart(values: list[int]) -> None:
     flags = [i % 2 for i in range(len(values))]
     rows = sorted_rows(flags, np.array(values))
     if rows is not None:
-        assert count_pairs(rows)[0] == reference.doubled_u(flags, values)
+        assert rank_marked(rows)[0] == reference.doubled_u(flags, values)
 
 
 @pytest.mark.parametrize("n", [2 * BUCKET - 1, 2 * BUCKET, 5 * BUCKET + 3])
@@ -102,7 +103,7 @@ def test_long_columns_are_as_rankings(n: int, shape: Any) -> None:
     flags, (scores,) = table(1, n)
     scores = shape(scores)
     ranking = Ranking(flags, scores)
-    assert count_pairs(sorted_rows(flags, scores)) == (ranking._doubled_u, ranking.n_negatives)
+    assert rank_marked(sorted_rows(flags, scores))[::2] == (ranking._doubled_u, ranking.n_positives)
 
 
 # Columns ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals._kernels.columns import count_pairs, square_placements
+from fastevals._kernels.columns import square_placements
+from fastevals._kernels.sweep import rank_marked
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
 from fastevals.infer.delong.placements import LIMIT, Moments, moments_of, moments_of_ranking
 from fastevals.infer.results import ByMetric
@@ -250,10 +251,10 @@ def _moments(columns: Columns) -> list[Moments]:
         return run(counted, range(len(columns.scores)), compiles="counted moments")
 
     def of_rows(rows: Keys) -> Moments:
-        doubled_u, n_neg = count_pairs(rows)
+        doubled_u, _, n_pos = rank_marked(rows)
         sums = np.zeros((2, 1, 1, 2), dtype=np.int64)
         sums[:, 0, 0, 1] = square_placements(rows)
-        return Moments.of(rows.size - n_neg, n_neg, [doubled_u], sums)
+        return Moments.of(n_pos, rows.size - n_pos, [doubled_u], sums)
 
     def of_ranking(ranking: Ranking) -> Moments:
         check.check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)

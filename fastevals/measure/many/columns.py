@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import get_num_threads, num_threads, run
-from fastevals._kernels.columns import count_pairs, pack_rows, sort_rows
+from fastevals._kernels.columns import pack_rows, sort_rows
+from fastevals._kernels.sweep import rank_marked
 from fastevals._memory import lend
 from fastevals.measure.asked import RankingMetric
 from fastevals.measure.codec import Keys, codec_for
@@ -83,10 +84,10 @@ def measure_columns(columns: Columns, metrics: Sequence[RankingMetric]) -> list[
     known = [_of_pairs(metric) for metric in metrics]
 
     def of_rows(rows: Keys) -> Measured:
-        doubled_u, n_neg = count_pairs(rows)
-        pairs = n_neg * (rows.size - n_neg)
+        doubled_u, _, n_pos = rank_marked(rows)
+        pairs = n_pos * (rows.size - n_pos)
         values = [won(doubled_u, 2 * pairs) / (2 * pairs) if won and pairs else math.nan for won in known]
-        return Measured(values, rows.size - n_neg, n_neg)
+        return Measured(values, n_pos, rows.size - n_pos)
 
     def of_ranking(ranking: Ranking) -> Measured:
         of_pairs = ranking._doubled_u_and_pairs()

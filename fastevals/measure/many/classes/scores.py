@@ -37,7 +37,7 @@ class ClassScores:
     indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
         With many labels a row, 1 where a row has one.
     row_sums : tuple of float
-        Bounds of what the scores of a row, whatever its weight, add up to; infinite where not known.
+        Bounds of what the scores of a row, whatever its weight, add up to.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
@@ -113,13 +113,13 @@ def class_scores(
     if kept is not None:
         codes = codes[kept]
     columns, row_sums = _by_column(scores, kept)
-    return names, ClassScores(columns, weights, codes, None, row_sums)
+    return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _sums_of_rows(scores))
 
 
 def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
     """Copy a matrix column by column, of all rows or some; raise if a value is not finite.
 
-    Gives bounds of the sums of all rows too, infinite if not all rows are copied.
+    Gives bounds of the sums of these rows too.
     """
     n = matrix.shape[0] if kept is None else kept.size
     out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
@@ -139,9 +139,7 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
             if plain:
                 low, high = copy_columns(plain_block(rows, out.dtype), start, out)
             else:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    sums = rows.sum(axis=1, dtype=np.float64)
-                low, high = sums.min(), sums.max()
+                low, high = _sums_of_rows(rows)
                 out[:, tile] = rows.T
             lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN, if one is
         return lowest, highest
@@ -150,4 +148,11 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
     row_sums = float(bounds[:, 0].min(initial=math.inf)), float(bounds[:, 1].max(initial=-math.inf))
     if not all(map(math.isfinite, row_sums)):
         check.raise_not_finite_column("y_score", matrix)  # if no value is, sums have overflowed
-    return out, row_sums if kept is None else (-math.inf, math.inf)
+    return out, row_sums
+
+
+def _sums_of_rows(matrix: NDArray[Any]) -> tuple[float, float]:
+    """Give the lowest and the highest sum of a row, NaN if one is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = matrix.sum(axis=1, dtype=np.float64)
+    return float(sums.min()), float(sums.max())
