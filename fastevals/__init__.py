@@ -65,9 +65,10 @@ if TYPE_CHECKING:
         RocCurve,
     )
     from fastevals.measure.many.classes import ClassRankings
-    from fastevals.measure.many.folds import PooledRanking, RankingFolds
+    from fastevals.measure.many.folds import RankingFolds
     from fastevals.measure.many.groups import GroupedMetric
     from fastevals.measure.many.models import BatchMetric
+    from fastevals.measure.many.pooled import PooledRanking
     from fastevals.measure.probability_metrics import BrierDecomposition
     from fastevals.measure.ranking import Ranking
     from fastevals.measure.regression import RegressionMetrics, regression_metrics
@@ -138,7 +139,7 @@ _HOMES = {
     "OperatingPoint": "measure.results",
     "PairwiseResult": "infer.significance.pairwise",
     "PermutationResult": "infer.significance.permutation",
-    "PooledRanking": "measure.many.folds",
+    "PooledRanking": "measure.many.pooled",
     "PrecisionRecallCurve": "measure.curves",
     "RankComparison": "infer.significance.rank_comparisons",
     "Ranking": "measure.ranking",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benches import drop_in, estimates, many
 from benches.bias_variance import BIAS_VARIANCE
 from benches.data import Data
 from benches.drop_in import DROP_IN
@@ -19,6 +20,16 @@ CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARI
 PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Repeat calls a few times only, and take few models and folds: the numbers are of the same code."""
+    monkeypatch.setattr(drop_in, "CALLS", 2)
+    monkeypatch.setattr(estimates, "HOLD_OUTS", 500)
+    monkeypatch.setattr(many, "N_MODELS", 10)
+    monkeypatch.setattr(many, "N_FOLDS", 50)
+
+
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("case", "library"), PEERS)
 @pytest.mark.parametrize("data", [Data(300, decimals=1), Data(1000, decimals=0), Data(2000)], ids=str)
 def test_peers_agree_with_fastevals(case, library, data):

@@ -26,7 +26,7 @@ from fastevals import (
 from fastevals.infer.bootstrap.samples.curves import CurveSample
 from fastevals.infer.bootstrap.samples.steps import Steps
 from fastevals.measure.registry import Detail
-from tests.infer.test_replicates import CASES, drawn
+from tests.infer.test_replicates import CASES, drawn, every_width
 from tests.strategies import BOUNDED, cases
 
 CURVES = ["roc", "precision_recall"]
@@ -47,11 +47,12 @@ def example(n: int = 200, seed: int = 0, digits: int = 6, shift: float = 1.0) ->
 
 
 @pytest.mark.parametrize("curve", CURVES)
+@every_width
 @BOUNDED
 @given(*CASES, st.lists(st.floats(0, 1), max_size=5))
-def test_a_replicate_is_read_as_its_rows_ranked_anew(curve, case, times, places):
+def test_a_replicate_is_read_as_its_rows_ranked_anew(curve, dtype, case, times, places):
     y, s, _ = case
-    times = np.array(times[: y.size])
+    times = np.array(times[: y.size], dtype=dtype)
     times[0] = times[0] or not times.any()
     grid = np.union1d(SHARES, places)
     whole = Ranking(y, s, pos_label=1).counts

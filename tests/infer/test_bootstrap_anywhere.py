@@ -25,7 +25,7 @@ METRICS = ["roc_auc", "average_precision", metric("recall", fpr=0.1), metric("f1
 
 def low_ends(seed: int) -> list[float]:
     """Put intervals on metrics of a ranking, of rows in groups, and of a difference."""
-    found = bootstrap(Ranking(Y, S), METRICS, n_resamples=200, rng=seed)
+    found = bootstrap(Ranking(Y, S), METRICS, n_resamples=100, rng=seed)
     grouped = bootstrap((Y, S), "roc_auc", groups=np.arange(N) // 5, n_resamples=100, rng=seed)
     compared = compare_rankings(Y, [S, np.round(S)], n_resamples=100, rng=seed)["roc_auc"].differences
     return [

@@ -36,7 +36,7 @@ def of_shares(k: Any, n: Any, **options: Any) -> Interval:
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("method", METHODS)
 def test_against_scipy(method: Any, alternative: Any) -> None:
-    sizes = [*range(1, 13), 40, 333, 1000, 12_345]
+    sizes = [*range(1, 7), 12, 40, 333, 1000, 12_345]
     pairs = [(k, n) for n in sizes for k in sorted({*range(min(n, 12) + 1), n // 3, n // 2, n - 2, n - 1, n}) if k >= 0]
     theirs = [stats.binomtest(k, n, alternative=alternative) for k, n in pairs]
     for level in (0.95, 0.2):
@@ -107,9 +107,9 @@ def bell_tails(a: float, b: float, x: float) -> tuple[float, float]:
         return np.where(np.abs(t) < 1e-2, series, np.log1p(t) - t)
 
     def mass(start: float, end: float) -> float:
-        at = np.linspace(start, end, 40_001)
+        at = np.linspace(start, end, 4001)
         density = np.exp((a - 1) * beyond_linear(at / mode) + (b - 1) * beyond_linear(-at / (1 - mode)))
-        weights = np.tile([2.0, 4.0], 20_001)[:40_001]
+        weights = np.tile([2.0, 4.0], 2001)[:4001]
         weights[[0, -1]] = 1
         return float((end - start) * (weights @ density))
 

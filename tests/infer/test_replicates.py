@@ -47,6 +47,8 @@ BY_ANOTHER = [
     metric("matthews", best="expected_cost", cost_fn=2.0),
 ]
 FIXED = [metric(name, threshold=at) for name in ("recall", "matthews", "f1") for at in (0.25, -1.0, 0.95, 1e300)]
+# Few rows are counted in the narrow type; the wide one is that of 2**31 rows, and takes its own compilation.
+every_width = pytest.mark.parametrize("dtype", [np.uint16, pytest.param(np.int64, marks=pytest.mark.slow)])
 CASES = (cases(both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
 
 
@@ -83,10 +85,11 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
     [["roc_auc"], WHOLE, PARTIAL, CHOSEN, FIXED, [*PARTIAL, *FIXED], [*FIXED, AskedMetric("average_precision", {})]],
     ids=["polyline", "whole", "partial", "chosen", "fixed", "partial and fixed", "positives and fixed"],
 )
+@every_width
 @BOUNDED
 @given(*CASES)
-def test_a_replicate_is_ranked_without_sorting(asked, case, times):
-    times = np.array(times[: case.y_true.size])
+def test_a_replicate_is_ranked_without_sorting(asked, dtype, case, times):
+    times = np.array(times[: case.y_true.size], dtype=dtype)
     times[0] = times[0] or not times.any()
     asked = [each if isinstance(each, AskedMetric) else AskedMetric(each, {}) for each in asked]
     assert_replicate(asked, case, times)
@@ -107,12 +110,13 @@ ALONE = [
 ]
 
 
+@every_width
 @FEWER
 @given(cases(), st.lists(st.integers(1, 3), min_size=12, max_size=12))
-def test_each_threshold_is_found_by_itself(case, times):
+def test_each_threshold_is_found_by_itself(dtype, case, times):
     """Metrics asked for together make for steps as fine as the finest needs."""
     for each in ALONE:
-        assert_replicate([each], case, np.array(times[: case.y_true.size]))
+        assert_replicate([each], case, np.array(times[: case.y_true.size], dtype=dtype))
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision", "equal_error_rate", "cost_area", "ks_statistic"])
@@ -127,7 +131,7 @@ def test_a_replicate_with_weights(name, case, times):
 @BOUNDED
 @given(cases(), st.lists(st.integers(1, 3), min_size=12, max_size=12))
 def test_a_threshold_that_is_best_by_another_metric(case, times):
-    assert_replicate(BY_ANOTHER, case, np.array(times[: case.y_true.size]))
+    assert_replicate(BY_ANOTHER, case, np.array(times[: case.y_true.size], dtype=np.uint16))
 
 
 def test_steps_are_few():

@@ -243,8 +243,8 @@ def test_over_the_prior_by_brute_force(case, costs):
 @pytest.mark.parametrize(("cost_fp", "cost_fn"), COSTS)
 def test_areas_over_the_prior_against_quadrature(fawcett, cost_fp, cost_fn):
     rng = np.random.default_rng(1)
-    others = [Ranking(rng.permutation(np.arange(15) % 3 > 0), rng.integers(0, 9, 15)).cost_curve() for _ in range(3)]
-    for curve in (fawcett, *others):
+    other = Ranking(rng.permutation(np.arange(15) % 3 > 0), rng.integers(0, 9, 15)).cost_curve()
+    for curve in (fawcett, other):
         envelope = curve.lower_envelope
         for normalize in (True, False):
             over = curve.over_prior(cost_fp=cost_fp, cost_fn=cost_fn, normalize=normalize)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
+from fastevals.measure.group_codes import group_codes
 from fastevals.measure.many.groups import scores as by_group
-from fastevals.measure.many.groups.codes import group_codes
 from tests import reference
 from tests.reference_groups import matrices_by_group, rows_by_group, values_by_group
 from tests.strategies import BOUNDED

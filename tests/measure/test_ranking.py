@@ -29,6 +29,7 @@ from tests.strategies import (
     BOUNDED,
     DENORMAL,
     EXAMPLES,
+    FEWER,
     LARGEST,
     Case,
     any_classes,
@@ -140,7 +141,7 @@ def test_counts_are_recounts_at_each_threshold(case):
 
 
 @pytest.mark.parametrize("name", AREAS)
-@BOUNDED
+@FEWER
 @given(any_weights)
 def test_areas_are_those_of_the_definition(name, case):
     ours, twin = AREAS[name]
@@ -157,7 +158,7 @@ def test_auc_and_rank_loss_are_the_floats_nearest_to_the_fractions(case):
 
 
 @pytest.mark.parametrize("name", POINTS)
-@BOUNDED
+@FEWER
 @given(exact_cases)
 def test_points_and_their_thresholds_are_those_of_the_definition(name, case):
     ours, twin = POINTS[name]
@@ -170,7 +171,7 @@ def test_points_and_their_thresholds_are_those_of_the_definition(name, case):
 
 
 @pytest.mark.parametrize("name", POINTS)
-@BOUNDED
+@FEWER
 @given(float_weighted)
 def test_points_of_float_weights_are_those_of_the_definition(name, case):
     ours, twin = POINTS[name]
@@ -264,7 +265,7 @@ def test_best_threshold_by_cost_is_the_cheapest(case, cost_fp, cost_fn, prior):
 
 
 @pytest.mark.parametrize("constraint", ["precision", "recall", "fpr", "tpr", "n_predicted"])
-@BOUNDED
+@FEWER
 @given(exact_cases, st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.9, 1.0]))
 def test_threshold_for_is_the_best_within_the_constraint(constraint, case, limit):
     limit = limit * 6 if constraint == "n_predicted" else limit
@@ -477,7 +478,7 @@ def test_weighted_rates_and_areas_never_leave_the_unit_interval():
 
 
 @pytest.mark.parametrize("scale", [0.3, 1e-300, 1e300, 2.0**-900])
-@BOUNDED
+@FEWER
 @given(float_weighted)
 def test_scaled_weights_change_no_point_and_no_area(scale, case):
     one = ranking_of(case)

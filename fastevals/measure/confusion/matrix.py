@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals import _validation as check
 from fastevals.measure.confusion.per_class import PerClass
 from fastevals.measure.confusion.whole import WholeMatrix
-from fastevals.measure.many.groups import count_grouped_pairs
+from fastevals.measure.grouped_pairs import count_grouped_pairs
 from fastevals.measure.pairs import count_label_pairs
 
 __all__ = ["ConfusionMatrix"]

@@ -6,45 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
-from fastevals.measure import cells
-from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import CostCurve, DetCurve, GainCurve, LiftCurve, PrecisionRecallCurve, RocCurve
-from fastevals.measure.curves.geometry import Polyline, limits
-from fastevals.measure.curves.roc import corners
+from fastevals.measure.many.fold_averages import (
+    mean_at_each_fpr,
+    mean_precision_and_recall,
+    mean_rates,
+    mean_shares,
+    pooled_counts,
+)
+from fastevals.measure.many.pooled import PooledRanking
 from fastevals.measure.ranking import Ranking
-from fastevals.measure.ranking.curves import Curves
-from fastevals.measure.ranking.numbers import Numbers
-from fastevals.measure.ranking.thresholds import Thresholds
 
-__all__ = ["PooledRanking", "RankingFolds"]
-
-
-class PooledRanking(Numbers, Curves, Thresholds):
-    """Rankings on one scale of scores, their counts added up; it has the methods of a `Ranking`.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> folds = fastevals.RankingFolds([fastevals.Ranking([0, 1], [0.1, 0.9]), fastevals.Ranking([0, 1], [0.5, 0.3])])
-    >>> folds.pool(), folds.pool().roc_auc()
-    (PooledRanking(n_positives=2, n_negatives=2), 0.75)
-    """
-
-    __slots__ = ("_counts", "n_negatives", "n_positives")
-
-    def __init__(self, counts: ThresholdCounts, n_positives: int, n_negatives: int) -> None:
-        self._counts, self.n_positives, self.n_negatives = counts, n_positives, n_negatives
-
-    def __repr__(self) -> str:
-        return f"PooledRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
-
-    @property
-    def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score of any fold."""
-        return self._counts
+__all__ = ["RankingFolds"]
 
 
 class RankingFolds:
@@ -184,10 +161,7 @@ class RankingFolds:
         ValueError
             If the weights of all folds add up past the largest float.
         """
-        with np.errstate(over="ignore"):
-            sums = self._over_thresholds(lambda at: (at.tp, at.fp))
-            check.check_pooled("rankings", sums[1][-1] + sums[2][-1])
-        return PooledRanking(ThresholdCounts(*sums), *self._rows)
+        return PooledRanking(pooled_counts(self.rankings), *self._rows)
 
     def roc_curve(self, *, average: str = "micro") -> RocCurve:
         """Average the folds' ROC curves.
@@ -209,8 +183,8 @@ class RankingFolds:
         """
         check.check_choice("average", average, ("micro", "macro", "vertical"))
         if average == "vertical":
-            return RocCurve(self._vertical())
-        return RocCurve(self._rates(average))
+            return RocCurve(mean_at_each_fpr(self.rankings))
+        return RocCurve(self._counts(average, mean_rates))
 
     def det_curve(self, *, average: str = "micro") -> DetCurve:
         """Average the folds' DET curves: FPR and FNR.
@@ -251,8 +225,7 @@ class RankingFolds:
         ValueError
             If `average` is none of these.
         """
-        check.check_choice("average", average, ("micro", "macro"))
-        return CostCurve(self._rates(average))
+        return CostCurve(self._counts(average, mean_rates))
 
     def precision_recall_curve(self, *, average: str = "micro") -> PrecisionRecallCurve:
         """Average the folds' P-R curves.
@@ -276,15 +249,7 @@ class RankingFolds:
         ValueError
             If `average` is neither.
         """
-        check.check_choice("average", average, ("micro", "macro"))
-        if average == "micro":
-            return PrecisionRecallCurve(self.pool().counts)
-        thresholds, recall, false, precision, defined = self._over_thresholds(_recall_and_precision)
-        recall, precision = recall / len(self), cells.ratio(precision, defined)
-        # Counts, for one positive row, of which these are the rates; with no recall the average will do.
-        found = recall > 0
-        false = np.where(found, recall * (1 / np.where(found, precision, 1.0) - 1), false / len(self))
-        return PrecisionRecallCurve(ThresholdCounts(thresholds, recall, false))
+        return PrecisionRecallCurve(self._counts(average, mean_precision_and_recall))
 
     def gain_curve(self, *, average: str = "micro") -> GainCurve:
         """Average the folds' gain curves: shares of rows and of positives found.
@@ -304,8 +269,7 @@ class RankingFolds:
         ValueError
             If `average` is neither.
         """
-        check.check_choice("average", average, ("micro", "macro"))
-        return GainCurve(self.pool().counts if average == "micro" else self._shares())
+        return GainCurve(self._counts(average, mean_shares))
 
     def lift_curve(self, *, average: str = "micro") -> LiftCurve:
         """Average the folds' gain curves, as `gain_curve` does, and give the lift: gain over share of rows.
@@ -325,57 +289,8 @@ class RankingFolds:
         ValueError
             If `average` is neither.
         """
+        return LiftCurve(self._counts(average, mean_shares))
+
+    def _counts(self, average: str, mean: Callable[[Sequence[Ranking]], ThresholdCounts]) -> ThresholdCounts:
         check.check_choice("average", average, ("micro", "macro"))
-        return LiftCurve(self.pool().counts if average == "micro" else self._shares())
-
-    def _shares(self) -> ThresholdCounts:
-        """Give counts, for one positive row, that have the averages of the shares of rows and of positives found."""
-        thresholds, gain, share = self._over_thresholds(lambda at: (cells.recall(at), _share_predicted(at)))
-        # Of any number of rows: that of the fold with the fewest positives, so that no false positives are below zero.
-        n_rows = max(1 + fold.counts.n_neg / fold.counts.n_pos for fold in self)
-        found = gain / len(self)
-        return ThresholdCounts(thresholds, found, np.maximum(share / len(self) * n_rows - found, 0.0))
-
-    def _rates(self, average: str) -> ThresholdCounts:
-        if average == "micro":
-            return self.pool().counts
-        thresholds, tpr, fpr = self._over_thresholds(lambda at: (cells.recall(at), cells.false_positive_rate(at)))
-        return ThresholdCounts(thresholds, tpr / len(self), fpr / len(self))
-
-    def _over_thresholds(self, terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
-        """Give every threshold of any fold, descending, and sums over the folds of terms of their cells there."""
-        counts = [fold.counts for fold in self]
-        thresholds = np.unique(np.concatenate([each.thresholds for each in counts]))[::-1].copy()
-        sums: list[Any] = []
-        for each in counts:
-            rows = np.searchsorted(-each.thresholds, -thresholds, side="right") - 1
-            values = terms(each.cells(rows))
-            sums = list(values) if not sums else [a + b for a, b in zip(sums, values, strict=True)]
-        return [thresholds, *sums]
-
-    def _vertical(self) -> ThresholdCounts:
-        """Average the TPR at each FPR: jumps stay jumps, so the polyline of all folds' places is exact."""
-        lines = []
-        for fold in self:
-            at = corners(fold.counts).cells()
-            lines.append(Polyline(cells.false_positive_rate(at), cells.recall(at)))
-        fpr = np.unique(np.concatenate([line.x for line in lines]))
-        sides = [limits(line, fpr) for line in lines]
-        tpr = np.stack([sum(side[k] for side in sides) / len(self) for k in (0, 1)], axis=1).ravel()
-        points = np.stack((np.repeat(fpr, 2), tpr))
-        kept = np.append(True, (np.diff(points, axis=1) > 0).any(axis=0))
-        fpr, tpr = points[:, kept]
-        thresholds = np.full(fpr.size, np.nan)
-        thresholds[0] = np.inf
-        return ThresholdCounts(thresholds, tpr, fpr)
-
-
-def _recall_and_precision(at: Cells) -> tuple[Any, ...]:
-    """Give recall, false positives for a positive row, precision (0 where there is none) and whether there is one."""
-    predicted = at.tp + at.fp > 0
-    precision = np.where(predicted, cells.precision(at), 0.0)
-    return cells.recall(at), cells.ratio(at.fp, at.tp + at.fn), precision, predicted.astype(np.int64)
-
-
-def _share_predicted(at: Cells) -> Any:
-    return cells.ratio(at.tp + at.fp, at.tp + at.fp + at.fn + at.tn)
+        return self.pool().counts if average == "micro" else mean(self.rankings)

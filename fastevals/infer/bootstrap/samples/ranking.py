@@ -53,7 +53,8 @@ class RankingSample(Sample):
         """Give the rows of each cell in each replicate."""
         if self._few:
             drawn = draw_tables(self.sizes.astype(np.int64), self.strata, numbers.start // self.task_size(), key)
-            yield from drawn[: len(numbers)].astype(self.sizes.dtype)
+            # Rows side by side: kernels are compiled for one layout.
+            yield from drawn[: len(numbers)].astype(self.sizes.dtype, order="C")
             return
         counts = space[0]
         for number in numbers:

@@ -15,7 +15,7 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
 from fastevals.measure.codec import Codec, Keys, codec_for
-from fastevals.measure.many.groups.codes import GroupCodes, group_codes
+from fastevals.measure.group_codes import GroupCodes, group_codes
 from fastevals.measure.ordering import BinaryLabels
 
 __all__ = ["GroupedScores", "grouped_scores", "spans"]

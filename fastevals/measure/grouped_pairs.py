@@ -11,8 +11,8 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, run
 from fastevals._kernels.groups import count_groups
 from fastevals.measure.codec import plain_block
+from fastevals.measure.group_codes import NARROW, GroupCodes, group_codes
 from fastevals.measure.label_codes import label_range, number_labels
-from fastevals.measure.many.groups.codes import NARROW, GroupCodes, group_codes
 from fastevals.measure.pairs import as_label_dtype
 
 __all__ = ["count_grouped_pairs"]
