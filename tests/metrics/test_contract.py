@@ -152,7 +152,12 @@ def test_labels_that_are_no_vector(name):
 
 def test_labels_of_a_matrix_are_laid_flat():
     for name in MATRICES:
-        beside(name, TRUE, PREDICTED, labels=[[0, 1]])
+        beside(name, TRUE, 1 - PREDICTED, labels=[[0, 1]])
+
+
+def test_what_is_compared_with_is_scikit_learn():
+    for name in metrics.__all__:
+        assert getattr(sklearn.metrics, name).__module__.startswith("sklearn.")
 
 
 def test_no_labels():
