@@ -53,9 +53,9 @@ def rank_distinct(marked):
 def rank_marked(marked):
     """Give twice the Mann-Whitney U of ascending marked keys, their distinct keys and their positives.
 
-    If the first keys are distinct, perhaps all are. Else:
     A positive goes behind the negatives of the same key, so it counts those before its key and those up to itself. No
-    branch depends on the order of the classes, which no processor can predict.
+    branch depends on the order of the classes, which no processor can predict. If the first keys are distinct, perhaps
+    all are: it is tried.
     """
     doubled_u, groups, positives = rank_distinct(marked[:FIRST])
     if groups == min(marked.size, FIRST):
