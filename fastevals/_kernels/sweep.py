@@ -58,10 +58,10 @@ def rank_marked(marked):
     all are: it is tried.
     """
     doubled_u, groups, positives = rank_distinct(marked[:FIRST])
-    if groups == min(marked.size, FIRST):
+    if groups == FIRST:
         doubled_u, groups, positives = rank_distinct(marked)
-        if groups == marked.size:
-            return doubled_u, groups, positives
+    if groups == marked.size:
+        return doubled_u, groups, positives
     doubled_u = 0
     groups = 0
     below = 0

@@ -38,7 +38,7 @@ from fastevals.measure.codec import Codec, Keys, codec_for, plain_block
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.sweeps import as_pair
 
-__all__ = ["BinaryLabels", "fit_map", "split_by_class", "weighted_threshold_counts"]
+__all__ = ["BinaryLabels", "fit_map", "sorting_space", "split_by_class", "weighted_threshold_counts"]
 
 BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
 SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
@@ -80,7 +80,7 @@ class BinaryLabels:
         return BinaryLabels(self.values[rows], self.positive, self.negative)
 
 
-def _workspace(rows: int) -> tuple[Keys, NDArray[np.int32]]:
+def sorting_space(rows: int) -> tuple[Keys, NDArray[np.int32]]:
     """Give the scratch and the cells in which up to so many keys are sorted."""
     cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
     return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
@@ -104,7 +104,7 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
     if n_buckets == 1:
         return ONE_BUCKET
     keys = sample(slice(None, None, n // (n_buckets * SAMPLE)))
-    sort_keys(keys, *_workspace(keys.size))
+    sort_keys(keys, *sorting_space(keys.size))
     table = np.empty(TABLE * (1 << (n_buckets - 1).bit_length()), dtype=np.uint8)
     low, shift = fit_buckets(keys, n_buckets, table)
     return Buckets(np.uint64(low), np.uint64(shift), table, n_buckets)
@@ -174,7 +174,7 @@ def _rank(marked: Keys, starts: NDArray[np.int64], sizes: list[int], cuts: list[
     def rank(cut: tuple[int, int], space: tuple[Keys, NDArray[np.int32]]) -> None:
         rank_slots(marked, starts, *cut, *space, *ranked)
 
-    run(rank, cuts, workspace=lambda: _workspace(max(sizes)))
+    run(rank, cuts, workspace=lambda: sorting_space(max(sizes)))
     return ranked.tolist()
 
 
@@ -226,7 +226,7 @@ def weighted_threshold_counts(
         scratch, cells = space
         return rank_pairs(keys[here], signed[here], scratch, np.empty_like(signed[here]), cells)  # type: ignore[no-any-return]
 
-    ranked = run(rank, range(fit.n_buckets), workspace=lambda: _workspace(largest))
+    ranked = run(rank, range(fit.n_buckets), workspace=lambda: sorting_space(largest))
     extremes = _extremes(codec, scores, int(keys[0]), int(keys[-1]))
     above: list[tuple[float, ...]] = []
     tp = fp = Fraction(0)

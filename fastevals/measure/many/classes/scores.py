@@ -37,7 +37,7 @@ class ClassScores:
     indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
         With many labels a row, 1 where a row has one.
     row_sums : tuple of float
-        Bounds of what the scores of a row, whatever its weight, add up to.
+        Bounds of what the scores of a row add up to; with one label a row those of rows of weight zero too.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None

@@ -19,6 +19,7 @@ from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.codec import Codec, codec_for
 from fastevals.measure.many.classes.scores import ClassScores
 from fastevals.measure.many.columns import batch_values
+from fastevals.measure.ordering import sorting_space
 from fastevals.measure.placements import LIMIT, STRETCH, Index
 from fastevals.measure.ranking import Ranking
 
@@ -117,7 +118,7 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
         keys = np.empty(sizes[j] + 1, dtype=np.uint64)
         keys_of_class(codec.bits(column), codes, j, codec.flip_below, codec.flip, keys)
         keys = keys[:-1]
-        sort_keys(keys, np.empty_like(keys), np.empty(1 << max(keys.size - 1, 1).bit_length(), dtype=np.int32))
+        sort_keys(keys, *sorting_space(keys.size))
         return codec, column, Index.of(keys)
 
     def place(task: tuple[int, slice]) -> Ints:

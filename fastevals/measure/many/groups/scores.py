@@ -16,7 +16,7 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
 from fastevals.measure.codec import Codec, Keys, codec_for
 from fastevals.measure.group_codes import GroupCodes, group_codes
-from fastevals.measure.ordering import BinaryLabels
+from fastevals.measure.ordering import BinaryLabels, sorting_space
 
 __all__ = ["GroupedScores", "grouped_scores", "spans"]
 
@@ -179,7 +179,7 @@ def _settle(
     def settle(span: tuple[int, int]) -> None:
         first, last = span
         most = int(np.diff(starts[first : last + 1]).max())
-        scratch, cells = np.empty(most, np.uint64), np.empty(1 << max(most - 1, 1).bit_length(), np.int32)
+        scratch, cells = sorting_space(most)
         weight_scratch = None if beside is None else np.empty(most)
         places = np.empty(2 << int(shift), dtype=np.int64)
         settle_runs(keys, slots, beside, starts, first, last, shift, sizes, places, scratch, weight_scratch, cells)
