@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import numbers
@@ -30,7 +31,9 @@ __all__ = [
     "checked_along",
     "checked_function",
     "checked_number",
+    "did_you_mean",
     "listed",
+    "nearest",
     "show",
     "warn_degenerate",
     "warn_left_out",
@@ -98,6 +101,19 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     legal = list(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, legal))}; got {show(value)}")
+
+
+def nearest(name: str, known: Iterable[Any]) -> Any:
+    """Return the name among those known that one may have meant, or None: case says nothing."""
+    folded = {str(each).casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return folded[near[0]] if near else None
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return what a message asks after a name that is not among those known; nothing where none is like it."""
+    near = nearest(name, known) if isinstance(name, str) else None
+    return "" if near is None else f" (did you mean {near!r}?)"
 
 
 def as_seed(name: str, value: Any) -> int | list[int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from fastevals.show.running import write
@@ -15,6 +15,20 @@ class UsageError(Exception):
     """Wrong arguments: the program's name and what to say."""
 
 
+class _Once(argparse.Action):
+    """What argparse calls "store", of an option that may be given once: a second value would replace the first."""
+
+    given: str | Sequence[Any] | None = None
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if option is not None and self.given is not None:
+            raise argparse.ArgumentError(self, f"must be given once, got {self.given!r} and {values!r}")
+        self.given = values
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises its errors, in a line each."""
 
@@ -22,6 +36,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        self.register("action", None, _Once)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help as a report is printed."""
@@ -37,8 +52,10 @@ class Parser(argparse.ArgumentParser):
         """Raise of an argument that there is no option for."""
         if not argument.startswith("-"):
             self.error(f"unexpected argument {argument!r} (one FILE is read at a time; {self.repeated})")
-        near = difflib.get_close_matches(argument.split("=")[0], self._option_string_actions, n=1)
-        self.error(f"unknown option {argument!r}" + (f", did you mean {near[0]}?" if near else ""))
+        from fastevals._validation import nearest  # imports NumPy
+
+        near = nearest(argument.split("=")[0], self._option_string_actions)
+        self.error(f"unknown option {argument!r}" + (f", did you mean {near}?" if near else ""))
 
 
 def number(text: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fastevals._validation import did_you_mean
 
 __all__ = ["SUFFIXES", "check_columns", "check_one_role", "first_text", "read_columns", "read_numbers"]
 
@@ -84,9 +85,8 @@ def check_columns(where: str, names: list[str], wanted: Mapping[str, str]) -> No
     """Raise unless each wanted column is there, once."""
     for name, shown in wanted.items():
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
             columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+            hint = did_you_mean(name, names)
             raise ValueError(f"{shown}: {where} has no such column{hint}; its columns are {columns or 'none'}")
         if names.count(name) > 1:
             raise ValueError(f"{shown}: {where} has {names.count(name)} columns of this name")
