@@ -11,7 +11,7 @@ from fastevals.show.arguments import Parser, UsageError
 from fastevals.show.bias_variance import command as bias_variance
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
-from fastevals.show.running import write
+from fastevals.show.running import complain
 
 __all__ = ["main"]
 
@@ -36,12 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parse(sys.argv[1:] if argv is None else list(argv))
         if arguments is not None:
             program = f"fastevals {arguments.command}"
-            write(COMMANDS[arguments.command].run(arguments))
+            COMMANDS[arguments.command].run(arguments)
         return 0
     except UsageError as error:
         program, message = error.args
     except KeyboardInterrupt:
-        print(f"{program}: stopped", file=sys.stderr)
+        complain(f"{program}: stopped")
         return 130
     except MemoryError:
         message = "not enough memory for this data"
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = f"{error.filename or 'output'}: {error.strerror or error}"
     except (ValueError, ImportError) as error:
         message = str(error)
-    print(f"{program}: error: {' '.join(message.split())}", file=sys.stderr)
+    complain(f"{program}: error: {message}")
     return 2
 
 

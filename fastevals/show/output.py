@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
 import re
 import tempfile
@@ -12,10 +15,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fastevals.show.plots import style
-from fastevals.show.running import MOST_PICTURED, Shown
-from fastevals.show.words import label, printable
+from fastevals.show.running import MOST_PICTURED, Shown, visible
+from fastevals.show.words import json_values, label, printable
 
-__all__ = ["Picture", "check_folder", "draw_blocks", "write_folder"]
+__all__ = ["BlockPictures", "Picture", "check_folder", "write_folder"]
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
@@ -28,6 +31,30 @@ class Picture(NamedTuple):
     drawn: Any
     size: tuple[float, float]
     options: Mapping[str, Any] = MappingProxyType({})
+
+
+class BlockPictures(NamedTuple):
+    """What a command draws.
+
+    Attributes
+    ----------
+    names : iterable of str
+        Of the pictures that a block may have.
+    by : str or None
+        The --by column: each block has a folder.
+    values : sequence
+        The blocks' values in it.
+    of_block : function of int
+        Gives a block's pictures, by its place, with their names.
+    instead : str
+        What to say in place of how many were drawn.
+    """
+
+    names: Iterable[str]
+    by: str | None
+    values: Sequence[Any]
+    of_block: Callable[[int], Iterable[tuple[str, Picture]]]
+    instead: str = ""
 
 
 def check_folder(out: str) -> None:
@@ -58,64 +85,59 @@ def check_folder(out: str) -> None:
         raise ValueError(f"--out {out!r} can't be written to: {error.strerror or error}") from None
 
 
-def write_folder(out: str, command: str, found: Shown, data: str, draw: Callable[[Path], str]) -> str:
-    """Write a command's JSON, its text and pictures; give a line that says what is where."""
-    folder = Path(out)
-    (folder / f"{command}.json").write_text(found.to_json(data), encoding="utf-8")
-    (folder / f"{command}.txt").write_text(found.to_text(data), encoding="utf-8", errors="backslashreplace")
-    return f"written to {printable(out)}: {command}.json, {command}.txt, {draw(folder)}\n"
+def write_folder(out: str, command: str, found: Shown, data: str, pictures: BlockPictures) -> str:
+    """Write a command's JSON, its text and pictures in place of those of an earlier run; give a line on what is where.
 
-
-def draw_blocks(
-    folder: Path,
-    names: Iterable[str],
-    by: str | None,
-    values: Sequence[Any],
-    pictures: Callable[[int], Iterable[tuple[str, Picture]]],
-) -> str:
-    """Draw the pictures of blocks, with --by in a folder each, in place of those of an earlier run.
-
-    Parameters
-    ----------
-    folder : Path
-        Of all.
-    names : iterable of str
-        Of the pictures that a block may have.
-    by : str or None
-        The --by column.
-    values : sequence
-        The blocks' values in it.
-    pictures : function of int
-        Gives a block's pictures, by its place, with their names.
-
-    Returns
-    -------
-    str
-        How many pictures, and of what.
+    Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
     """
+    folder = Path(out)
+    numbers = folder / f"{command}.json"
+    _remove(folder, pictures.names)
+    for inside in _earlier_blocks(numbers):
+        _remove(inside, pictures.names)
+        with contextlib.suppress(OSError):  # it holds something else
+            inside.rmdir()
+    _write(numbers, found.to_json(data).encode())
+    _write(folder / f"{command}.txt", visible(found.to_text(data)).encode(errors="backslashreplace"))
+    return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, pictures)}"
+
+
+def _draw(folder: Path, pictures: BlockPictures) -> str:
+    """Draw all, those of blocks in a folder each; give how many, and of what."""
+    _, by, values, of_block, instead = pictures
     parts: list[tuple[Path, str | None]] = [(folder, None)]
     said = ""
     if by is not None:
-        _remove(folder, names)
         shown = enumerate(values[:MOST_PICTURED])
         parts = [(_block_folder(folder, k, by, value), f"{by} = {label(value)}") for k, value in shown]
         said = f" in a folder for each {printable(by)}"
         said += f" of the first {len(parts)} of {len(values)} only" if len(parts) < len(values) else ""
     drawn = 0
     for k, (inside, title) in enumerate(parts):
-        _remove(inside, names)
-        for name, picture in pictures(k):
-            _save(picture, title, inside / f"{name}.png")
+        if title is not None:
+            inside.mkdir(exist_ok=True)
+            _remove(inside, pictures.names)
+        for name, picture in of_block(k):
+            _write(inside / f"{name}.png", _drawn(picture, title))
             drawn += 1
-    return f"{drawn} picture{'s' * (drawn != 1)}{said}"
+    return instead or f"{drawn} picture{'s' * (drawn != 1)}{said}"
+
+
+def _earlier_blocks(numbers: Path) -> list[Path]:
+    """Return the folders of the blocks whose numbers an earlier run wrote, those that are there."""
+    try:
+        earlier = json.loads(numbers.read_bytes())
+        by, values = earlier["by"], [block["value"] for block in earlier["blocks"]]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # there is none, or it is no such file
+        return []
+    folders = (_block_folder(numbers.parent, k, by, value) for k, value in enumerate(values[:MOST_PICTURED]))
+    return [] if by is None else [inside for inside in folders if inside.is_dir()]
 
 
 def _block_folder(folder: Path, k: int, by: str, value: Any) -> Path:
-    """Make a block's folder: its name is its number, which makes it unique, then what is safe of column and value."""
-    text = f"{by}-{str(value).lower() if isinstance(value, bool) else value}"
-    inside = folder / f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
-    inside.mkdir(exist_ok=True)
-    return inside
+    """Return a block's folder: its name is its number, which makes it unique, then what is safe of column and value."""
+    text = f"{by}-{str(value).lower() if isinstance(value, bool) else json_values(value)}"
+    return folder / f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
 
 
 def _remove(folder: Path, names: Iterable[str]) -> None:
@@ -124,8 +146,8 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
         (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def _save(picture: Picture, title: str | None, file: Path) -> None:
-    """Write a picture as PNG, without pyplot."""
+def _drawn(picture: Picture, title: str | None) -> bytes:
+    """Draw a picture as PNG, without pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -134,6 +156,24 @@ def _save(picture: Picture, title: str | None, file: Path) -> None:
     ax = picture.plot(picture.drawn, ax=figure.subplots(), **picture.options)
     if title is not None:
         ax.set_title(style.named_label(title))
+    content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes
-        figure.savefig(file, format="png")
+        figure.savefig(content, format="png")
+    return content.getvalue()
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not."""
+    beside = file.with_name(f".{file.name}.part")
+    try:
+        beside.unlink(missing_ok=True)  # a killed run may have left it
+        try:
+            with beside.open("xb") as part:
+                part.write(content)
+            beside.replace(file)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error

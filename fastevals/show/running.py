@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-__all__ = ["MOST_PICTURED", "Shown", "check_beforehand", "hand_out", "write"]
+if TYPE_CHECKING:
+    from fastevals.show.output import BlockPictures
+
+__all__ = ["MOST_PICTURED", "Shown", "check_beforehand", "complain", "hand_out", "visible", "write"]
 
 MOST_PICTURED = 20  # blocks with pictures
 
@@ -38,8 +41,8 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
             raise ModuleNotFoundError("--progress needs tqdm: pip install 'fastevals[progress]'") from None
 
 
-def hand_out(arguments: argparse.Namespace, found: Shown, data: str, draw: Callable[[Path], str]) -> str:
-    """Give what goes to standard output, and write what goes to a folder.
+def hand_out(arguments: argparse.Namespace, found: Shown, data: str, pictures: Callable[[], BlockPictures]) -> None:
+    """Print what was found, then write what goes to a folder, which may fail or be stopped.
 
     Parameters
     ----------
@@ -49,35 +52,49 @@ def hand_out(arguments: argparse.Namespace, found: Shown, data: str, draw: Calla
         What to show.
     data : str
         Where the columns are from.
-    draw : function of Path
-        Draws the pictures in a folder; gives what to say of them. Called with --out alone.
-
-    Returns
-    -------
-    str
-        Text or JSON; after text also what is written where, which beside JSON goes to standard error.
+    pictures : function
+        Gives what is drawn. Called with --out alone.
 
     Raises
     ------
     OSError
-        If a file can't be written.
+        If a file can't be written; it names the file.
     """
-    text = found.to_text(data) if arguments.format == "text" else found.to_json(data)
+    write(found.to_text(data) if arguments.format == "text" else found.to_json(data))
     if arguments.out is None:
-        return text
+        return
     from fastevals.show.output import write_folder
 
-    written = write_folder(arguments.out, arguments.command, found, data, draw)
+    written = write_folder(arguments.out, arguments.command, found, data, pictures())
     if arguments.format == "text":
-        return f"{text}\n{written}"
-    print(written, end="", file=sys.stderr)  # what stands on stdout is JSON and nothing else
-    return text
+        write(f"\n{written}\n")
+    else:
+        complain(written)  # what stands on stdout is JSON and nothing else
+
+
+def visible(text: str) -> str:
+    """Return text for a terminal: escapes for what does not print, line ends apart.
+
+    Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
+    follows.
+    """
+    return re.sub(r"[^\n -~]", lambda found: _escaped(found[0]), text)
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
+def complain(message: str) -> None:
+    """Print a line on standard error."""
+    print(visible(" ".join(message.split())), file=sys.stderr)
 
 
 def write(text: str) -> None:
     """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
     if sys.stdout is None:
         return
+    text = visible(text)
     try:
         try:
             sys.stdout.write(text)

@@ -625,6 +625,77 @@ def test_out_that_cannot_be_written_is_told_before_the_data_is_read(capsys, tmp_
     assert not (tmp_path / "new").exists()
 
 
+def test_out_with_fewer_blocks_leaves_no_picture_of_more(capsys, tmp_path):
+    out = tmp_path / "out"
+    file = write(tmp_path, "results.csv", "part,a,b\n" + "".join(f"{k // 4},{k % 4},{k % 3}\n" for k in range(12)))
+    kept = write(tmp_path, "kept.csv", "part,a,b\n" + "".join(f"u,{k % 4},{k % 3}\n" for k in range(8)))
+    folders = {"00-part-0", "01-part-1", "02-part-2"}
+    for _ in range(2):
+        assert cli.main(["compare", file, "--by", "part", "--out", str(out)]) == 0
+        assert {path.name for path in out.iterdir() if path.is_dir()} == folders
+    (out / "02-part-2" / "mine.png").touch()
+    (out / "03-part-3").mkdir()
+    (out / "03-part-3" / "null.png").touch()  # not of an earlier run
+    assert cli.main(["compare", kept, "--by", "part", "--out", str(out)]) == 0
+    assert {path.name for path in out.iterdir() if path.is_dir()} == {"00-part-u", "02-part-2", "03-part-3"}
+    assert [path.name for path in (out / "02-part-2").iterdir()] == ["mine.png"]
+    assert [path.name for path in (out / "03-part-3").iterdir()] == ["null.png"]
+    (out / "compare.json").write_text('{"by": "part", "blocks": 1}')
+    assert cli.main(["compare", kept, "--out", str(out)]) == 0
+
+
+def test_out_that_is_stopped_or_fails_leaves_whole_files_and_the_text(capsys, tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    arguments = ["report", "--score", "logistic", "--resamples", "0"]
+    text = report(capsys, *arguments[1:])
+    out = tmp_path / "out"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))  # a disk that is full after the first 1000 bytes
+    try:
+        status = cli.main([*arguments, "--out", str(out)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (status, list(out.iterdir())) == (2, [])
+    assert capsys.readouterr() == (text, f"fastevals report: error: {out / 'report.json'}: File too large\n")
+
+    def stop(figure, file, **_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", stop)
+    (out / ".report.txt.part").touch()  # left by a run that was killed
+    assert cli.main([*arguments, "--out", str(out)]) == 130
+    assert capsys.readouterr() == (text, "fastevals report: stopped\n")
+    assert sorted(path.name for path in out.iterdir()) == ["report.json", "report.txt"]
+    assert (out / "report.txt").read_text() == text
+
+
+ESCAPE = "\x1b[31m\x9b2J\u202e"
+
+
+def test_what_reaches_a_terminal_is_printable(capsys, tmp_path):
+    ragged = write(tmp_path, "ragged.csv", f"y,a\n1,2\n0,1,{ESCAPE}\n")
+    named = write(tmp_path, f"{ESCAPE}.csv", f"y,{ESCAPE},part\n1,2,{ESCAPE}\n0,1,{ESCAPE}\n0,3,{ESCAPE}\n")
+    out = tmp_path / ESCAPE
+    for file, *arguments in (
+        (ragged, "--label", "y", "--score", "a"),
+        (named, "--label", "y", "--score", "a"),
+        (named, "--label", "y", "--score", ESCAPE, "--by", "part"),
+        (named, "--label", "y", "--score", ESCAPE, "--out", out),
+        (named, "--label", "y", "--score", ESCAPE, "--format", "json", "--out", out),
+        (ESCAPE, "--label", "y", "--score", "a"),
+        (named, "--label", "y", "--score", ESCAPE, f"--{ESCAPE}"),
+        (named, "--label", "y", "--score", ESCAPE, "--threshold", ESCAPE),
+    ):
+        cli.main(["report", file, *map(str, arguments)])
+        for printed in capsys.readouterr():
+            assert printed.replace("\n", "").isprintable(), (arguments, printed)
+    assert (out / "report.txt").read_text().replace("\n", "").isprintable()
+    results = write(tmp_path, "results.csv", f"{ESCAPE},b,c\n" + "".join(f"{k},{k % 3},{2 * k}\n" for k in range(9)))
+    cli.main(["compare", results, "--control", ESCAPE, "--posthoc", "wilcoxon"])
+    for printed in capsys.readouterr():
+        assert printed.replace("\n", "").isprintable()
+
+
 def test_counts_are_kept_only_for_pictures():
     from fastevals.show.report.numbers import build_report
     from fastevals.show.report.parts import Roles

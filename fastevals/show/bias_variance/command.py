@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastevals.show.arguments import Parser
@@ -12,6 +11,7 @@ from fastevals.show.running import check_beforehand, hand_out
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
     from fastevals.show.bias_variance.predictions import DecomposedPredictions
+    from fastevals.show.output import BlockPictures
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
@@ -93,21 +93,21 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
         parser.error("--models-are goes with a .npy array; a table's models are its columns")
 
 
-def run(arguments: argparse.Namespace) -> str:
-    """Decompose and give the output's text."""
+def run(arguments: argparse.Namespace) -> None:
+    """Decompose, print and write."""
     check_beforehand(arguments)
     found = _embedded() if arguments.file is None else _predictions(arguments)
 
-    def draw(folder: Path) -> str:
+    def pictures() -> BlockPictures:
         from fastevals import _validation as check
-        from fastevals.show.output import Picture, draw_blocks
+        from fastevals.show.output import BlockPictures, Picture
         from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
 
         picture = Picture(plot_bias_variance, found.result, SIZE)
         finite = check.is_drawable([found.result.expected_loss, *found.result.parts().values()])
-        return draw_blocks(folder, (PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
+        return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 
-    return hand_out(arguments, found, EMBEDDED if arguments.file is None else arguments.file, draw)
+    hand_out(arguments, found, EMBEDDED if arguments.file is None else arguments.file, pictures)
 
 
 def _embedded() -> DecomposedCurve:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastevals.show.arguments import Parser, number, whole
@@ -12,6 +11,7 @@ from fastevals.show.running import check_beforehand, hand_out
 if TYPE_CHECKING:
     from fastevals.show.compare.predictions import PredictionsComparison
     from fastevals.show.compare.results import ResultsComparison
+    from fastevals.show.output import BlockPictures
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
@@ -105,17 +105,17 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
         parser.error("--posthoc bonferroni-dunn needs --control")
 
 
-def run(arguments: argparse.Namespace) -> str:
-    """Read the columns, compare and give the output's text."""
+def run(arguments: argparse.Namespace) -> None:
+    """Read the columns, compare, print and write."""
     check_beforehand(arguments)
     made = _results(arguments) if arguments.label is None else _predictions(arguments)
 
-    def draw(folder: Path) -> str:
-        from fastevals.show.compare.pictures import draw_comparison
+    def pictures() -> BlockPictures:
+        from fastevals.show.compare.pictures import comparison_pictures
 
-        return draw_comparison(made, folder)
+        return comparison_pictures(made)
 
-    return hand_out(arguments, made, EMBEDDED if arguments.file is None else arguments.file, draw)
+    hand_out(arguments, made, EMBEDDED if arguments.file is None else arguments.file, pictures)
 
 
 def _results(arguments: argparse.Namespace) -> ResultsComparison:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
@@ -12,43 +11,23 @@ from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsComparison
-from fastevals.show.output import Picture, draw_blocks
+from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import plot_critical_difference, plot_null, plot_pvalues, style
 
-__all__ = ["draw_comparison"]
+__all__ = ["comparison_pictures"]
 
 ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
 PICTURES = ("critical_difference", "critical_difference_ranges", "pvalues", "null")
 
 
-def draw_comparison(made: ResultsComparison | PredictionsComparison, folder: Path) -> str:
-    """Draw what a comparison can be drawn as.
-
-    Parameters
-    ----------
-    made : ResultsComparison or PredictionsComparison
-        What to show.
-    folder : Path
-        Where to.
-
-    Returns
-    -------
-    str
-        How many pictures, and of what.
-
-    Raises
-    ------
-    OSError
-        If a file can't be written.
-    """
+def comparison_pictures(made: ResultsComparison | PredictionsComparison) -> BlockPictures:
+    """Return what a comparison can be drawn as."""
     if isinstance(made, PredictionsComparison):
         first = made.cochran or made.tests[0]
-        return draw_blocks(folder, PICTURES, None, (), lambda _: _pictures(made.pairs, first))
+        return BlockPictures(PICTURES, None, (), lambda _: _pictures(made.pairs, first))
     blocks = made.blocks
     values = [block.value for block in blocks]
-    return draw_blocks(
-        folder, PICTURES, made.choice.by, values, lambda k: _pictures(blocks[k].pairs, blocks[k].friedman)
-    )
+    return BlockPictures(PICTURES, made.choice.by, values, lambda k: _pictures(blocks[k].pairs, blocks[k].friedman))
 
 
 def _pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tuple[str, Picture]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastevals.show.arguments import Parser, number, whole
 from fastevals.show.running import MOST_PICTURED, check_beforehand, hand_out
 
 if TYPE_CHECKING:
+    from fastevals.show.output import BlockPictures
     from fastevals.show.report.parts import Report, Roles
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
@@ -95,17 +95,17 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
                 parser.error(f"--{option} is missing: it names the column of {option}s in {arguments.file!r}")
 
 
-def run(arguments: argparse.Namespace) -> str:
-    """Read the columns, measure and give the output's text."""
+def run(arguments: argparse.Namespace) -> None:
+    """Read the columns, measure, print and write."""
     check_beforehand(arguments)
     report = _measured(arguments)
 
-    def draw(folder: Path) -> str:
-        from fastevals.show.report.pictures import draw_report
+    def pictures() -> BlockPictures:
+        from fastevals.show.report.pictures import report_pictures
 
-        return draw_report(report, folder)
+        return report_pictures(report)
 
-    return hand_out(arguments, report, EMBEDDED if arguments.file is None else arguments.file, draw)
+    hand_out(arguments, report, EMBEDDED if arguments.file is None else arguments.file, pictures)
 
 
 def _measured(arguments: argparse.Namespace) -> Report:

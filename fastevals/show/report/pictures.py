@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fastevals.measure import curves
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.probability_bins import are_probabilities
 from fastevals.show import plots
-from fastevals.show.output import Picture, draw_blocks
+from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import style
 from fastevals.show.report.parts import Block, Report
 from fastevals.show.words import printable
 
-__all__ = ["draw_report"]
+__all__ = ["report_pictures"]
 
 Costs = dict[str, float]
 
@@ -55,31 +54,12 @@ CURVES = {
 }
 
 
-def draw_report(report: Report, folder: Path) -> str:
-    """Draw the curves of a report's models.
-
-    Parameters
-    ----------
-    report : Report
-        Whose first `MOST_PICTURED` blocks have the counts of their models.
-    folder : Path
-        Where to.
-
-    Returns
-    -------
-    str
-        How many pictures, and of what.
-
-    Raises
-    ------
-    OSError
-        If a file can't be written.
-    """
-    if not report.blocks:  # those of an earlier run go all the same
-        draw_blocks(folder, CURVES, report.roles.by, (), lambda _: ())
-        return f"no pictures (more values of {printable(str(report.roles.by))} than have a block each)"
-    values = [block.value for block in report.blocks]
-    return draw_blocks(folder, CURVES, report.roles.by, values, lambda k: _pictures(report.blocks[k], report.costs))
+def report_pictures(report: Report) -> BlockPictures:
+    """Return the curves of a report's models, whose first `MOST_PICTURED` blocks have the counts of their models."""
+    by, blocks = report.roles.by, report.blocks
+    instead = "" if blocks else f"no pictures (more values of {printable(str(by))} than have a block each)"
+    values = [block.value for block in blocks]
+    return BlockPictures(tuple(CURVES), by, values, lambda k: _pictures(blocks[k], report.costs), instead)
 
 
 def _pictures(block: Block, costs: Costs | None) -> Iterator[tuple[str, Picture]]:
