@@ -311,15 +311,45 @@ __all__ = [
 ]
 
 
+_MODULES = ("datasets", "metrics", "show")  # public, beside the names
+
+
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return import_module(f"{__name__}.metrics")
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
+    from fastevals._validation import names_keywords
+
+    here = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = names_keywords(here)
+    if value is not here:
+        value.__module__ = __name__  # where pickle finds it
     globals()[name] = value
     return value
 
 
+def _meant(name: str) -> str:
+    """Return what is asked after a name that is not here: one like it, or where a metric is."""
+    if name.startswith("_"):
+        return ""
+    from fastevals import metrics
+    from fastevals._validation import did_you_mean
+    from fastevals.measure.asked import NAMES, OTHER_NAMES
+    from fastevals.measure.confusion import ConfusionMatrix
+    from fastevals.measure.ranking import Ranking
+
+    def written(known: str) -> str:
+        if hasattr(Ranking, known):
+            return f"Ranking(y_true, y_score).{known}()"
+        matrix = f"ConfusionMatrix.from_predictions(y_true, y_pred).{known}()"
+        return matrix if hasattr(ConfusionMatrix, known) else f"metric({known!r})"
+
+    other = {known: repr(known) for known in NAMES} | OTHER_NAMES
+    elsewhere = {each: known if "(" in known else written(known.strip("'")) for each, known in other.items()}
+    drop_in = {each: f"fastevals.metrics.{each}" for each in metrics.__all__ if each != "auc"}  # which takes points
+    return did_you_mean(name, __all__, elsewhere | drop_in)
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted([*__all__, *_MODULES, "__version__"])

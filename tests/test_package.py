@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import subprocess
 import sys
 from importlib import import_module, metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +63,8 @@ def test_public_names(name: str) -> None:
     assert name in dir(fastevals)
     assert value.__doc__
     home = import_module(f"fastevals.{fastevals._HOMES[name]}")
-    assert getattr(home, name) is value
+    assert getattr(home, name) in (value, getattr(value, "__wrapped__", None))
+    assert pickle.loads(pickle.dumps(value)) is value
     assert name in getattr(home, "__all__", [name])
 
 
@@ -89,10 +92,65 @@ def test_a_star_import_gives_all() -> None:
     assert set(fastevals.__all__) <= set(names)
 
 
-def test_an_unknown_name() -> None:
-    with pytest.raises(AttributeError, match="module 'fastevals' has no attribute 'Rankin'"):
-        _ = fastevals.Rankin
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("Rankin", "'Ranking'"),
+        ("auc", r"Ranking\(y_true, y_score\)\.roc_auc\(\)"),
+        ("average_precision", r"Ranking\(y_true, y_score\)\.average_precision\(\)"),
+        ("mcc", r"ConfusionMatrix\.from_predictions\(y_true, y_pred\)\.matthews\(\)"),
+        ("youden", r"metric\('informedness'\)"),
+        ("f2", r"metric\('f_score', beta=2\)"),
+        ("roc_auc_score", r"fastevals\.metrics\.roc_auc_score"),
+    ],
+)
+def test_an_unknown_name_is_answered_by_the_one_meant(name: str, meant: str) -> None:
+    with pytest.raises(
+        AttributeError, match=rf"^module 'fastevals' has no attribute '{name}' \(did you mean {meant}\?\)$"
+    ):
+        getattr(fastevals, name)
+
+
+def test_an_unknown_name_that_is_like_none() -> None:
     assert not hasattr(fastevals, "numba")
+    with pytest.raises(AttributeError, match=r"^module 'fastevals' has no attribute 'numba'$"):
+        _ = fastevals.numba
+
+
+def test_dir_holds_public_names_alone() -> None:
+    assert dir(fastevals) == sorted([*fastevals.__all__, "__version__", "datasets", "metrics", "show"])
+    for name in ("datasets", "metrics", "show", "show.plots"):
+        module = import_module(f"fastevals.{name}")
+        assert dir(module) == sorted(module.__all__), name
+    after = "import fastevals; fastevals.datasets.load_psnr, fastevals.metrics.auc, fastevals.show.plots.plot_roc"
+    assert "numba" in modules_after(after)  # what dir names is there
+
+
+@pytest.mark.parametrize(
+    ("call", "option", "meant"),
+    [
+        (lambda **given: fastevals.bootstrap(None, None, **given), "random_state", "rng"),
+        (lambda **given: fastevals.bootstrap(None, None, **given), "n_bootstrap", "n_resamples"),
+        (lambda **given: fastevals.bootstrap(None, None, **given), "n_resample", "n_resamples"),
+        (lambda **given: fastevals.delong_test([], [], [], **given), "alpha", "confidence_level"),
+        (lambda **given: fastevals.select_model(None, [], [], "f1", **given), "param_grid", "grid"),
+        (lambda **given: fastevals.Ranking([], [], **given), "weights", "sample_weight"),
+        (lambda **given: fastevals.ConfusionMatrix.from_predictions([], [], **given), "weights", "sample_weight"),
+        (lambda **given: fastevals.KFold(**given), "random_state", "rng"),
+    ],
+)
+def test_an_unknown_keyword_is_answered_by_the_one_meant(call: Any, option: str, meant: str) -> None:
+    with pytest.raises(
+        TypeError, match=rf"got an unexpected keyword argument '{option}' \(did you mean '{meant}'\?\)$"
+    ):
+        call(**{option: 1})
+
+
+def test_an_unknown_keyword_that_is_like_none() -> None:
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyz'; it takes test_size, train_size, .*, rng$"):
+        fastevals.HoldOut(xyz=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'metrics'$"):
+        fastevals.bootstrap(None)  # type: ignore[call-arg]
 
 
 def test_the_version_is_the_installed_one() -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import math
 import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,9 @@ __all__ = [
     "checked_number",
     "did_you_mean",
     "listed",
+    "names_keywords",
     "nearest",
+    "options_of",
     "show",
     "warn_degenerate",
     "warn_left_out",
@@ -42,7 +45,34 @@ __all__ = [
     "warn_undefined",
 ]
 
+T = TypeVar("T")
+
 SHOWN = 8  # labels named in a message
+MOST_CHOICES = 20  # named where none is like the one given
+NO_OTHERS: Mapping[str, str] = MappingProxyType({})
+OTHER_KEYWORDS = {  # of other libraries, in lower case
+    "rng": "random_state seed random_seed generator rs",
+    "n_resamples": "n_bootstrap n_bootstraps n_boot n_boots n_bootstrap_samples n_permutations n_iter n_iterations "
+    "n_samples num_samples n_replicates b r",
+    "sample_weight": "weights weight sample_weights w",
+    "confidence_level": "level conf_level confidence ci alpha",
+    "pos_label": "pos_class positive positive_class positive_label",
+    "y_score": "scores y_prob y_proba y_pred probs probas_pred",
+    "y_pred": "predictions y_hat y_score",
+    "y_true": "y labels truth",
+    "groups": "group group_ids clusters cluster_id",
+    "n_jobs": "n_workers workers n_threads num_workers",
+    "progress": "verbose progress_bar show_progress",
+    "stratified": "stratify",
+    "test_size": "test_fraction",
+    "n_splits": "k n_folds folds cv",
+    "splitter": "cv splits",
+    "splits": "cv splitter",
+    "grid": "param_grid parameters params",
+    "n_repeats": "repeats repetitions n_bootstraps n_iter",
+    "correction": "adjust p_adjust method",
+    "higher_is_better": "greater_is_better lower_is_better",
+}
 LONGEST = 80  # characters of a value shown in a message
 
 
@@ -82,10 +112,10 @@ def warn_outside(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def listed(labels: Collection[Any]) -> str:
-    """Name up to eight labels."""
-    shown = [show(label) for label in list(labels)[:SHOWN]]
-    return ", ".join(shown) + (f", ... ({len(labels)} in all)" if len(labels) > SHOWN else "")
+def listed(labels: Collection[Any], most: int = SHOWN) -> str:
+    """Name up to eight labels, or as many as told."""
+    shown = [show(label) for label in list(labels)[:most]]
+    return ", ".join(shown) + (f", ... ({len(labels)} in all)" if len(labels) > most else "")
 
 
 def show(value: Any) -> str:
@@ -96,11 +126,25 @@ def show(value: Any) -> str:
     return " ".join(text.split()) if len(text) <= LONGEST else f"{' '.join(text[:LONGEST].split())}..."
 
 
-def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
-    """Raise unless `value` is one of `choices`, and list them."""
+def check_choice(name: str, value: Any, choices: Iterable[Any], also: Mapping[str, str] | None = NO_OTHERS) -> None:
+    """Raise unless `value` is one of `choices`, and name them: of many the one meant, if any is.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+        What was given.
+    choices : iterable
+        What is legal.
+    also : mapping of str to str, optional
+        For `did_you_mean`; None where the value is legal elsewhere, so that nothing like it can be meant.
+    """
     legal = list(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, legal))}; got {show(value)}")
+        hint = "" if also is None else did_you_mean(value, legal, also)
+        named = f"{len(legal)} names" if hint and len(legal) > SHOWN else listed(legal, MOST_CHOICES)
+        raise ValueError(f"{name} must be one of {named}; got {show(value)}{hint}")
 
 
 def nearest(name: str, known: Iterable[Any]) -> Any:
@@ -110,10 +154,52 @@ def nearest(name: str, known: Iterable[Any]) -> Any:
     return folded[near[0]] if near else None
 
 
-def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """Return what a message asks after a name that is not among those known; nothing where none is like it."""
-    near = nearest(name, known) if isinstance(name, str) else None
-    return "" if near is None else f" (did you mean {near!r}?)"
+def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_OTHERS) -> str:
+    """Return what a message asks after a name that is not among those known; nothing where none is like it.
+
+    Other names of what is known, in lower case, come first: `also` has how each is written here.
+    """
+    if not isinstance(name, str):
+        return ""
+    near = nearest(name, known)
+    written = also.get(name.casefold(), None if near is None else repr(near))
+    return "" if written is None else f" (did you mean {written}?)"
+
+
+def names_keywords(public: T) -> T:
+    """Make a public function, or a class's constructors, say which keyword was meant where one is unknown.
+
+    A class is changed in place; a function that takes any keyword checks its own.
+    """
+    if isinstance(public, type):
+        for name, each in list(vars(public).items()):
+            if isinstance(each, classmethod) and not name.startswith("_"):
+                setattr(public, name, classmethod(names_keywords(each.__func__)))
+        if "__init__" in vars(public):
+            public.__init__ = names_keywords(public.__init__)  # type: ignore[misc]
+        return public
+    if not inspect.isfunction(public) or any(each.kind is each.VAR_KEYWORD for each in options_of(public).values()):
+        return public
+
+    @functools.wraps(public)
+    def call(*args: Any, **given: Any) -> Any:
+        try:
+            return public(*args, **given)
+        except TypeError as error:
+            legal = options_of(public)
+            unknown = next((each for each in given if each not in legal), None)
+            if unknown is None:
+                raise
+            hint = did_you_mean(unknown, legal, _other_keywords(legal))
+            named = "" if hint else f"; it takes {', '.join(legal)}"
+            raise TypeError(f"{error}{hint}{named}") from None
+
+    return cast("T", call)
+
+
+def _other_keywords(legal: Collection[str]) -> dict[str, str]:
+    """Return what other libraries call some keywords."""
+    return {other: repr(name) for name in legal for other in OTHER_KEYWORDS.get(name, "").split()}
 
 
 def as_seed(name: str, value: Any) -> int | list[int] | None:
@@ -180,26 +266,31 @@ def check_costs_used(metric: str, used: tuple[str, ...], options: dict[str, Any]
         raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 
-def check_no_options(what: str, given: Iterable[str], legal: Iterable[str]) -> None:
-    """Raise if a metric was given an option that it does not take."""
+def check_no_options(
+    what: str, given: Iterable[str], legal: Iterable[str], also: Mapping[str, str] = NO_OTHERS
+) -> None:
+    """Raise if a metric was given an option that it does not take; `also` as in `did_you_mean`."""
     legal = list(legal)
     for name in given:
         if name not in legal:
-            raise ValueError(f"{what}: {name}= is not an option of it; it takes {', '.join(legal) or 'none'}")
+            hint = did_you_mean(name, legal, {**_other_keywords(legal), **also})
+            named = "" if hint and len(legal) > SHOWN else f"; it takes {', '.join(legal) or 'none'}"
+            raise ValueError(f"{what}: {name}= is not an option of it{hint}{named}")
 
 
 def check_options(what: str, function: Callable[..., Any], given: Collection[str], where: str = "") -> None:
     """Raise unless a function takes the options given, and all that it needs are among them."""
-    parameters = _parameters(function)
+    parameters = options_of(function)
     check_no_options(what, given, parameters)
     missing = [name for name, each in parameters.items() if each.default is each.empty and name not in given]
     if missing:
         raise ValueError(f"{what} needs {', '.join(f'{name}=' for name in missing)}{where}")
 
 
-@cache
-def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
+@functools.cache
+def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return a function's parameters, but for self or cls."""
+    return {name: each for name, each in inspect.signature(function).parameters.items() if name not in ("self", "cls")}
 
 
 def as_flag(name: str, value: Any) -> bool:

@@ -107,3 +107,7 @@ def _columns(file: str) -> dict[str, NDArray[Any]]:
     return {
         name: np.array(column).astype(_KINDS.get(name, np.float64)) for name, column in zip(names, columns, strict=True)
     }
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

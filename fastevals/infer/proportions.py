@@ -12,6 +12,7 @@ from fastevals import _validation as check
 from fastevals.infer.results import ALTERNATIVES, level_of, tail_of
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
+from fastevals.measure.registry import other_names
 from fastevals.measure.results import Interval, number_or_array
 
 __all__ = ["OUTCOMES", "proportion_interval", "share_interval"]
@@ -100,7 +101,7 @@ def proportion_interval(
     array([0.9329, 0.3926])
     """
     check.check_kind("matrix", matrix, ConfusionMatrix)
-    check.check_choice("metric", metric, OUTCOMES)
+    check.check_choice("metric", metric, OUTCOMES, other_names(OUTCOMES))
     check.check_choice("method", method, METHODS)
     check.check_choice("alternative", alternative, ALTERNATIVES)
     _, alpha = level_of(confidence_level)

@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from fastevals import _validation as check
 from fastevals.measure import ranking_metrics, thresholds
+from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.registry import METRICS, Detail, Metric, ReplicateKernel
+from fastevals.measure.registry import METRICS, Detail, Metric, ReplicateKernel, other_names
+from fastevals.measure.regression import RegressionMetrics
 from fastevals.measure.sweeps import best_row
 
-__all__ = ["F_SCORE", "WHERE", "AskedMetric", "RankingMetric", "as_asked", "metric", "of_ranking", "one_asked"]
+__all__ = [
+    "ERRORS",
+    "F_SCORE",
+    "MATRIX_METRICS",
+    "NAMES",
+    "OF_MATRICES",
+    "OTHER_NAMES",
+    "WHERE",
+    "AskedMetric",
+    "RankingMetric",
+    "as_asked",
+    "metric",
+    "of_ranking",
+    "one_asked",
+]
 
 F_SCORE = "f_score"  # the entry "f1", with a beta
+ERRORS = [each.name for each in fields(RegressionMetrics) if each.name not in ("n_samples", "quantile", "names")]
+MATRIX_METRICS = (
+    "accuracy", "error_rate", "hamming_loss", "matthews", "cohen_kappa", "balanced_accuracy", "cost", "precision",
+    "recall", "specificity", "jaccard", F_SCORE,
+)  # fmt: skip
+OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
+OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
+NAMES = tuple(dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
+OTHER_NAMES = other_names(NAMES) | {
+    name: f"metric('{F_SCORE}', beta={beta})"
+    for names, beta in (("f2 f2_score", 2), ("f05 f0.5 f0_5", 0.5), ("fbeta f_beta fbeta_score", "..."))
+    for name in names.split()
+}
 PARTIAL = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
 
 
@@ -50,7 +79,14 @@ def metric(name: str, **options: Any) -> AskedMetric:
     Parameters
     ----------
     name : str
-        As in the results, or the name of a method of `ConfusionMatrix`.
+        Of scores "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear", "break_even_point",
+        "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and "expected_cost" at a threshold;
+        of scores that are probabilities "brier_score", "log_loss", "expected_calibration_error"; of predicted labels or
+        scores at a threshold "accuracy", "error_rate", "precision", "recall", "specificity", "false_positive_rate",
+        "false_negative_rate", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness", "matthews",
+        "cohen_kappa"; of labels alone "hamming_loss", "cost"; of targets "mean_squared_error",
+        "root_mean_squared_error", "mean_absolute_error", "median_absolute_error", "mean_absolute_percentage_error",
+        "r2", "pinball_loss".
     **options
         Of scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
         ``best=`` (the threshold best by another such metric, or by itself) and the constraints of
@@ -62,12 +98,12 @@ def metric(name: str, **options: Any) -> AskedMetric:
     Returns
     -------
     AskedMetric
-        Options are checked when it is used.
+        The values of options are checked when it is used.
 
     Raises
     ------
     ValueError
-        If `name` is not a string.
+        If there is no such metric, or it has no such option.
 
     Examples
     --------
@@ -77,7 +113,41 @@ def metric(name: str, **options: Any) -> AskedMetric:
     """
     if not isinstance(name, str):
         raise ValueError(f"name must be a string, got {check.show(name)}")
-    return AskedMetric(name, options)
+    return _checked("name", AskedMetric(name, options))
+
+
+def _checked(argument: str, asked: AskedMetric) -> AskedMetric:
+    """Raise unless there is such a metric, of anything, and it has such options."""
+    check.check_choice(argument, asked.name, NAMES, OTHER_NAMES)
+    if asked.options:
+        also = {"beta": f"metric('{F_SCORE}', beta={check.show(asked.options.get('beta'))})"}
+        check.check_no_options(str(asked), asked.options, dict.fromkeys(_options_for(asked)), also)
+    return asked
+
+
+def _options_for(asked: AskedMetric) -> Iterator[str]:
+    """Give the options that a metric has, whatever it may be taken of."""
+    name = asked.name
+    if name == "pinball_loss":
+        yield "quantile"
+    if name == "roc_auc":
+        yield from PARTIAL
+    if name == F_SCORE or (name in METRICS and METRICS[name].of == "cells"):
+        yield from (*WHERE, *_options_of(name))
+        if "best" in asked.options:
+            yield from _options_of(_checked_best(asked.options["best"]))
+    if name in MATRIX_METRICS:
+        yield from check.options_of(getattr(ConfusionMatrix, name))
+    elif name in OF_CELLS:
+        yield "average"
+
+
+def _checked_best(name: Any) -> str:
+    """Give the name of the metric whose best threshold is taken."""
+    names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
+    known = isinstance(name, str) and name in NAMES
+    check.check_choice("best", name, names, None if known else other_names(names))
+    return str(name)
 
 
 def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
@@ -111,7 +181,7 @@ def one_asked(
     if isinstance(asked, str):
         asked = AskedMetric(asked, {})
     if isinstance(asked, AskedMetric):
-        return str(asked), asked
+        return str(_checked(argument, asked)), asked
     if not callable(asked):
         raise ValueError(f"{argument} must {rule}, got {check.show(asked)}")
     return getattr(asked, "__name__", str(asked)), asked
@@ -149,7 +219,7 @@ def of_ranking(asked: AskedMetric | Callable[..., Any], argument: str = "metrics
     """Give the metric of scores that was asked for as that argument, with its options checked."""
     if not isinstance(asked, AskedMetric):
         return RankingMetric(check.checked_number(asked), Detail.THRESHOLDS)
-    check.check_choice(argument, asked.name, [*METRICS, F_SCORE])
+    check.check_choice(argument, asked.name, [*METRICS, F_SCORE], None)
     entry = _entry(asked.name)
     if entry.of == "cells":
         return _at_a_threshold(asked)
@@ -194,9 +264,7 @@ def _at_a_threshold(asked: AskedMetric) -> RankingMetric:
     limit = asked.options[name]
     best = asked.name
     if name == "best":
-        names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
-        check.check_choice("best", limit, names)
-        best = limit
+        best = _checked_best(limit)
     check.check_no_options(str(asked), asked.options, (*_options_of(asked.name), *_options_of(best), *WHERE))
     of_cells = _of_cells(asked.name, asked.options)
     if name == "best":

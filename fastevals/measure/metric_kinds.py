@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 from fastevals import _validation as check
-from fastevals.measure.asked import F_SCORE, WHERE, AskedMetric
+from fastevals.measure.asked import ERRORS, MATRIX_METRICS, NAMES, OF_MATRICES, OTHER_NAMES, WHERE, AskedMetric
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
 from fastevals.measure.registry import METRICS
-from fastevals.measure.regression import RegressionMetrics
 
 __all__ = ["MatrixMetric", "bounds_of", "error_metric", "is_greater_better", "kind_of", "matrix_metric"]
 
 MatrixMetric = Callable[[ConfusionMatrix], Any]
 
-ERRORS = [each.name for each in fields(RegressionMetrics) if each.name not in ("n_samples", "quantile", "names")]
-MATRIX_METRICS = (
-    "accuracy", "error_rate", "hamming_loss", "matthews", "cohen_kappa", "balanced_accuracy", "cost", "precision",
-    "recall", "specificity", "jaccard", F_SCORE,
-)  # fmt: skip
-OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
-OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
 LESS_IS_BETTER = ("hamming_loss", "cost")  # of matrices, beside what the registry says
 UNBOUNDED = (-math.inf, math.inf)
 
 
 def kind_of(asked: AskedMetric, argument: str = "metrics") -> str:
     """Tell what a metric is taken of: targets, scores or predicted labels."""
-    check.check_choice(argument, asked.name, dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
+    check.check_choice(argument, asked.name, NAMES, OTHER_NAMES)
     if asked.name in ERRORS:
         return "targets"
     of_scores = asked.name in METRICS and (METRICS[asked.name].of != "cells" or asked.name == "expected_cost")
@@ -63,7 +54,7 @@ def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metr
     if not isinstance(asked, AskedMetric):
         return asked
     name, options = asked.name, asked.options
-    check.check_choice(argument, name, OF_MATRICES)
+    check.check_choice(argument, name, OF_MATRICES, None)
     if name in MATRIX_METRICS:
         method = getattr(ConfusionMatrix, name)
         check.check_options(str(asked), method, options, " in metric(...)")
@@ -80,6 +71,6 @@ def error_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metri
     """Give the name of a metric of targets, and the quantile that it is taken at."""
     if not isinstance(asked, AskedMetric):
         raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
-    check.check_choice(argument, asked.name, ERRORS)
+    check.check_choice(argument, asked.name, ERRORS, None)
     check.check_no_options(str(asked), asked.options, ["quantile"] if asked.name == "pinball_loss" else [])
     return asked.name, check.check_number("quantile", asked.options.get("quantile", 0.5), low=0, high=1)

@@ -7,7 +7,7 @@ probabilities, `cells.py` for one threshold) and its entry here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple, cast
@@ -22,7 +22,7 @@ from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost_envelope import CostEnvelope
 from fastevals.measure.probability_bins import are_probabilities
 
-__all__ = ["METRICS", "Detail", "Metric", "ReplicateKernel", "metric_named"]
+__all__ = ["METRICS", "Detail", "Metric", "ReplicateKernel", "metric_named", "other_names"]
 
 
 class Detail(IntEnum):
@@ -283,7 +283,48 @@ METRICS: dict[str, Metric] = {
 }
 
 
+OTHER_NAMES = {  # of other libraries, in lower case
+    "roc_auc": "auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
+    "average_precision": "ap aupr auprc au_pr map average_precision_score",
+    "pr_auc": "prauc auc_pr",
+    "ks_statistic": "ks kolmogorov_smirnov",
+    "equal_error_rate": "eer",
+    "break_even_point": "bep",
+    "brier_score": "brier brier_score_loss brier_loss",
+    "log_loss": "logloss cross_entropy nll binary_crossentropy neg_log_loss",
+    "expected_calibration_error": "ece calibration_error",
+    "accuracy": "acc accuracy_score",
+    "error_rate": "error err zero_one_loss misclassification_rate",
+    "expected_cost": "costs",
+    "precision": "ppv positive_predictive_value precision_score",
+    "recall": "tpr sensitivity hit_rate true_positive_rate recall_score",
+    "specificity": "tnr true_negative_rate selectivity",
+    "false_positive_rate": "fpr fall_out fallout",
+    "false_negative_rate": "fnr miss_rate",
+    "f1": "f f_measure f1_score f1score dice dice_score",
+    "jaccard": "iou jaccard_score jaccard_index threat_score csi",
+    "balanced_accuracy": "bacc balanced_accuracy_score bal_acc",
+    "informedness": "youden youden_j youdens_j youden_index j bookmaker tss",
+    "matthews": "mcc matthews_corrcoef phi phi_coefficient",
+    "cohen_kappa": "kappa cohen_kappa_score cohens_kappa",
+    "hamming_loss": "hamming",
+    "mean_squared_error": "mse neg_mean_squared_error",
+    "root_mean_squared_error": "rmse neg_root_mean_squared_error",
+    "mean_absolute_error": "mae neg_mean_absolute_error",
+    "median_absolute_error": "medae",
+    "mean_absolute_percentage_error": "mape",
+    "r2": "r2_score rsquared r_squared",
+    "pinball_loss": "quantile_loss mean_pinball_loss",
+}
+
+
+def other_names(names: Iterable[str]) -> dict[str, str]:
+    """Return how metrics are written here that other libraries call by these names."""
+    return {other: repr(name) for name in names for other in OTHER_NAMES.get(name, "").split()}
+
+
 def metric_named(argument: str, name: str, of: str | None = None) -> Metric:
     """Find the metric that an argument names, among those of one kind."""
-    check_choice(argument, name, (metric.name for metric in METRICS.values() if of in (None, metric.of)))
+    names = [metric.name for metric in METRICS.values() if of in (None, metric.of)]
+    check_choice(argument, name, names, None if isinstance(name, str) and name in METRICS else other_names(names))
     return METRICS[name]

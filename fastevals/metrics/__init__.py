@@ -65,3 +65,7 @@ __all__ = [
     "root_mean_squared_error",
     "zero_one_loss",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

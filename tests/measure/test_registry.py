@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import fastevals
 from fastevals import Ranking, num_threads
+from fastevals.measure import asked, registry
 from fastevals.measure.registry import METRICS, Metric, metric_named
 from tests import reference
 from tests.strategies import (
@@ -69,11 +72,82 @@ def test_a_metric_is_found_by_its_name(metric):
     assert metric_named("metric", metric.name, of=metric.of) is metric
 
 
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=f"metrics must be one of {', '.join(map(repr, METRICS))}; got 'auroc'"):
-        metric_named("metrics", "auroc")
-    with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'"):
+def test_a_name_that_is_like_none_lists_the_known_ones():
+    with pytest.raises(
+        ValueError, match=rf"one of {', '.join(map(repr, list(METRICS)[:20]))}, \.\.\. \(28 in all\); got 'zzz'$"
+    ):
+        metric_named("metrics", "zzz")
+    with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'$"):
         metric_named("metric", "f1", of="ranking")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("auc", "'roc_auc'"),
+        ("ap", "'average_precision'"),
+        ("youden", "'informedness'"),
+        ("F1", "'f1'"),
+        ("mcc", "'matthews'"),
+        ("mse", "'mean_squared_error'"),
+        ("acuracy", "'accuracy'"),
+        ("f2", "metric('f_score', beta=2)"),
+    ],
+)
+def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, meant):
+    said = re.escape(f" must be one of 38 names; got {name!r} (did you mean {meant}?)") + "$"
+    with pytest.raises(ValueError, match=f"^name{said}"):
+        fastevals.metric(name)
+    bad = [[np.nan]]  # the name comes before the data
+    for call in (
+        lambda: fastevals.bootstrap(bad, name),
+        lambda: fastevals.compare_rankings(bad, bad, metrics=["roc_auc", name]),
+        lambda: fastevals.compare_predictions(bad, bad, metrics={"mine": name}),
+        lambda: fastevals.batch_metrics(bad, bad, name),
+        lambda: fastevals.grouped_metrics(bad, bad, bad, name),
+        lambda: fastevals.evaluate_splits([0, 1], [0, 1], fastevals.KFold(2), name),
+    ):
+        with pytest.raises(ValueError, match=f"^metrics{said}"):
+            call()
+    with pytest.raises(ValueError, match=f"^metric{said}"):
+        fastevals.permutation_test([0, 1], [0, 1], [1, 0], name)
+
+
+def test_other_names_are_none_of_ours_and_name_one_metric_each():
+    others = [other for known in registry.OTHER_NAMES.values() for other in known.split()]
+    assert len(set(others)) == len(others)
+    assert not set(others) & set(asked.NAMES)
+    assert set(registry.OTHER_NAMES) <= set(asked.NAMES)
+    assert others == [other.casefold() for other in others]
+
+
+def test_the_docstring_names_all_metrics():
+    parameters = fastevals.metric.__doc__.partition("**options")[0]
+    assert set(re.findall(r'"(\w+)"', parameters)) == set(asked.NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("f1", {"treshold": 0.5}, "treshold= is not an option of it (did you mean 'threshold'?)"),
+        ("recall", {"avg": "macro"}, "avg= is not an option of it (did you mean 'average'?)"),
+        ("roc_auc", {"max_fp": 0.1}, "max_fp= is not an option of it (did you mean 'max_fpr'?)"),
+        ("f_score", {"threshold": 0.5, "betta": 2}, "betta= is not an option of it (did you mean 'beta'?)"),
+        ("r2", {"quantile": 0.5}, "quantile= is not an option of it; it takes none"),
+        ("matthews", {"cost": 1}, "cost= is not an option of it; it takes threshold, best, "),
+        ("precision", {"best": "youden"}, "best must be one of 15 names; got 'youden' (did you mean 'informedness'?)"),
+    ],
+)
+def test_an_unknown_option_is_an_error_where_it_is_written(name, options, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        fastevals.metric(name, **options)
+
+
+def test_best_threshold_and_intervals_of_proportions_know_other_names_too():
+    with pytest.raises(ValueError, match="did you mean 'informedness'"):
+        Ranking([0, 1], [0, 1]).best_threshold("youden")
+    with pytest.raises(ValueError, match="did you mean 'recall'"):
+        fastevals.proportion_interval(fastevals.ConfusionMatrix([[1, 2], [3, 4]]), "sensitivity")
 
 
 # Values -----------------------------------------------------------------------------------------------------------

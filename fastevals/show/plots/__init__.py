@@ -42,3 +42,7 @@ __all__ = [
     "plot_roc",
     "plot_sensitivity",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fastevals
-from fastevals import UndefinedMetricWarning, metric, num_threads
+from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
 from fastevals._kernels.random import bits, stream_key
 from fastevals._random import seed_key
 from fastevals.infer.results import ALTERNATIVES
@@ -517,7 +517,7 @@ ODD = [
     ({"y_true": []}, "y_true is empty"),
     ({"metric": "auc"}, "metric must be one of"),
     ({"metric": ["accuracy", "f1"]}, "metric must be a name"),
-    ({"metric": metric("f1", beta=2)}, "beta= is not an option"),
+    ({"metric": AskedMetric("f1", {"beta": 2})}, "beta= is not an option"),
     ({"metric": metric("f_score", average=None)}, "metric must give one number"),
     ({"metric": "f1", "pos_label": 1}, "pos_label goes with scores"),
     ({"metric": "expected_cost"}, "needs one threshold"),
