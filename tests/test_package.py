@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import inspect
 import pickle
+import re
 import subprocess
 import sys
+import warnings
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -179,3 +183,70 @@ def test_no_module_asserts_about_input() -> None:
     for path in PACKAGE.rglob("*.py"):
         tests = [node.test for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assert)]
         assert all(ast.unparse(test).endswith(" is not None") for test in tests), path
+
+
+# Docstrings ---------------------------------------------------------------------------------------------------------
+
+
+def documented() -> dict[str, Any]:
+    """Give the public functions and classes, and what these have, by name."""
+    found: dict[str, Any] = {}
+    for module in (fastevals, import_module("fastevals.metrics"), import_module("fastevals.show.plots")):
+        for name in module.__all__:
+            found[f"{module.__name__}.{name}"] = value = getattr(module, name)
+            if inspect.isclass(value):
+                members = inspect.getmembers(value, lambda each: callable(each) or isinstance(each, property))
+                found |= {f"{module.__name__}.{name}.{key}": each for key, each in members if key[0] != "_"}
+    return found
+
+
+PUBLIC = documented()
+METRIC = r'metric\("\w+"[^`]*?\)'
+
+
+def options() -> tuple[set[str], dict[str, set[str]]]:
+    """Give the names of all options, and of those whose docstring lists choices ``{"a", "b"}`` these."""
+    names: set[str] = {"precision", "n_predicted"}  # of `Ranking.threshold_for`, which takes one of several
+    choices: dict[str, set[str]] = {}
+    for value in PUBLIC.values():
+        if not callable(value):
+            continue
+        with contextlib.suppress(TypeError, ValueError):
+            names |= set(inspect.signature(value).parameters)
+        for of, listed in re.findall(r"^(\w+(?:, \w+)*) : .*?\{(.*)\}", inspect.getdoc(value) or "", re.MULTILINE):
+            for name in of.split(", "):
+                choices.setdefault(name, set()).update(re.findall(r'"([^"]+)"', listed))
+    return names, choices
+
+
+def literals(pattern: str) -> list[tuple[str, str]]:
+    """Find what docstrings and the README have between backticks."""
+    texts = {name: inspect.getdoc(value) or "" for name, value in PUBLIC.items()}
+    texts["README"] = (PACKAGE.parent / "README.md").read_text()
+    return [(name, each) for name, text in texts.items() for each in re.findall(f"`+({pattern})`+", text)]
+
+
+def test_options_that_docstrings_name_are_options() -> None:
+    names, choices = options()
+    named = [(where, *pair) for where, text in literals(r"[^`\n]+") for pair in re.findall(r'\b(\w+)=("[^"]*"|)', text)]
+    assert len(named) > 40
+    of_text = [(where, option, value) for where, option, value in named if not where.startswith("README")]
+    assert [each for each in of_text if each[1] not in names] == []
+    chosen = [each for each in of_text if each[2] and not each[0].endswith(".metric")]
+    assert [each for each in chosen if each[1] in choices and each[2].strip('"') not in choices[each[1]]] == []
+    # What is no choice of a list is part of a metric, tried below.
+    left = {each[1] for each in chosen if each[1] not in choices}
+    assert left <= {"best", "average", "correction", "multi_class", "loss"}, left
+
+
+@pytest.mark.parametrize("text", sorted({text for _, text in literals(METRIC)}))
+def test_metrics_that_docstrings_name_are_metrics(text: str) -> None:
+    asked = eval(text, {"metric": fastevals.metric})
+    y, scores = [0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.7, 0.5]
+    subject: Any = fastevals.Ranking(y, scores)
+    if "average" in asked.options:
+        subject = fastevals.ConfusionMatrix.from_predictions(y, [score > 0.4 for score in scores])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+        found = fastevals.bootstrap(subject, asked, n_resamples=19, rng=0)
+    assert list(found) == [str(asked)]

@@ -99,7 +99,7 @@ def bootstrap(
     fixed threshold `proportion_interval`.
 
     A metric at a threshold fixed beforehand, and a confusion matrix, cost the same however many rows there are. A
-    threshold chosen on the data is not fixed: use ``threshold="best"`` or a constraint (see `metric`).
+    threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
 
     Memory beyond the ranking is 1 to 4 bytes a row and thread (12 with metrics of probabilities, which tell all scores
     apart, and 20 for regression), and the replicates of each metric. Which metrics are

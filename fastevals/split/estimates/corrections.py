@@ -101,6 +101,12 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
     ValueError
         If the arguments are no real numbers, NaN, or of shapes that do not fit.
 
+    Notes
+    -----
+    Where the out-of-bag error is above the no-information rate, and that above the resubstitution, the estimate is
+    ``0.632 * out_of_bag + 0.368 * no_information_rate``: above both Err' and `error_632`, for the latter takes the
+    out-of-bag error as it is, not Err'. So the sources have it.
+
     References
     ----------
     Efron, B. and Tibshirani, R. (1997), "Improvements on Cross-Validation: The .632+ Bootstrap Method", JASA 92,
