@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +12,16 @@ from numpy.typing import NDArray
 
 from fastevals._validation.arrays import EXACT, as_array, as_scores, check_finite, check_same_length
 from fastevals._validation.named import is_frame, labels_of_rows, named_columns
-from fastevals._validation.options import listed, show
+from fastevals._validation.options import check_integer, listed, show
 
 __all__ = [
+    "Measured",
     "ResultTable",
     "as_five_by_two",
+    "as_measured",
     "as_measured_pair",
     "as_measurements",
+    "as_pair_of_names",
     "as_paired_counts",
     "as_pvalues",
     "as_result_table",
@@ -25,8 +30,10 @@ __all__ = [
     "check_control",
     "check_exact_ranks",
     "check_row_number",
+    "check_same_splits",
     "check_two_sided",
     "find_name",
+    "rows_ratio",
 ]
 
 
@@ -113,13 +120,86 @@ def _check_cells(
     )
 
 
-def as_measurements(name: str, values: Any, *, least: int = 1) -> NDArray[np.float64]:
-    """Give a learner's measurements, at least so many, as a 1-D float64 array, finite."""
-    array = _as_floats(name, as_scores(name, values))
+class Measured(NamedTuple):
+    """A learner's measurements, 1-D, float64 and finite; their shape, and the splits that they are of, where known."""
+
+    values: NDArray[np.float64]
+    shape: tuple[int, ...]
+    splits: Any = None
+
+
+def as_measured(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measured:
+    """Check a learner's measurements, at least so many: an `ErrorEstimate`, or an array of shape (n,) or (1, n).
+
+    Where they need not be `flat`, an array of two axes is taken as it is.
+    """
+    if isinstance(values, Mapping) and values and all(hasattr(each, "per_split") for each in values.values()):
+        if len(values) > 1:
+            first = next(iter(values))
+            raise ValueError(f"{name} must be of one metric, got {listed(values)}: give {name}[{first!r}], say")
+        (values,) = values.values()
+    splits, own = getattr(values, "splits", None), getattr(values, "per_split", None)
+    array = as_array(name, values if own is None else own)
+    shape = array.shape
+    if own is not None and (undefined := int(np.count_nonzero(np.isnan(array)))):
+        raise ValueError(f"{name} must be defined in all splits, but is NaN in {undefined} of {array.size}")
+    if own is not None or (array.ndim == 2 and (len(array) == 1 or not flat)):  # folds of one repetition, or more
+        array = array.ravel()
+    array = _as_floats(name, as_scores(name, array))
     check_finite(name, array)
     if array.size < least:
         raise ValueError(f"{name} must have at least {least} measurements, got {array.size}")
-    return array
+    return Measured(array, shape, splits)
+
+
+def as_measurements(name: str, values: Any, *, least: int = 1) -> NDArray[np.float64]:
+    """Give a learner's measurements, at least so many, as a 1-D float64 array, finite."""
+    return as_measured(name, values, least=least).values
+
+
+def check_same_splits(a: Measured, b: Measured) -> None:
+    """Raise if two learners were measured on different splits."""
+    if a.splits is None or b.splits is None:
+        return
+    if a.shape != b.shape:
+        raise ValueError(f"a and b must be of the same splits, got {_grid(a)} and {_grid(b)}")
+    for what in ("n_train", "n_test"):
+        pair = [getattr(each.splits, what) for each in (a, b)]
+        if not np.array_equal(*pair):
+            place = int(np.argmax(pair[0].ravel() != pair[1].ravel()))
+            seen = " and ".join(str(each.flat[place]) for each in pair)
+            raise ValueError(f"a and b must be of the same splits, but {what} of split {place} is {seen}")
+    one, other = a.splits.splitter, b.splits.splitter
+    if is_dataclass(one) and is_dataclass(other) and one != other:  # ours, which say by their seed what they draw
+        raise ValueError(f"a and b must be of the same splits, got {show(one)} and {show(other)}, seeds compared")
+
+
+def _grid(measured: Measured) -> str:
+    return f"{measured.shape[0]} x {measured.shape[1]} splits"
+
+
+def rows_ratio(n_train: Any, n_test: Any, *measured: Measured) -> float:
+    """Give the rows of a test set for one of a training set: those given, or of the splits that were measured."""
+    known = [each.splits for each in measured if each.splits is not None]
+    if not known or not (n_train is n_test is None):
+        if known:
+            raise ValueError("n_train and n_test go with arrays: estimates know theirs, so leave both out")
+        rows = [check_integer(name, n, low=1) for name, n in (("n_train", n_train), ("n_test", n_test))]
+        return rows[1] / rows[0]
+    train, test = (int(np.sum(each)) for each in (known[0].n_train, known[0].n_test))
+    if not train:
+        raise ValueError("the splits must have rows to train on, but each tests all rows")
+    return test / train
+
+
+def as_pair_of_names(names: Any, default: tuple[str, str]) -> tuple[str, str]:
+    """Check what conclusions call two learners; None is the default."""
+    if names is None:
+        return default
+    given = list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
+    if len(given) != 2 or not all(isinstance(each, str) and each for each in given) or given[0] == given[1]:
+        raise ValueError(f"names must be two different strings, such as ('old', 'new'), got {show(names)}")
+    return given[0], given[1]
 
 
 def as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
@@ -160,12 +240,14 @@ def as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
     return counts
 
 
-def as_five_by_two(name: str, values: Any) -> NDArray[np.float64]:
-    """Give the measurements of five repetitions of two folds, of shape (5, 2), as ten in a row."""
-    array = as_array(name, values)
-    if array.shape != (5, 2):
-        raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {array.shape}")
-    return as_measurements(name, array.ravel())
+def as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give two learners' measurements of five repetitions of two folds, each of shape (5, 2), as ten in a row."""
+    pair = as_measured("a", a, flat=False), as_measured("b", b, flat=False)
+    for name, each in zip("ab", pair, strict=True):
+        if each.shape != (5, 2):
+            raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {each.shape}")
+    check_same_splits(*pair)
+    return pair[0].values, pair[1].values
 
 
 def as_pvalues(name: str, values: Any) -> NDArray[np.float64]:
@@ -196,10 +278,11 @@ def check_row_number(name: str, table: ResultTable, only: int | None, what: str)
         raise ValueError(f"{name} must have {only} rows for {what}, got {len(table.values)}")
 
 
-def as_measured_pair(a: Any, b: Any, *, least: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the measurements of two learners, in pairs, at least so many."""
-    pair = as_measurements("a", a, least=least), as_measurements("b", b, least=least)
-    check_same_length(a=pair[0], b=pair[1])
+def as_measured_pair(a: Any, b: Any, *, least: int = 1) -> tuple[Measured, Measured]:
+    """Check the measurements of two learners, in pairs, at least so many."""
+    pair = as_measured("a", a, least=least), as_measured("b", b, least=least)
+    check_same_splits(*pair)
+    check_same_length(a=pair[0].values, b=pair[1].values)
     return pair
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ __all__ = [
     "SIDES",
     "TIED",
     "ByMetric",
+    "Names",
     "Null",
     "ResampledByMetric",
     "SignificanceResult",
@@ -31,6 +32,7 @@ SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np
 TIED = 1e-9  # relative; statistics as near are equal: each is a difference of resampled values that were rounded
 MOST_RESAMPLES = 1_000_000_000
 ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
+Names = Sequence[str] | None  # what conclusions call two learners
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -140,8 +142,8 @@ class SignificanceResult(Frozen):
     critical_value : float or Interval
         Beyond it the statistic is rejected at level `alpha`; in absolute value for a two-sided test. An interval, to be
         outside of, for a two-sided test that is not symmetric.
-    df : int, tuple of two int, or None
-        Degrees of freedom, of a statistic that has them; F has two.
+    df : int, float, tuple of two int, or None
+        Degrees of freedom, of a statistic that has them; F has two, Welch's are no whole number.
     alternative : {"two-sided", "less", "greater"}
         What the hypothesis is tested against.
     effect : float or None
@@ -171,7 +173,7 @@ class SignificanceResult(Frozen):
     statistic: float
     pvalue: float
     critical_value: float | Interval
-    df: int | tuple[int, int] | None
+    df: float | tuple[int, int] | None
     alternative: str
     effect: float | None
     confidence_interval: Interval | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -452,8 +453,56 @@ def test_unpaired() -> None:
     assert result.effect == pytest.approx(one.aucs[0] - other.aucs[0])
     error = math.sqrt(one.covariance[0, 0] + other.covariance[0, 0])
     assert result.statistic == pytest.approx(result.effect / error, rel=1e-12)  # type: ignore[operator]
-    assert result.pvalue == pytest.approx(2 * NORMAL.cdf(-abs(result.statistic)))
+    normal = delong_test_unpaired(*(Ranking(*half) for half in halves), method="normal")
+    assert normal.pvalue == pytest.approx(2 * NORMAL.cdf(-abs(normal.statistic)))
+    assert normal.pvalue < result.pvalue
     assert "ranking_a" in result.conclusion
+
+
+# The aSAH data of pROC, ranked: wfns as counts of each grade, ndka as an order of cases (+) and controls (-), ties in
+# brackets. pROC's own tests (tests/testthat/test-roc.test.R) have D and p.
+WFNS = [2, 12, 1, 8, 18], [37, 20, 3, 8, 4]
+NDKA = (
+    "-+--+++---------+------++--+-(--)-+(+-)----+--+------+++-+--+-----+-(+-)--+--++-++--(+-)++---+----++++--+---++++--"
+    "+-+-+-+"
+)
+
+
+def _rows(positives: list[int], negatives: list[int]) -> tuple[Any, Any]:
+    """Give the labels and scores of so many rows at each score, positives first."""
+    scores = [np.repeat(np.arange(len(each)), each) for each in (positives, negatives)]
+    return np.repeat([1, 0], [each.size for each in scores]), np.concatenate(scores)
+
+
+def test_unpaired_as_proc() -> None:
+    groups = re.findall(r"\(.*?\)|.", NDKA)
+    rows = _rows(*WFNS), _rows(*([group.count(sign) for group in groups] for sign in "+-"))
+    pair = [Ranking(*each) for each in rows]
+    found = delong_test_unpaired(*pair, names=("wfns", "ndka"))
+    assert found.statistic == pytest.approx(3.10125096778969, rel=1e-13)
+    assert found.pvalue == pytest.approx(0.00220950791756457, rel=1e-12)
+    assert found.conclusion == (
+        "At level 0.05, the AUC of wfns less that of ndka is other than 0 (DeLong's unpaired test: p = 0.00221)."
+    )
+    normal = delong_test_unpaired(*pair, method="normal")
+    assert (normal.pvalue, normal.df) == (pytest.approx(0.001927, rel=1e-4), None)
+    parts = [delong(*each).covariance[0, 0] for each in rows]
+    assert found.df == pytest.approx(sum(parts) ** 2 / sum(each**2 / 112 for each in parts), rel=1e-12)
+    for alternative in ("less", "greater"):
+        one, null = delong_test_unpaired(*pair, alternative=alternative), stats.t(found.df)
+        assert one.pvalue == pytest.approx(
+            null.sf(one.statistic) if alternative == "greater" else null.cdf(one.statistic)
+        )
+    error = found.effect / found.statistic  # type: ignore[operator]
+    reach = stats.t(found.df).ppf(0.975) * error
+    assert found.confidence_interval == pytest.approx((found.effect - reach, found.effect + reach))  # type: ignore[operator]
+
+
+def test_unpaired_where_one_has_no_variance() -> None:
+    perfect = Ranking([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6])
+    found = delong_test_unpaired(perfect, Ranking(*_rows(*WFNS)))
+    assert found.df == pytest.approx(112, rel=1e-12)  # all of the variance is the other's
+    assert delong_test_unpaired(perfect, perfect).pvalue == 1
 
 
 # Undefined, and bad input -----------------------------------------------------------------------------------------

@@ -367,6 +367,13 @@ def test_functions_have_a_632_estimate_but_no_information() -> None:
     assert found.value == pytest.approx(0.368 * np.mean(majority(Y, Y, Y) != Y) + 0.632 * found.bootstrap.out_of_bag)
 
 
+def test_632_plus_beyond_the_no_information_rate_is_as_its_docstring_says() -> None:
+    err, out, none = 0.25, 0.75, 0.5
+    value = error_632_plus(err, out, none)
+    assert value == pytest.approx(0.632 * out + 0.368 * none, rel=1e-15)
+    assert value > max(none, error_632(err, out))
+
+
 def test_an_interval_of_a_value_of_another_sign_is_no_less_one() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 30))

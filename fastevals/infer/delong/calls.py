@@ -16,7 +16,7 @@ from fastevals import _validation as check
 from fastevals.infer.delong.normal import z_test
 from fastevals.infer.delong.placements import LIMIT, Moments, moments_of, moments_of_ranking
 from fastevals.infer.delong.result import DelongResult, contrast_test
-from fastevals.infer.results import SignificanceResult
+from fastevals.infer.results import Names, SignificanceResult
 from fastevals.infer.significance.decision import alpha_of
 from fastevals.measure.ordering import BinaryLabels
 from fastevals.measure.ranking import Ranking
@@ -93,6 +93,7 @@ def delong_test(
     score_a: ArrayLike,
     score_b: ArrayLike,
     *,
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
@@ -105,6 +106,8 @@ def delong_test(
         Labels of two classes: numbers, booleans or strings.
     score_a, score_b : array-like of shape (n_samples,)
         Finite scores of the two models.
+    names : (str, str), optional
+        What the conclusion calls the two; "score_a" and "score_b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the AUC of `score_a` less that of `score_b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
@@ -137,19 +140,26 @@ def delong_test(
     --------
     >>> import fastevals
     >>> y_true, score_a, score_b = [0, 0, 0, 1, 1, 1], [1, 2, 3, 2, 3, 4], [2, 3, 2, 1, 3, 2]
-    >>> fastevals.delong_test(y_true, score_a, score_b, alternative="greater")
+    >>> fastevals.delong_test(y_true, score_a, score_b, names=("new", "old"), alternative="greater")
     SignificanceResult(statistic=1.373, pvalue=0.08491, effect=0.3889, rejected=False)
     """
     alpha_of(confidence_level, alternative)  # checked before the work
+    first, second = check.as_pair_of_names(names, ("score_a", "score_b"))
     labels = BinaryLabels(*check.binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": check.as_scores("score_a", score_a), "score_b": check.as_scores("score_b", score_b)}
     moments = _moments(labels, labelled, None)
-    what = "the AUC of score_a less that of score_b"
+    what = f"the AUC of {first} less that of {second}"
     return contrast_test(moments, [1, -1], what, alternative=alternative, confidence_level=confidence_level)
 
 
 def delong_test_unpaired(
-    ranking_a: Ranking, ranking_b: Ranking, *, alternative: str = "two-sided", confidence_level: float = 0.95
+    ranking_a: Ranking,
+    ranking_b: Ranking,
+    *,
+    method: str = "t",
+    names: Names = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
 ) -> SignificanceResult:
     """Test whether two rankings of different, independent rows have the same AUC.
 
@@ -157,6 +167,11 @@ def delong_test_unpaired(
     ----------
     ranking_a, ranking_b : Ranking
         Without weights. They share no rows: for models on the same rows `delong_test` is surer.
+    method : {"t", "normal"}
+        The statistic's distribution if the AUCs are equal: Student's t with Welch's degrees of freedom, as pROC has it,
+        which allows for variances that are estimated from few rows; or the normal one, whose p-values are smaller.
+    names : (str, str), optional
+        What the conclusion calls the two; "ranking_a" and "ranking_b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the AUC of `ranking_a` less that of `ranking_b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
@@ -165,7 +180,8 @@ def delong_test_unpaired(
     Returns
     -------
     SignificanceResult
-        `statistic` is Z, by the sum of DeLong's two variances; else as from `delong_test`.
+        `statistic` is the difference over its standard error, by the sum of DeLong's two variances; `df` are Welch's
+        with "t". Else as from `delong_test`.
 
     Raises
     ------
@@ -175,20 +191,31 @@ def delong_test_unpaired(
     Warns
     -----
     UndefinedMetricWarning
-        If a class of either has fewer than two rows: Z and p are NaN.
+        If a class of either has fewer than two rows: the statistic and p are NaN.
+
+    Notes
+    -----
+    With S the variance of an AUC of n rows, Welch's degrees of freedom are
+    ``(S_a + S_b)**2 / (S_a**2 / (n_a - 1) + S_b**2 / (n_b - 1))``.
 
     References
     ----------
-    DeLong et al. (1988), doi:10.2307/2531595. (The variances. Of independent AUCs they add up.)
+    DeLong et al. (1988), doi:10.2307/2531595. (The variances. Of independent AUCs they add up.) Welch (1947), "The
+    Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34,
+    28-35, doi:10.1093/biomet/34.1-2.28. Robin et al. (2011), doi:10.1186/1471-2105-12-77 (pROC).
 
     Examples
     --------
     >>> from fastevals import Ranking, delong_test_unpaired
     >>> a, b = Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]), Ranking([0, 1, 0, 1, 1], [0.4, 0.2, 0.3, 0.1, 0.5])
     >>> delong_test_unpaired(a, b)
-    SignificanceResult(statistic=0.8575, pvalue=0.3912, effect=0.4167, rejected=False)
+    SignificanceResult(statistic=0.8575, pvalue=0.4207, effect=0.4167, rejected=False)
+    >>> delong_test_unpaired(a, b, method="normal").pvalue.__round__(4)
+    0.3912
     """
     alpha_of(confidence_level, alternative)
+    check.check_choice("method", method, ("t", "normal"))
+    first, second = check.as_pair_of_names(names, ("ranking_a", "ranking_b"))
     pair = []
     for name, ranking in (("ranking_a", ranking_a), ("ranking_b", ranking_b)):
         check.check_unweighted(name, ranking, Ranking)
@@ -196,12 +223,23 @@ def delong_test_unpaired(
         pair.append(moments_of_ranking(ranking))
         _warn_if_undefined(pair[-1], name)
     a, b = pair
-    effect = variance = math.nan
+    effect = variance = df = math.nan
     if a.defined and b.defined:
         one = [Fraction(1)]
-        effect, variance = float(a.effect(one) - b.effect(one)), float(a.variance(one) + b.variance(one))
-    what = "the AUC of ranking_a less that of ranking_b"
-    return z_test(what, effect, variance, (-1, 1), alternative=alternative, confidence_level=confidence_level)
+        effect = float(a.effect(one) - b.effect(one))
+        parts = a.variance(one), b.variance(one)
+        variance, df = float(sum(parts)), _welch(parts, (a.n_pos + a.n_neg - 1, b.n_pos + b.n_neg - 1))
+    what = f"the AUC of {first} less that of {second}"
+    return z_test(
+        what, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
+        alternative=alternative, confidence_level=confidence_level,
+    )  # fmt: skip
+
+
+def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
+    """Compute the degrees of freedom of a sum of two estimated variances; without any variance those of both."""
+    total = sum(variances)
+    return float(total**2 / sum(each**2 / df for each, df in zip(variances, dfs, strict=True)) if total else sum(dfs))
 
 
 def _moments(labels: BinaryLabels, labelled: dict[str, NDArray[Any]], sample_weight: ArrayLike | None) -> Moments:

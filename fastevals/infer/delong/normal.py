@@ -1,4 +1,4 @@
-"""The test of a number whose estimate is about normal, and how far its interval reaches."""
+"""The test of a number whose estimate is about normal, or Student's t, and how far its interval reaches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from fastevals.measure.results import Interval
 __all__ = ["normal_margins", "z_test"]
 
 
-def normal_margins(alpha: float, alternative: str) -> tuple[float, float]:
-    """Give the ends of a normal interval in standard errors from the estimate, infinite on a side left open."""
-    from scipy.special import ndtri
+def normal_margins(alpha: float, alternative: str, df: float | None = None) -> tuple[float, float]:
+    """Give the ends of an interval in standard errors from the estimate, infinite on a side left open.
 
-    margin = -float(ndtri(tail_of(alpha, alternative)))
+    It is a normal one, or Student's t with so many degrees of freedom.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tail = tail_of(alpha, alternative)
+    margin = -float(ndtri(tail) if df is None else stdtrit(df, tail))
     return (math.inf if alternative == "less" else margin, math.inf if alternative == "greater" else margin)
 
 
@@ -29,12 +33,14 @@ def z_test(
     *,
     alternative: str,
     confidence_level: float,
+    df: float | None = None,
+    test: str = "DeLong's test",
 ) -> SignificanceResult:
-    """Test by DeLong's variance whether `what` is 0; the interval stays within `bounds`.
+    """Test by DeLong's variance whether `what` is 0, by the normal distribution or t; the interval is within `bounds`.
 
     No variance is no doubt: Z is 0 for an effect of 0, else infinite.
     """
-    from scipy.special import ndtr
+    from scipy.special import ndtr, stdtr
 
     alpha = alpha_of(confidence_level, alternative)
     error = math.sqrt(variance)
@@ -45,14 +51,14 @@ def z_test(
     else:
         z = effect / error
     tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]
-    pvalue = float(ndtr(tail)) * (2 if alternative == "two-sided" else 1)
-    below, above = normal_margins(alpha, alternative)
+    pvalue = float(ndtr(tail) if df is None else stdtr(df, tail)) * (2 if alternative == "two-sided" else 1)
+    below, above = normal_margins(alpha, alternative, df)
     low = bounds[0] if below == math.inf else max(effect - below * error, bounds[0])
     high = bounds[1] if above == math.inf else min(effect + above * error, bounds[1])
     if math.isnan(z):
         low = high = math.nan
     return result_of(
-        SignificanceResult, "DeLong's test", what, z, pvalue, -above if alternative == "less" else below,
+        SignificanceResult, test, what, z, pvalue, -above if alternative == "less" else below,
         alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
-        instead=NO_VARIANCE if variance == 0 else "", null=Null("norm"),
+        instead=NO_VARIANCE if variance == 0 else "", df=df, null=Null("norm") if df is None else Null("t", (df,)),
     )  # fmt: skip

@@ -171,7 +171,7 @@ class DelongResult(Frozen):
         DeLong et al. (1988), doi:10.2307/2531595, eq. 6.
         """
         values = check.as_contrast("weights", weights, self.aucs.size)
-        what = f"the contrast {check.show(values)} of the AUCs"
+        what = f"the contrast {check.show(values)} of {self._aucs_in_words()}"
         return contrast_test(self.moments, values, what, alternative=alternative, confidence_level=confidence_level)
 
     def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
@@ -206,9 +206,13 @@ class DelongResult(Frozen):
         pvalue = float(chdtrc(df, statistic)) if df else 1.0
         critical = float(chdtri(df, alpha)) if df else 0.0
         return result_of(
-            SignificanceResult, "DeLong's test of equal AUCs", "the AUCs", statistic, pvalue, critical, alpha=alpha,
-            effect=float(np.ptp(self.aucs)), of_all=True, df=df, null=Null("chi2", (df,)) if df else None,
+            SignificanceResult, "DeLong's test of equal AUCs", self._aucs_in_words(), statistic, pvalue, critical,
+            alpha=alpha, effect=float(np.ptp(self.aucs)), of_all=True, df=df, null=Null("chi2", (df,)) if df else None,
         )  # fmt: skip
+
+    def _aucs_in_words(self) -> str:
+        """Name the models, where they have names."""
+        return "the AUCs" if self.names is None else f"the AUCs of {check.listed(self.names)}"
 
 
 def contrast_test(

@@ -100,7 +100,7 @@ def result_of(
     value: float = 0.0,
     instead: str = "",
     of_all: bool = False,
-    df: int | tuple[int, ...] | None = None,
+    df: float | tuple[int, ...] | None = None,
     null: Null | None = None,
     **more: Any,
 ) -> Result:
@@ -110,9 +110,9 @@ def result_of(
     fields of the kind of result.
     """
     if of_all:
-        conclusion = conclusion_of_all(what, pvalue, alpha)
+        conclusion = conclusion_of_all(what, pvalue, alpha, test=test)
     else:
-        conclusion = conclusion_of(what, pvalue, alpha, alternative, interval, value, instead=instead)
+        conclusion = conclusion_of(what, pvalue, alpha, alternative, interval, value, test=test, instead=instead)
     return kind(
         statistic=statistic,
         pvalue=pvalue,

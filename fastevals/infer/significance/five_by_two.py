@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.conclusions import NO_VARIANCE
-from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.results import Names, Null, SignificanceResult
 from fastevals.infer.significance.decision import alpha_of, decide, pvalues
 from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
 
@@ -25,10 +25,11 @@ FIVE, TEN_FIVE = Null("t", (5,)), Null("f", (10, 5))
 
 
 def five_by_two_cv_t_test(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Any,
+    b: Any,
     *,
     numerator: str = "first",
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
@@ -38,11 +39,13 @@ def five_by_two_cv_t_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (5, 2)
+    a, b : array-like of shape (5, 2), or ErrorEstimate
         Error rates, or any other measurements, of the two: a row for each repetition, with its two folds.
     numerator : {"first", "mean"}
         Dietterich's: the difference on the first fold of the first repetition; or the chapter's: the mean of the
         first repetition's two, which is conservative: at level 5 % it rejects about 1.5 % of true hypotheses.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of that difference, `a` less `b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
@@ -82,12 +85,13 @@ def five_by_two_cv_t_test(
     >>> fastevals.five_by_two_cv_t_test(a, b)
     SignificanceResult(statistic=1.155, pvalue=0.3004, effect=0.02, rejected=False)
     """
-    pair = _checked(a, b)
+    pair = check.as_five_by_two(a, b)
+    first, second = check.as_pair_of_names(names, ("a", "b"))
     check.check_choice("numerator", numerator, NUMERATORS)
     alpha = alpha_of(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
     of = {"first": "the first fold", "mean": "the first two folds"}[numerator]
-    what = f"the mean of a less that of b (by {of})"
+    what = f"the mean of {first} less that of {second} (by {of})"
     warn_if_constant(what, statistic)
     return decide(
         "the 5x2cv t-test", what, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
@@ -95,13 +99,15 @@ def five_by_two_cv_t_test(
     )  # fmt: skip
 
 
-def five_by_two_cv_f_test(a: ArrayLike, b: ArrayLike, *, confidence_level: float = 0.95) -> SignificanceResult:
+def five_by_two_cv_f_test(a: Any, b: Any, *, names: Names = None, confidence_level: float = 0.95) -> SignificanceResult:
     """Test whether two learners do equally well, by the combined F of five two-fold cross-validations.
 
     Parameters
     ----------
-    a, b : array-like of shape (5, 2)
+    a, b : array-like of shape (5, 2), or ErrorEstimate
         Error rates, or any other measurements, of the two: a row for each repetition, with its two folds.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
@@ -135,16 +141,13 @@ def five_by_two_cv_f_test(a: ArrayLike, b: ArrayLike, *, confidence_level: float
     >>> fastevals.five_by_two_cv_f_test(a, b)
     SignificanceResult(statistic=2.933, pvalue=0.1233, effect=0.026, rejected=False)
     """
-    pair = _checked(a, b)
+    pair = check.as_five_by_two(a, b)
+    first, second = check.as_pair_of_names(names, ("a", "b"))
     alpha = alpha_of(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
-    what = "the mean of a less that of b"
+    what = f"the mean of {first} less that of {second}"
     warn_if_constant(what, statistic)
     return decide("the combined 5x2cv F-test", what, statistic, TEN_FIVE, alpha=alpha, effect=effect)
-
-
-def _checked(a: Any, b: Any) -> tuple[Floats, Floats]:
-    return check.as_five_by_two("a", a), check.as_five_by_two("b", b)
 
 
 def five_by_two_of_pairs(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.results import Names, Null, SignificanceResult
 from fastevals.infer.significance import fair_binomial
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import alpha_of, critical_value, holding, kept_from, pvalues, result_of
@@ -36,7 +36,7 @@ BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 SQUARE = Null("chi2", (1,))
-WHAT = "the ratio of the chance that only model a is right to the chance that only model b is right"
+WHAT = "the ratio of the chance that only {} is right to the chance that only {} is right"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,6 +74,7 @@ def mcnemar_test(
     pred_b: ArrayLike,
     *,
     method: str = "exact",
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
@@ -89,6 +90,8 @@ def mcnemar_test(
         "exact" never has more false alarms than its level, on few rows far fewer; "mid-p" about as many; both take the
         binomial distribution. "corrected" and "uncorrected" take chi-square, with and without continuity correction:
         the first is close to "exact", the second to "mid-p", if b + c is not small.
+    names : (str, str), optional
+        What the conclusion calls the two; "model a" and "model b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show: that the models differ, or that a is right less or more often; one-sided with "exact" and
         "mid-p" alone.
@@ -133,17 +136,19 @@ def mcnemar_test(
     McNemarResult(statistic=6, pvalue=0.125, effect=6, rejected=False)
     """
     alpha = checked_alpha(method, alternative, confidence_level)
+    what = _what(names)
     true = check.as_true_labels("y_true", y_true)
     models = Agreement(true, check.as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
     both, right_a, right_b = models.count_common(np.array([(0, 1), (0, 0), (1, 1)])).tolist()
     table = [[both, right_a - both], [right_b - both, models.n_rows - right_a - right_b + both]]
-    return _result(np.array(table, dtype=np.int64), method, alternative, alpha)
+    return _result(np.array(table, dtype=np.int64), what, method, alternative, alpha)
 
 
 def mcnemar_test_of_table(
     table: ArrayLike,
     *,
     method: str = "exact",
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
@@ -154,7 +159,7 @@ def mcnemar_test_of_table(
     table : array-like of shape (2, 2)
         Counts of rows: model a right, wrong, by model b right, wrong. Only a gets ``table[0][1]`` right, only b
         ``table[1][0]``.
-    method, alternative, confidence_level
+    method, names, alternative, confidence_level
         As of `mcnemar_test`.
 
     Returns
@@ -178,7 +183,7 @@ def mcnemar_test_of_table(
     McNemarResult(statistic=16.82, pvalue=4.115e-05, effect=1.744, rejected=True)
     """
     alpha = checked_alpha(method, alternative, confidence_level)
-    return _result(check.as_paired_counts("table", table), method, alternative, alpha)
+    return _result(check.as_paired_counts("table", table), _what(names), method, alternative, alpha)
 
 
 def checked_alpha(method: str, alternative: str, confidence_level: float) -> float:
@@ -203,7 +208,11 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
     return statistic, np.asarray(pvalues(statistic, SQUARE, alternative))
 
 
-def _result(table: NDArray[np.int64], method: str, alternative: str, alpha: float) -> McNemarResult:
+def _what(names: Names) -> str:
+    return WHAT.format(*check.as_pair_of_names(names, ("model a", "model b")))
+
+
+def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, alpha: float) -> McNemarResult:
     b, c = int(table[0, 1]), int(table[1, 0])
     statistic, pvalue = map(float, mcnemar_statistics(b, c, method, alternative))
     if method in BINOMIAL:
@@ -215,7 +224,7 @@ def _result(table: NDArray[np.int64], method: str, alternative: str, alpha: floa
     return result_of(
         McNemarResult,
         MCNEMAR_METHODS[method],
-        WHAT,
+        what,
         statistic,
         pvalue,
         critical,

@@ -134,7 +134,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     @property
     def conclusion(self) -> str:
         """What follows, in a sentence: which pairs differ."""
-        level, found = f"At level {self.alpha:g}", int(self.rejected.sum())
+        level, found = f"At level {self.alpha:g}, by {self.test}", int(self.rejected.sum())
         two_sided = self.alternative == "two-sided"
         undefined = int(np.isnan(self.pvalue).sum())
         and_undefined = f"; of {undefined} pairs the test is undefined" if undefined else ""

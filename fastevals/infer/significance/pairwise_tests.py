@@ -16,7 +16,7 @@ from fastevals.infer.significance.five_by_two import NUMERATORS, combined_f_of_p
 from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
 from fastevals.infer.significance.permutation import permutation_of_pairs, permutation_plan
 from fastevals.infer.significance.signed_ranks import sign_of_pairs, wilcoxon_of_pairs, wilcoxon_options
-from fastevals.infer.significance.t_tests import rows_ratio, t_of_pairs
+from fastevals.infer.significance.t_tests import t_of_pairs
 
 __all__ = ["pairwise_tests"]
 
@@ -46,7 +46,7 @@ class _PairTest(NamedTuple):
 
 
 def _resampled(*, n_train: Any, n_test: Any) -> dict[str, Any]:
-    return {"test_to_train": rows_ratio(n_train, n_test)}
+    return {"test_to_train": check.rows_ratio(n_train, n_test)}
 
 
 def _numerator(*, numerator: str = "first") -> dict[str, Any]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.conclusions import TOO_FEW
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.results import Null, SignificanceResult, tail_of
+from fastevals.infer.results import Names, Null, SignificanceResult, tail_of
 from fastevals.infer.significance import fair_binomial
 from fastevals.infer.significance.decision import alpha_of, kept_from, result_of
 from fastevals.infer.significance.signed_rank_parts import least_kept, shifts_kept, signed_ranks_of, tail_pvalues
@@ -29,9 +29,10 @@ ZEROS = ("drop", "pratt")
 
 
 def wilcoxon_test(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Any,
+    b: Any,
     *,
+    names: Names = None,
     method: str = "auto",
     zeros: str = "drop",
     continuity_correction: bool = False,
@@ -42,9 +43,11 @@ def wilcoxon_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,)
+    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
         Measurements of the two, in pairs. Differences are tied where equal as floats, and 0.9 - 0.8 is not
         0.8 - 0.7: pass integers (numbers of errors), or differences rounded beforehand with zeros as `b`.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     method : {"auto", "exact", "normal"}
         The distribution of the statistic given the ranks: exact, with ties and zeros too, for up to 1000 differences
         other than 0; or the normal one with its mean and variance. "auto" is exact for up to 50.
@@ -92,6 +95,7 @@ def wilcoxon_test(
     SignificanceResult(statistic=10, pvalue=0.625, effect=5, rejected=False)
     """
     alpha = alpha_of(confidence_level, alternative)
+    first, second = check.as_pair_of_names(names, ("a", "b"))
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
     signed = signed_ranks_of(*_pair(a, b), **options)
     largest = float(signed.largest[0])
@@ -99,7 +103,7 @@ def wilcoxon_test(
     return result_of(
         SignificanceResult,
         "Wilcoxon's signed-rank test",
-        "the pseudomedian of a less b",
+        f"the pseudomedian of {first} less {second}",
         float(signed.statistic[0]),
         float(tail_pvalues(signed.lower, signed.upper, alternative)[0]),
         kept_from(low, largest, alternative),
@@ -113,14 +117,16 @@ def wilcoxon_test(
 
 
 def sign_test(
-    a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided", confidence_level: float = 0.95
+    a: Any, b: Any, *, names: Names = None, alternative: str = "two-sided", confidence_level: float = 0.95
 ) -> SignificanceResult:
     """Test whether two learners win equally often, on the same data sets.
 
     Parameters
     ----------
-    a, b : array-like of shape (n,)
+    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
         Measurements of the two, in pairs; `a` wins where it is the larger. Equal ones are left out.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the share of `a`'s wins: that it is not 1/2, below or above.
     confidence_level : float in (0, 1)
@@ -148,6 +154,7 @@ def sign_test(
     SignificanceResult(statistic=6, pvalue=0.03125, effect=1, rejected=True)
     """
     alpha = alpha_of(confidence_level, alternative)
+    winner, loser = check.as_pair_of_names(names, ("a", "b"))
     first, second = _pair(a, b)
     wins, pvalue, share = (float(each[0]) for each in sign_of_pairs(first, second, alternative))
     n = int(np.count_nonzero(first != second))
@@ -158,7 +165,7 @@ def sign_test(
     return result_of(
         SignificanceResult,
         "the sign test",
-        "the share of a's wins",
+        f"the share of {winner}'s wins over {loser}",
         wins,
         pvalue,
         kept_from(low, n, alternative),
@@ -206,7 +213,7 @@ def sign_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Float
     return wins.astype(np.float64), fair_binomial.pvalues(wins, losses, alternative), share
 
 
-def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+def _pair(a: Any, b: Any) -> tuple[Floats, Floats]:
     """Give the measurements of two learners as those of one pair of many."""
     first, second = check.as_measured_pair(a, b)
-    return first[np.newaxis], second[np.newaxis]
+    return first.values[np.newaxis], second.values[np.newaxis]

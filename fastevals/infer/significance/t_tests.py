@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.conclusions import NO_VARIANCE
-from fastevals.infer.results import Null, SignificanceResult
+from fastevals.infer.results import Names, Null, SignificanceResult
 from fastevals.infer.significance.decision import alpha_of, critical_value, decide, pvalues
 from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
 
@@ -19,7 +19,6 @@ __all__ = [
     "corrected_t_margin",
     "error_rate_t_test",
     "paired_t_test",
-    "rows_ratio",
     "t_of_pairs",
 ]
 
@@ -27,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def error_rate_t_test(
-    error_rates: ArrayLike,
+    error_rates: Any,
     rate: float,
     *,
     n_train: int | None = None,
@@ -39,13 +38,13 @@ def error_rate_t_test(
 
     Parameters
     ----------
-    error_rates : array-like of shape (n,)
+    error_rates : array-like of shape (n,) or (1, n), or ErrorEstimate
         Error rates of one learner, or any other measurements of it: n of at least 2.
     rate : float
         The mean if the hypothesis holds.
     n_train, n_test : int, optional
         Rows of each training set and of each test set: give both for repeated splits of one data set, whose error
-        rates are not independent (see `corrected_resampled_t_test`).
+        rates are not independent (see `corrected_resampled_t_test`). An `ErrorEstimate` knows its own.
     alternative : {"two-sided", "less", "greater"}
         What to show of the mean: that it is not `rate`, below or above.
     confidence_level : float in (0, 1)
@@ -69,7 +68,7 @@ def error_rate_t_test(
 
     Notes
     -----
-    It assumes measurements that are about normal and, unless `n_train` and `n_test` are given, independent.
+    It assumes measurements that are about normal and, unless `n_train` and `n_test` are known, independent.
 
     References
     ----------
@@ -82,9 +81,10 @@ def error_rate_t_test(
     >>> fastevals.error_rate_t_test(errors, 0.3, alternative="less")
     SignificanceResult(statistic=-2.16, pvalue=0.03379, effect=0.2, rejected=True)
     """
-    values = check.as_measurements("error_rates", error_rates, least=2)
+    measured = check.as_measured("error_rates", error_rates, least=2)
+    values, plain = measured.values, measured.splits is None and n_train is n_test is None
     value = check.check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
-    factor = 1 / values.size + (0.0 if n_train is n_test is None else rows_ratio(n_train, n_test))
+    factor = 1 / values.size + (0.0 if plain else check.rows_ratio(n_train, n_test, measured))
     # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
     own, apart = differences(values, np.zeros_like(values)), differences(values, np.full_like(values, value))
     mean, error = _mean_and_error(own, factor)
@@ -98,14 +98,16 @@ def error_rate_t_test(
 
 
 def paired_t_test(
-    a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided", confidence_level: float = 0.95
+    a: Any, b: Any, *, names: Names = None, alternative: str = "two-sided", confidence_level: float = 0.95
 ) -> SignificanceResult:
     """Test whether two learners have the same mean, measured on the same folds or data sets (2.31).
 
     Parameters
     ----------
-    a, b : array-like of shape (n,)
+    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
         Error rates, or any other measurements, of the two: n of at least 2, in pairs.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the mean of `a` less that of `b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
@@ -144,15 +146,17 @@ def paired_t_test(
     >>> fastevals.paired_t_test([0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29])
     SignificanceResult(statistic=-3.576, pvalue=0.03739, effect=-0.045, rejected=True)
     """
-    return _t_test(a, b, 0.0, "the paired t-test", alternative, confidence_level)
+    pair = check.as_measured_pair(a, b, least=2)
+    return _t_test(pair, 0.0, "the paired t-test", names, alternative, confidence_level)
 
 
 def corrected_resampled_t_test(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Any,
+    b: Any,
     *,
-    n_train: int,
-    n_test: int,
+    n_train: int | None = None,
+    n_test: int | None = None,
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
@@ -163,11 +167,13 @@ def corrected_resampled_t_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,)
+    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
         Measurements of the two on the same n test sets, n of at least 2: of repeated hold-out, or of a k-fold
         cross-validation (then ``n_test / n_train`` is 1 / (k - 1)), repeated or not.
-    n_train, n_test : int
-        Rows of each training set and of each test set.
+    n_train, n_test : int, optional
+        Rows of each training set and of each test set, needed with arrays: estimates know theirs.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the mean of `a` less that of `b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
@@ -197,25 +203,26 @@ def corrected_resampled_t_test(
     --------
     >>> import fastevals
     >>> a, b = [0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29]
-    >>> fastevals.corrected_resampled_t_test(a, b, n_train=75, n_test=25)
+    >>> fastevals.corrected_resampled_t_test(a, b, n_train=75, n_test=25, names=("old", "new"))
     SignificanceResult(statistic=-2.341, pvalue=0.1011, effect=-0.045, rejected=False)
     """
-    factor = rows_ratio(n_train, n_test)
-    return _t_test(a, b, factor, "the corrected resampled t-test", alternative, confidence_level)
-
-
-def rows_ratio(n_train: Any, n_test: Any) -> float:
-    """Give the rows of a test set for one of a training set."""
-    rows = [check.check_integer(name, n, low=1) for name, n in (("n_train", n_train), ("n_test", n_test))]
-    return rows[1] / rows[0]
+    pair = check.as_measured_pair(a, b, least=2)
+    factor = check.rows_ratio(n_train, n_test, *pair)
+    return _t_test(pair, factor, "the corrected resampled t-test", names, alternative, confidence_level)
 
 
 def _t_test(
-    a: ArrayLike, b: ArrayLike, factor: float, test: str, alternative: str, confidence_level: float
+    pair: tuple[check.Measured, check.Measured],
+    factor: float,
+    test: str,
+    names: Names,
+    alternative: str,
+    confidence_level: float,
 ) -> SignificanceResult:
-    pair = check.as_measured_pair(a, b, least=2)
-    n = pair[0].size
-    what, found = "the mean of a less that of b", _t_statistic(differences(*pair), 1 / n + factor)
+    first, second = check.as_pair_of_names(names, ("a", "b"))
+    n = pair[0].values.size
+    what = f"the mean of {first} less that of {second}"
+    found = _t_statistic(differences(*(each.values for each in pair)), 1 / n + factor)
     return _t_decision(test, what, found, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 

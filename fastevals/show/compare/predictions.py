@@ -216,7 +216,10 @@ def compare_columns(
             true, predicted, method=method, correction=CORRECTION, confidence_level=confidence
         )
         tests = tuple(
-            mcnemar_test_of_table(table, method=method, confidence_level=confidence) for table in pairs.tables
+            mcnemar_test_of_table(
+                table, method=method, names=[pairs.names[place] for place in pair], confidence_level=confidence
+            )
+            for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence) if len(models) > 2 else None
     return PredictionsComparison(label, group, classes, true.size, found, cochran, pairs, tests)

@@ -113,7 +113,8 @@ def estimate_error(
     whose test sets do not overlap. No estimator of the variance is unbiased for all data there [2]_. An
     interval is clipped to what the metric can be; where all splits agree it has no width, which says little.
 
-    A corrected bootstrap's value is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_. Where greater is better
+    A corrected bootstrap's value is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may be above the
+    no-information rate where the out-of-bag error is (see `error_632_plus`). Where greater is better
     it is made of distances from the best value. As they propose (section 5), the interval's width is that of the
     out-of-bag estimate times the ratio of the two errors; of a function, whose direction isn't known, it is the
     out-of-bag estimate's. `standard_deviation` is of the replicates.
@@ -160,7 +161,7 @@ def estimate_error(
     )  # fmt: skip
     whole = counted.pop() if more else None
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    found = estimates_from(tallies, counted, splits.shape, asked, alpha)
+    found = estimates_from(tallies, counted, splits.shape, asked, alpha, splitter)
     if whole is not None:
         found |= _with_corrections(found, asked, tallies, whole, str(method), sizes, alpha)
     matrices = tallies[0].matrices([each.test[0] for each in counted], splits.shape)

@@ -108,7 +108,12 @@ def said_of(fit: Fit) -> str:
 
 
 def estimates_from(
-    tallies: Sequence[Tally], found: Sequence[Any], shape: tuple[int, int], asked: Asked, alpha: float
+    tallies: Sequence[Tally],
+    found: Sequence[Any],
+    shape: tuple[int, int],
+    asked: Asked,
+    alpha: float,
+    splitter: Any = None,
 ) -> dict[str, ErrorEstimate]:
     """Make the estimates of metrics from what is `Counted` of all splits.
 
@@ -128,6 +133,7 @@ def estimates_from(
         test = measured(tally, [each.test[k] for each in counted])
         training = measured(tally, [each.training[k] for each in counted]) if counted[0].training else None
         estimates |= estimates_of(
-            tally.names, *test, shape, asked, sizes, alpha, training=training, missing=len(found) - len(there)
-        )
+            tally.names, *test, shape, asked, sizes, alpha, training=training, missing=len(found) - len(there),
+            splitter=splitter,
+        )  # fmt: skip
     return estimates

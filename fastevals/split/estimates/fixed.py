@@ -98,7 +98,7 @@ def evaluate_splits(
     sizes = plan.n_samples - n_test, n_test
     found: dict[str, ErrorEstimate] = {}
     for tally, values, micro in zip(tallies, counted.values, counted.micro, strict=True):
-        found |= estimates_of(tally.names, values, micro, shape, asked, sizes, alpha)
+        found |= estimates_of(tally.names, values, micro, shape, asked, sizes, alpha, splitter=splits)
     in_order = {name: found[name] for name in asked}
     matrices = tallies[0].matrices(counted.parts[0], shape)
     return ErrorEstimates(in_order, *sizes, matrices, splits, None, level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,14 @@ from fastevals.split.estimates.corrections import BootstrapErrors
 __all__ = ["ErrorEstimate", "ErrorEstimates", "estimates_of", "interval_about", "margin_of", "no_estimate"]
 
 Floats = NDArray[np.float64]
+
+
+class MeasuredSplits(NamedTuple):
+    """The rows of training and of test sets, of shape (n_repeats, n_folds), and what made the splits, if known."""
+
+    n_train: NDArray[np.int64]
+    n_test: NDArray[np.int64]
+    splitter: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -47,7 +55,11 @@ class ErrorEstimate(Frozen):
         The same of the training rows, without an interval, where asked for.
     bootstrap : BootstrapErrors or None
         The parts of the .632 and the .632+ estimate, where one of them was asked for.
+    splits : MeasuredSplits or None
+        Sizes of the splits, and what made them, so that tests of two learners take estimates as they are.
     """
+
+    MADE_OF: ClassVar[tuple[str, ...]] = ("splits",)  # an `ErrorEstimates` has them once for all metrics
 
     value: float
     standard_deviation: float
@@ -57,6 +69,7 @@ class ErrorEstimate(Frozen):
     n_undefined: int
     training: ErrorEstimate | None = None
     bootstrap: BootstrapErrors | None = None
+    splits: MeasuredSplits | None = None
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
@@ -114,6 +127,7 @@ def estimates_of(
     *,
     training: tuple[Floats, Floats] | None = None,
     missing: int = 0,
+    splitter: Any = None,
 ) -> dict[str, ErrorEstimate]:
     """Make the estimates of metrics from their values in each split; warn of splits in which one has none.
 
@@ -121,6 +135,7 @@ def estimates_of(
     rows. `sizes` are the rows of training sets and of test sets. Of splits that were not measured, `missing` of them,
     values are NaN without a warning.
     """
+    splits = None if missing else MeasuredSplits(np.reshape(sizes[0], shape), np.reshape(sizes[1], shape), splitter)
     found = {}
     for m, name in enumerate(names):
         own = _without_interval(name, values[m].reshape(shape), micro[m], missing)
@@ -130,7 +145,7 @@ def estimates_of(
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
             own = replace(own, training=seen)
-        found[name] = own
+        found[name] = replace(own, splits=splits)
     return found
 
 

@@ -121,7 +121,7 @@ def test_huge_test_sets_are_quick_and_right() -> None:
 def test_results_say_what_they_are() -> None:
     result = binomial_error_test(9, 10, 0.3)
     assert repr(result) == "BinomialResult(statistic=9, pvalue=0.0001437, effect=0.9, rejected=True)"
-    assert result.conclusion == "At level 0.05, the error rate is greater than 0.3 (p = 0.000144)."
+    assert result.conclusion == "At level 0.05, the error rate is greater than 0.3 (the binomial test: p = 0.000144)."
     assert result.to_dict()["critical_error_rate"] == 0.5
     assert result.null is not None
     assert result.null.frozen().sf(8) == pytest.approx(result.pvalue)

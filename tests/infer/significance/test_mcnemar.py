@@ -207,7 +207,7 @@ def test_a_conclusion_that_is_no_proof_of_equality() -> None:
     assert "it is not shown that the ratio of the chance that only model a is right" in conclusion
     assert "values from 0.845 to 3.4 agree with the data" in conclusion
     rejected = of_counts(11, 1, alternative="greater")
-    assert rejected.conclusion.endswith("is greater than 1 (p = 0.00317).")
+    assert rejected.conclusion.endswith("is greater than 1 (McNemar's exact test: p = 0.00317).")
 
 
 def test_result_can_be_kept() -> None:

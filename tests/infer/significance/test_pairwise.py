@@ -127,9 +127,11 @@ def test_results_are_a_sequence_with_arrays_and_matrices() -> None:
 def test_conclusions_do_not_claim_equality() -> None:
     alike = pairwise_tests(np.repeat(TEN[:, :1], 3, axis=1), test="wilcoxon")
     assert (alike.pvalue == 1).all()
-    assert alike.conclusion == "At level 0.05, no difference is shown between any of the 3 pairs compared."
+    assert alike.conclusion == (
+        "At level 0.05, by Wilcoxon's signed-rank test, no difference is shown between any of the 3 pairs compared."
+    )
     some = pairwise_tests(TEN, test="paired-t", correction="none", confidence_level=0.5)
-    assert some.conclusion.startswith("At level 0.5, these differ: ")
+    assert some.conclusion.startswith("At level 0.5, by the paired t-test, these differ: ")
     assert "equal" not in some.conclusion + alike.conclusion
 
 
@@ -138,11 +140,12 @@ def test_one_sided_tests_keep_their_direction() -> None:
     matrix = found.matrix()
     assert matrix[0, 2] == found.pvalue[1]
     assert np.isnan(matrix[2, 0])
-    assert found.conclusion.startswith("At level 0.4, the difference of the means is above 0: ")
+    assert found.conclusion.startswith("At level 0.4, by the paired t-test, the difference of the means is above 0: ")
     assert "0 and 2" in found.conclusion
     none = pairwise_tests(TEN[:, [2, 0]], test="paired-t", alternative="greater")
     assert none.conclusion == (
-        "At level 0.05, of none of the 1 pairs compared it is shown that the difference of the means is above 0."
+        "At level 0.05, by the paired t-test, of none of the 1 pairs compared it is shown that the difference of the "
+        "means is above 0."
     )
     assert found[0].test == "the paired t-test"
     assert pairwise_tests(TEN, test="paired-t")[0].test == "the paired t-test, p adjusted (holm)"

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
+from fastevals.infer.results import Names
 from fastevals.infer.significance.decision import alpha_of
 from fastevals.infer.significance.permutation.labels import of_labels
 from fastevals.infer.significance.permutation.outcomes import Draws
@@ -19,7 +20,7 @@ from fastevals.measure.metric_kinds import kind_of
 
 __all__ = ["paired_permutation_test", "permutation_test"]
 
-TEST = "paired permutation test"
+TEST = "the paired permutation test"
 TAKEN_OF = {"labels": of_labels, "targets": of_targets}
 
 
@@ -30,6 +31,7 @@ def permutation_test(
     metric: Any = "accuracy",
     *,
     n_resamples: int = 9999,
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
@@ -57,6 +59,8 @@ def permutation_test(
     n_resamples : int
         Number of permutations. Where there are no more outcomes than that, or than 8192, all are gone through and the
         p-value is exact.
+    names : (str, str), optional
+        What the conclusion calls the two; "pred_a" and "pred_b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the metric of `pred_a` less that of `pred_b`.
     confidence_level : float in (0, 1)
@@ -119,6 +123,7 @@ def permutation_test(
     alpha = alpha_of(confidence_level, alternative)
     draws = Draws.of(n_resamples, rng, progress)
     keep = check.as_flag("keep_distribution", keep_distribution)
+    first, second = check.as_pair_of_names(names, ("pred_a", "pred_b"))
     name, asked = one_asked("metric", metric)
     kind = kind_of(asked, "metric") if isinstance(asked, AskedMetric) else "labels"
     if kind == "scores":
@@ -129,14 +134,16 @@ def permutation_test(
         )
     else:
         tested = TAKEN_OF[kind](y_true, pred_a, pred_b, asked, draws)
-    return decided(TEST, name, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+    what = f"{name} of {first} less that of {second}"
+    return decided(TEST, name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 
 
 def paired_permutation_test(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Any,
+    b: Any,
     *,
     n_resamples: int = 9999,
+    names: Names = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     rng: Any = None,
@@ -147,11 +154,13 @@ def paired_permutation_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,)
+    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
         Measurements of two learners on the same rows, folds or data sets: losses, error rates, scores.
     n_resamples : int
         Number of permutations; all 2^m are gone through where they are no more than that, or than 65536, of m
         differences that are not zero.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the mean of ``a - b``.
     confidence_level, rng, keep_distribution, progress
@@ -193,7 +202,9 @@ def paired_permutation_test(
     alpha = alpha_of(confidence_level, alternative)
     draws = Draws.of(n_resamples, rng, progress)
     keep = check.as_flag("keep_distribution", keep_distribution)
-    first, second = check.as_measured_pair(a, b)
-    values, exponent = nonzero_differences(first, second)
-    tested = flipped(values, draws)._replace(in_unit=lambda sums: mean_of(sums, first.size, exponent))
-    return decided(TEST, "the means", tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+    first, second = check.as_pair_of_names(names, ("a", "b"))
+    pair = [each.values for each in check.as_measured_pair(a, b)]
+    values, exponent = nonzero_differences(*pair)
+    tested = flipped(values, draws)._replace(in_unit=lambda sums: mean_of(sums, pair[0].size, exponent))
+    what = f"the mean of {first} less that of {second}"
+    return decided(TEST, "the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)

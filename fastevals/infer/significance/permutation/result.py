@@ -51,9 +51,9 @@ class PermutationResult(SignificanceResult):
 
 
 def decided(
-    test: str, metric: str, tested: Tested, *, alternative: str, alpha: float, keep_distribution: bool
+    test: str, metric: str, what: str, tested: Tested, *, alternative: str, alpha: float, keep_distribution: bool
 ) -> PermutationResult:
-    """Decide, and say what of the permutations is left out."""
+    """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
     statistic, in_unit = tested.statistic, tested.in_unit
     outcomes = tested.outcomes.defined()
     n, left = tested.outcomes.values.size, outcomes.values.size
@@ -72,7 +72,7 @@ def decided(
     return result_of(
         PermutationResult,
         test,
-        f"the difference of {metric}",
+        what,
         difference,
         pvalue,
         critical,

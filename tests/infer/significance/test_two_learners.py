@@ -1,0 +1,167 @@
+"""What all tests of two learners share: names in the conclusion, and estimates from splits taken as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals import BootstrapSplit, HoldOut, KFold, LeaveOneOut, SignificanceResult, estimate_error, evaluate_splits
+
+Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 0], [0, 1, 0, 0, 0, 1]
+X, Z = [0.1, 0.4, 0.35, 0.8, 0.7, 0.3], [0.2, 0.1, 0.3, 0.7, 0.6, 0.8]
+TEN = np.array([0.22, 0.24, 0.23, 0.21, 0.25, 0.22, 0.20, 0.23, 0.24, 0.22]).reshape(5, 2)
+RANKINGS = fastevals.Ranking(Y, X), fastevals.Ranking(Y, Z)
+Named = Callable[..., SignificanceResult]
+
+NAMED: dict[str, tuple[Named, str]] = {
+    "delong": (lambda **k: fastevals.delong_test(Y, X, Z, **k), "DeLong's test"),
+    "unpaired": (lambda **k: fastevals.delong_test_unpaired(*RANKINGS, **k), "DeLong's unpaired test"),
+    "mcnemar": (lambda **k: fastevals.mcnemar_test(Y, A, B, **k), "McNemar's exact test"),
+    "table": (
+        lambda **k: fastevals.mcnemar_test_of_table([[9, 4], [1, 5]], method="mid-p", **k),
+        "McNemar's mid-p test",
+    ),
+    "permutation": (lambda **k: fastevals.permutation_test(Y, A, B, "f1", **k), "the paired permutation test"),
+    "means": (lambda **k: fastevals.paired_permutation_test(X, Z, **k), "the paired permutation test"),
+    "t": (lambda **k: fastevals.paired_t_test(X, Z, **k), "the paired t-test"),
+    "resampled": (
+        lambda **k: fastevals.corrected_resampled_t_test(X, Z, n_train=9, n_test=1, **k),
+        "the corrected resampled t-test",
+    ),
+    "5x2cv t": (lambda **k: fastevals.five_by_two_cv_t_test(TEN, 2 * TEN[::-1], **k), "the 5x2cv t-test"),
+    "5x2cv F": (lambda **k: fastevals.five_by_two_cv_f_test(TEN, 2 * TEN[::-1], **k), "the combined 5x2cv F-test"),
+    "wilcoxon": (lambda **k: fastevals.wilcoxon_test(X, Z, **k), "Wilcoxon's signed-rank test"),
+    "sign": (lambda **k: fastevals.sign_test(X, Z, **k), "the sign test"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_conclusion_names_the_learners_and_the_test(name: str) -> None:
+    test, title = NAMED[name]
+    found, plain = test(names=("the old", "the new")), test()
+    first, second = (found.conclusion.index(each) for each in ("the old", "the new"))
+    assert first < second
+    assert f"({title}: p = " in found.conclusion
+    assert "the old" not in plain.conclusion
+    assert tuple(found) == tuple(plain)
+    for names in ("ab", ("a",), ("a", "a"), ("a", ""), (1, 2), 3, {"a": 1, "b": 2}):
+        with pytest.raises(ValueError, match=r"names must be two different strings, such as .* got "):
+            test(names=names)
+
+
+def test_every_test_of_two_learners_takes_names() -> None:
+    one = {"binomial_error_test", "error_rate_t_test"}
+    many = {"bonferroni_dunn_test", "cochran_q_test", "friedman_test", "nemenyi_test", "rank_comparison_test"}
+    tests = {name for name in fastevals.__all__ if "_test" in name and not name.startswith("pairwise")} - one - many
+    takes = {name for name in tests if "names" in getattr(fastevals, name).__kwdefaults__}
+    assert takes == tests
+    assert len(NAMED) == len(tests)
+
+
+def test_conclusions_of_auc_contrasts_name_the_models() -> None:
+    found = fastevals.delong(Y, {"old": X, "new": Z, "newest": B})
+    assert "of the AUCs of 'old', 'new', 'newest' is" in found.contrast([1, -1, 0]).conclusion
+    assert "the AUCs of 'old', 'new', 'newest'" in found.equality_test().conclusion
+    assert "of the AUCs is" in fastevals.delong(Y, [X, Z]).contrast([1, -1]).conclusion
+
+
+# Estimates ----------------------------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(3)
+TRUE = RNG.integers(0, 2, 40)
+OLD, NEW = (np.where(RNG.random(40) < share, TRUE, 1 - TRUE) for share in (0.6, 0.8))
+
+
+def _both(splits: Any, metrics: Any = "error_rate") -> tuple[Any, Any]:
+    found = [evaluate_splits(TRUE, each, splits, metrics) for each in (OLD, NEW)]
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize(
+    "splits", [KFold(10, rng=1), KFold(4, n_repeats=3, rng=1), HoldOut(0.3, n_repeats=9, rng=1), np.arange(40) % 10]
+)
+def test_estimates_are_taken_as_they_are(splits: Any) -> None:
+    pair = _both(splits)
+    one, other = (each["error_rate"] for each in pair)
+    values = one.per_split.ravel(), other.per_split.ravel()
+    sizes = {"n_train": int(pair[0].n_train.sum()), "n_test": int(pair[0].n_test.sum())}
+    for test in (fastevals.paired_t_test, fastevals.wilcoxon_test, fastevals.sign_test):
+        assert tuple(test(one, other)) == tuple(test(*pair)) == tuple(test(*values))
+    corrected = fastevals.corrected_resampled_t_test(one, other)
+    assert tuple(corrected) == tuple(fastevals.corrected_resampled_t_test(*values, **sizes))
+    assert corrected.pvalue >= fastevals.paired_t_test(one, other).pvalue
+    rate = fastevals.error_rate_t_test(other, 0.4)
+    assert tuple(rate) == tuple(fastevals.error_rate_t_test(values[1], 0.4, **sizes))
+
+
+def test_ten_folds_of_one_repetition_are_ten_values() -> None:
+    one, other = (each["error_rate"].per_split for each in _both(KFold(10, rng=1)))
+    assert one.shape == (1, 10)
+    for test in (fastevals.paired_t_test, fastevals.wilcoxon_test, fastevals.paired_permutation_test):
+        assert tuple(test(one, other)) == tuple(test(one[0], other[0]))
+
+
+def test_five_by_two_takes_the_estimates_of_its_splits() -> None:
+    one, other = _both(KFold(2, n_repeats=5, rng=1))
+    per_split = one["error_rate"].per_split, other["error_rate"].per_split
+    for test in (fastevals.five_by_two_cv_t_test, fastevals.five_by_two_cv_f_test):
+        assert tuple(test(one, other)) == tuple(test(*per_split))
+        with pytest.raises(ValueError, match=r"a must have shape \(5, 2\), a row for each repetition, got \(1, 10\)"):
+            test(*_both(KFold(10, rng=1)))
+
+
+def test_estimates_of_learners_that_are_fitted() -> None:
+    def rule(X_train: Any, y_train: Any, X_test: Any, *, top: float) -> Any:
+        return (np.asarray(X_test)[:, 0] > top).astype(int)
+
+    X = RNG.normal(size=(40, 1))
+    splits = BootstrapSplit(10, rng=1)
+    found = [estimate_error(rule, X, TRUE, splits, "error_rate", params={"top": top}) for top in (0.0, 0.5)]
+    sizes = {"n_train": found[0].n_train.sum(), "n_test": found[0].n_test.sum()}
+    values = [each["error_rate"].per_split.ravel() for each in found]
+    expected = fastevals.corrected_resampled_t_test(*values, **sizes)
+    assert tuple(fastevals.corrected_resampled_t_test(*found)) == tuple(expected)
+
+
+def _estimate(splits: Any) -> Any:
+    return evaluate_splits(TRUE, OLD, splits, "error_rate")
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    ("a", "b", "options", "message"),
+    [
+        (KFold(5, rng=1), KFold(4, rng=1), {}, "a and b must be of the same splits, got 1 x 5 splits and 1 x 4 splits"),
+        (KFold(5, rng=1), KFold(5, rng=2), {}, r"a and b must be of the same splits, got KFold\(.*seeds compared"),
+        (
+            HoldOut(8, n_repeats=5, rng=1),
+            HoldOut(9, n_repeats=5, rng=1),
+            {},
+            "of the same splits, but n_train of split 0 is 32 and 31",
+        ),
+        (
+            KFold(5, rng=1),
+            KFold(5, rng=1),
+            {"n_train": 32, "n_test": 8},
+            "n_train and n_test go with arrays: estimates",
+        ),
+    ],
+)
+def test_estimates_of_other_splits(a: Any, b: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fastevals.corrected_resampled_t_test(_estimate(a), _estimate(b), **options)
+
+
+def test_estimates_that_do_not_tell() -> None:
+    with pytest.raises(ValueError, match=r"a must be of one metric, got 'accuracy', 'f1': give a\['accuracy'\], say"):
+        fastevals.paired_t_test(*_both(KFold(4, rng=1), ["accuracy", "f1"]))
+    with pytest.raises(ValueError, match="n_train must be an integer, got None"):
+        fastevals.corrected_resampled_t_test(X, Z)
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="recall is undefined"):
+        pair = _both(LeaveOneOut(), "recall")
+    with pytest.raises(ValueError, match=r"a must be defined in all splits, but is NaN in .* of 40"):
+        fastevals.paired_t_test(*pair)
