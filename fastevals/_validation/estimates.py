@@ -9,21 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_array, as_thresholds
-from fastevals._validation.labels import (
-    _plain,
-    as_class_names,
-    as_class_numbers,
-    check_class_number,
-    check_comparable_labels,
-    check_known_labels,
-    matching_label,
-    raise_not_binary,
-)
+from fastevals._validation.labels import _plain, raise_not_binary
 from fastevals._validation.options import _warn, check_choice, listed, show
 
 __all__ = [
     "as_class_codes",
-    "as_class_order",
     "as_errors",
     "as_fixed_predictions",
     "as_fold_numbers",
@@ -83,28 +73,6 @@ def check_no_groups(name: str, value: Any, splits: str) -> None:
         raise ValueError(f"{name} goes with a splitter, but {splits} has fold numbers; got {show(value)}")
 
 
-def as_class_order(name: str, y: NDArray[Any], labels: Any, pos_label: Any) -> NDArray[Any]:
-    """Give all classes: those of y in order, the positive one of two last, or the user's own."""
-    classes = np.unique(y)
-    check_class_number(name, classes)
-    if labels is not None:
-        own = as_class_names("labels", labels, None)
-        check_comparable_labels(**{name: y, "labels": own})
-        own = as_class_numbers("labels", own) if own.dtype.kind != "U" else own
-        check_known_labels(classes, own)
-        name, classes = "labels", np.asarray(own)
-    if pos_label is None:
-        return classes
-    if classes.size > 2:
-        raise ValueError(f"pos_label goes with two classes, but {name} has {classes.size}: {listed(list(classes))}")
-    positive = matching_label(name, classes, pos_label)
-    if labels is not None and positive != classes[-1]:
-        raise ValueError(
-            f"pos_label must be the last of labels where both are given, got {show(pos_label)} and {listed(list(own))}"
-        )
-    return np.append(classes[classes != positive], positive)
-
-
 def as_class_codes(
     name: str, labels: NDArray[Any], classes: NDArray[Any], order: NDArray[np.intp]
 ) -> NDArray[np.int32]:
@@ -152,10 +120,10 @@ def as_metric_value(name: str, value: Any) -> float:
     return float(array)
 
 
-def check_one_number(name: str, shape: tuple[int, ...]) -> None:
-    """Raise if a metric gives more than one number for a test set."""
+def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") -> None:
+    """Raise if a metric gives more than one number for a test set, a model or a group."""
     if shape:
-        raise ValueError(f"metric {name} must give one number for each test set, got an array of shape {shape}")
+        raise ValueError(f"metric {name} must give one number for each {each}, got an array of shape {shape}")
 
 
 # Splits -----------------------------------------------------------------------------------------------------------

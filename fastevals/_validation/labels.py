@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Collection
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from fastevals._validation.arrays import as_vector, check_all_strings
 from fastevals._validation.options import listed, show
 
 __all__ = [
+    "Classes",
     "as_class_names",
     "as_class_numbers",
+    "as_classes",
     "as_groups",
     "as_labels",
     "as_text",
@@ -24,6 +26,7 @@ __all__ = [
     "check_comparable_labels",
     "check_groups_of_one_class",
     "check_known_labels",
+    "check_positive_known",
     "check_resampled_rows",
     "check_several_groups",
     "check_two_classes",
@@ -135,6 +138,72 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
 
+# Predicted classes ------------------------------------------------------------------------------------------------
+
+
+class Classes(NamedTuple):
+    """The classes of confusion matrices, in the order of their rows and columns.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        Their names, all different.
+    pos_label : label or None
+        The positive one of two, the last of `labels`; None where nobody said, or there are not two.
+    """
+
+    labels: NDArray[Any]
+    pos_label: Any = None
+
+
+def as_classes(
+    name: str, found: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
+) -> Classes:
+    """Return the classes of predictions, the positive one of two last: the one rule of which that is.
+
+    Without `labels` they are those found, in order; the positive one is then what `pos_label` says, or 1 among 0/1,
+    -1/1 and booleans. Of `labels` the last of two is positive, and `pos_label` must agree.
+    """
+    check_class_number(name, found)
+    classes = found
+    if labels is not None:
+        classes = as_class_names("labels", labels, None)
+        check_comparable_labels(**{name: found, "labels": classes})
+        check_known_labels(found, classes)
+        name = "labels"
+    if pos_label is not None:
+        if classes.size > 2:
+            raise ValueError(f"{option} goes with two classes, but {name} has {classes.size}: {listed(list(classes))}")
+        positive = matching_label(name, classes, pos_label, option)
+        if labels is not None and positive != classes[-1]:
+            raise ValueError(
+                f"{option} must be the last of labels where both are given, got {show(pos_label)} and "
+                f"{listed(list(classes))}"
+            )
+        if positive not in classes:  # no row has it
+            as_class_numbers(option, as_labels(option, [positive]))
+        classes = np.append(classes[classes != positive], positive)
+        if classes.size < 2:  # rows of one class, which is the positive one
+            return Classes(_frozen(classes))
+    told = labels is not None or pos_label is not None or default_pos_label(classes[:2].tolist()) is not None
+    return Classes(_frozen(classes), _plain(classes[-1]) if classes.size == 2 and told else None)
+
+
+def _frozen(labels: NDArray[Any]) -> NDArray[Any]:
+    view = labels.view()
+    view.flags.writeable = False
+    return view
+
+
+def check_positive_known(what: str, classes: Classes) -> None:
+    """Raise unless it is known which of two classes is positive."""
+    if classes.pos_label is None:
+        raise ValueError(
+            f"{what} needs a positive class, but of {listed(list(classes.labels))} nobody said which it is: give "
+            "pos_label, or labels with the positive one last (it can be left out for 0/1, -1/1 and booleans)"
+        )
+
+
 # Many classes -----------------------------------------------------------------------------------------------------
 
 
@@ -190,6 +259,8 @@ def check_class_number(name: str, distinct: NDArray[Any]) -> None:
 
 def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
     """Give where each label that occurs is among those given; raise if one is not."""
+    if np.array_equal(distinct, labels):
+        return np.arange(labels.size)
     places = [np.flatnonzero(labels == label) for label in distinct]
     unknown = [label for label, place in zip(distinct, places, strict=True) if not place.size]
     if unknown:
@@ -197,11 +268,11 @@ def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[
     return np.array([place[0] for place in places], dtype=np.intp)
 
 
-def check_two_classes(what: str, n_classes: int, choices: Collection[Any]) -> None:
+def check_two_classes(what: str, n_classes: int, choices: Collection[Any] = ()) -> None:
     """Raise unless there are two classes, and list what else can be chosen."""
     if n_classes != 2:
         others = ", ".join(repr(choice) for choice in choices if choice != "binary")
-        raise ValueError(f"{what} needs 2 classes, got {n_classes}; choose one of {others}")
+        raise ValueError(f"{what} needs 2 classes, got {n_classes}" + (f"; choose one of {others}" if others else ""))
 
 
 # Comparison of rankings -------------------------------------------------------------------------------------------

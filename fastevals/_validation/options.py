@@ -28,6 +28,7 @@ __all__ = [
     "check_integer",
     "check_no_options",
     "check_number",
+    "check_of_models",
     "check_options",
     "checked_along",
     "checked_function",
@@ -331,6 +332,15 @@ def checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:
             f"{array.dtype} of shape {array.shape}"
         )
     return array.astype(np.float64, copy=False)
+
+
+def check_of_models(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
+    """Raise unless a user's function gives as many numbers for each of the models, of the data and of replicates."""
+    if shape[:1] != (n_models,) or shape != drawn:
+        raise ValueError(
+            f"metrics: {name} must give a number, or as many, for each of {n_models} models, got shape {shape} of "
+            f"their matrices and {drawn} of those of a replicate"
+        )
 
 
 def checked_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:

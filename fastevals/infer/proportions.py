@@ -66,7 +66,8 @@ def proportion_interval(
     alternative : {"two-sided", "less", "greater"}
         "greater" gives lower bounds alone (the high ends are 1), "less" upper bounds (the low ends are 0).
     average : {"binary", None, "micro"}
-        For a metric of a class: the second of two; each class against the rest; all classes' counts together.
+        For a metric of a class: the positive one of two, `matrix.pos_label`; each class against the rest; all classes'
+        counts together.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def proportion_interval(
     check.check_choice("alternative", alternative, ALTERNATIVES)
     _, alpha = level_of(confidence_level)
     _check_counts(matrix)
-    _check_average(metric, average, matrix.counts.shape[-1])
+    _check_average(metric, average, matrix)
     low, high = share_interval(*_outcomes(matrix, metric, average), method, alpha, alternative)
     return Interval(matrix._warned(f"the interval of {metric}", low), number_or_array(high))
 
@@ -138,8 +139,9 @@ def _check_counts(matrix: ConfusionMatrix) -> None:
         )
 
 
-def _check_average(metric: str, average: Any, n_classes: int) -> None:
+def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
     """Raise unless the average of a metric over classes is a share of rows."""
+    n_classes = matrix.counts.shape[-1]
     if isinstance(average, str) and average in MEANS:
         raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {INSTEAD}")
     check.check_choice("average", average, AVERAGES)
@@ -148,6 +150,7 @@ def _check_average(metric: str, average: Any, n_classes: int) -> None:
             raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
     elif average == "binary":
         check.check_two_classes("average='binary'", n_classes, AVERAGES)
+        check.check_positive_known(metric, matrix._classes)
     elif average == "micro" and metric in OF_NEGATIVES and n_classes > 2:
         raise ValueError(
             f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; {INSTEAD}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen, Interval
@@ -43,9 +44,15 @@ class ByMetric(Frozen, Mapping[str, Any]):
     ----------
     metrics : dict of str to result
         What the mapping holds.
+    labels : ndarray of shape (n_classes,) or None
+        Of predicted labels, the classes: the order of a metric's values for each.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
     """
 
     metrics: dict[str, Any]
+    labels: NDArray[Any] | None = field(default=None, kw_only=True)
+    pos_label: Any = field(default=None, kw_only=True)
 
     def __getitem__(self, metric: Any) -> Any:
         if str(metric) not in self.metrics:
@@ -60,7 +67,8 @@ class ByMetric(Frozen, Mapping[str, Any]):
 
     def __repr__(self) -> str:
         shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
-        return f"{type(self).__name__}({self._how()}{shown})"
+        positive = "" if self.pos_label is None else f", pos_label={check.show(self.pos_label)}"
+        return f"{type(self).__name__}({self._how()}{positive}{shown})"
 
     def _how(self) -> str:
         """Say in a few words how they were made."""

@@ -34,13 +34,12 @@ def count_grouped_pairs(
     true: NDArray[Any],
     predicted: NDArray[Any],
     groups: NDArray[Any],
-    labels: NDArray[Any] | None,
     weights: Weights,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Count pairs of labels in each group; give the groups' keys, the matrices and their labels.
+    """Count pairs of labels in each group; return the groups' keys, the matrices and their labels.
 
-    Matrices are over `labels`, or over all that occur in rows of weight above zero. Groups without such rows have
-    matrices of zeros.
+    Matrices are over all that occur in rows of weight above zero, in order. Groups without such rows have matrices of
+    zeros.
     """
     check.check_comparable_labels(y_true=true, y_pred=predicted)
     check.check_group_rows("groups", groups.size)
@@ -70,22 +69,8 @@ def count_grouped_pairs(
         present[codes.block(slice(None))[weights == 0]] = True
     there = np.flatnonzero(present)
     distinct = names[seen] if strings else as_label_dtype(names[seen], *dtypes)
-    return codes.keys(there), *_over(found[there], seen, distinct, labels)
-
-
-def _over(
-    tables: NDArray[Any], seen: NDArray[np.intp], distinct: NDArray[Any], labels: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Keep the labels seen, or put them where `labels` has them."""
-    if seen.size < tables.shape[1]:
-        tables = tables[:, seen[:, None], seen]
-    if labels is None:
-        return tables, distinct
-    order = check.check_known_labels(distinct, labels)
-    check.check_group_cells("labels", tables.shape[0], labels.size)
-    counts = np.zeros((tables.shape[0], labels.size, labels.size), dtype=tables.dtype)
-    counts[:, order[:, None], order] = tables
-    return counts, labels
+    tables = found[there]
+    return codes.keys(there), tables if seen.size == tables.shape[1] else tables[:, seen[:, None], seen], distinct
 
 
 def _group_codes(groups: NDArray[Any], step: int) -> GroupCodes | None:

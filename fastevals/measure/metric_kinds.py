@@ -16,6 +16,7 @@ __all__ = ["MatrixMetric", "bounds_of", "error_metric", "is_greater_better", "ki
 
 MatrixMetric = Callable[[ConfusionMatrix], Any]
 
+SYMMETRIC = ("informedness",)  # of metrics of cells alone: the same whichever of two classes is positive
 LESS_IS_BETTER = ("hamming_loss", "cost")  # of matrices, beside what the registry says
 UNBOUNDED = (-math.inf, math.inf)
 
@@ -64,7 +65,9 @@ def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metr
     def of_cells(at: Cells) -> Any:
         return METRICS[name](at)
 
-    return lambda matrix: matrix._averaged(name, of_cells, options.get("average", "binary"))
+    return lambda matrix: matrix._averaged(
+        name, of_cells, options.get("average", "binary"), symmetric=name in SYMMETRIC
+    )
 
 
 def error_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:

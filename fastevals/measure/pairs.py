@@ -11,28 +11,31 @@ from fastevals import _validation as check
 from fastevals.measure.label_codes import number_labels
 from fastevals.measure.label_tuples import count_codes, count_in_range
 
-__all__ = ["as_label_dtype", "count_label_pairs"]
+__all__ = ["as_label_dtype", "count_label_pairs", "placed"]
 
 EXACT = 2**53
 
 
 def count_label_pairs(
-    true: NDArray[Any], predicted: NDArray[Any], labels: NDArray[Any] | None, weights: NDArray[np.float64] | None
+    true: NDArray[Any], predicted: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count pairs into a matrix over `labels`, or over all that occur; give the matrix and its labels."""
+    """Count pairs into a matrix over all labels that occur, in order; return it and them."""
     check.check_comparable_labels(y_true=true, y_pred=predicted)
     if true.dtype.kind == "U":
-        table, distinct = _count([true, predicted], weights)
-    else:
-        numbers = [check.as_class_numbers("y_true", true), check.as_class_numbers("y_pred", predicted)]
-        table, distinct = _count(numbers, weights)
-        distinct = as_label_dtype(distinct, true.dtype, predicted.dtype)
-    if labels is None:
-        return table, distinct
-    order = check.check_known_labels(distinct, labels)
-    counts = np.zeros((labels.size, labels.size), dtype=table.dtype)
-    counts[np.ix_(order, order)] = table
-    return counts, labels
+        return _count([true, predicted], weights)
+    numbers = [check.as_class_numbers("y_true", true), check.as_class_numbers("y_pred", predicted)]
+    table, distinct = _count(numbers, weights)
+    return table, as_label_dtype(distinct, true.dtype, predicted.dtype)
+
+
+def placed(counts: NDArray[Any], found: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return matrices over `labels`, which hold all those found, of matrices over these."""
+    places = check.check_known_labels(found, labels)
+    if labels.size == places.size and (np.diff(places) > 0).all():
+        return counts
+    whole = np.zeros((*counts.shape[:-2], labels.size, labels.size), dtype=counts.dtype)
+    whole[..., places[:, None], places] = counts
+    return whole
 
 
 def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:

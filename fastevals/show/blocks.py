@@ -1,7 +1,9 @@
-"""Rows that share a value of a column: the blocks of --by, the groups of --group."""
+"""Values of a column: rows that share one, the blocks of --by and the groups of --group; the class of --pos-label."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 
-__all__ = ["blocks_of", "distinct", "groups_of", "numbered", "rows_of"]
+__all__ = ["blocks_of", "distinct", "groups_of", "meant_label", "numbered", "rows_of"]
 
 MOST_BLOCKS = 1000
 
@@ -54,3 +56,28 @@ def groups_of(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
     groups, codes = np.unique(check.as_groups(shown, column), return_inverse=True)
     check.check_several_groups(shown, groups)
     return codes
+
+
+def meant_label(text: str | None, there: Sequence[Any]) -> Any:
+    """Return the label among those there that an option's text means; else that text, as a label of their type."""
+    if text is None:
+        return None
+    like = [_as_label(text, label) for label in there]
+    meant = next((one for one, label in zip(like, there, strict=True) if one == label), like[0])
+    return text if meant is None else meant
+
+
+def _as_label(text: str, like: Any) -> Any:
+    """Give an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
+    if isinstance(like, str):
+        return text
+    if isinstance(like, bool) and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            return bool(value) if isinstance(like, bool) and value in (0, 1) else value
+    return None

@@ -411,7 +411,8 @@ Y, S = data(30)
         ({"metrics": AskedMetric("r2", {"quantile": 0.5})}, "quantile= is not an option"),
         ({"metrics": lambda counts: 0.5}, "functions go with a Ranking or a ConfusionMatrix"),
         ({"metrics": "r2", "stratified": True}, "stratified and pos_label go with classes"),
-        ({"metrics": "accuracy", "pos_label": 1}, "pos_label goes with scores"),
+        ({"metrics": "accuracy", "pos_label": 7}, "pos_label must be a label of the data"),
+        ({"metrics": "r2", "pos_label": 1}, "stratified and pos_label go with classes"),
         ({"stratified": "no"}, "stratified must be True or False, got 'no'"),
     ],
 )

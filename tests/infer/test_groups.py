@@ -120,7 +120,7 @@ def test_function_and_names_of_metrics() -> None:
     assert list(found) == ["one", "two"]
     assert found["one"].values.tolist() == [1, 2]
     assert repr(found) == (
-        "MetricsByGroup(2 groups\n  one: GroupedMetric(one of 2 groups: mean=1.5, macro_mean=1.5)"
+        "MetricsByGroup(2 groups, pos_label=1\n  one: GroupedMetric(one of 2 groups: mean=1.5, macro_mean=1.5)"
         "\n  two: GroupedMetric(two of 2 groups: mean=0.5, macro_mean=0.5))"
     )
 
@@ -441,7 +441,8 @@ def test_bad_input(given_arguments: Any, options: Any, message: str) -> None:
         ("brier_score", {}, r"y_score must hold probabilities, in \[0, 1\], got 3"),
         ("nothing", {}, "metrics must be one of 'roc_auc'"),
         (["roc_auc", "f1"], {}, "f1 of scores needs one threshold"),
-        ("accuracy", {"pos_label": 1}, "pos_label: 1 goes with scores, not with predicted labels"),
+        ("accuracy", {"pos_label": 1}, "pos_label goes with two classes, but the data has 4: 0, 1, 2, 3"),
+        (metric("recall", average=None), {}, r"recall\(average=None\) must give one number for each group"),
         ([], {}, "metrics is empty"),
     ],
 )

@@ -216,7 +216,7 @@ def test_each_metric_of_labels(dtype: Any, weighted: bool) -> None:
     names = [name for name in OF_MATRICES if name != "cost"]
     text = dtype in ("U3", object)
     given = [each.astype(str).astype(dtype) if text else each.astype(dtype) for each in (y, predicted)]
-    found = batch_metrics(*given, names, **options)
+    found = batch_metrics(*given, names, pos_label="1" if text else None, **options)
     for i, each in enumerate(predicted):
         matrix = ConfusionMatrix.from_predictions(y, each, **options)
         for name in names:
@@ -288,7 +288,7 @@ def test_the_result_is_a_mapping() -> None:
     assert isinstance(found, BatchMetrics)
     assert list(found) == ["roc_auc", "f1(threshold=0.3)"]
     assert found[metric("f1", threshold=0.3)][0] == 0.8
-    assert repr(found).startswith("BatchMetrics(1 model\n  roc_auc: BatchMetric(0.75)")
+    assert repr(found).startswith("BatchMetrics(1 model, pos_label=1\n  roc_auc: BatchMetric(0.75)")
     assert found["roc_auc"].n_positives == 2
     with pytest.raises(KeyError, match="f1: the metrics are roc_auc"):
         found["f1"]
@@ -328,11 +328,12 @@ S = [[1, 2, 3, 4], [4, 3, 2, 1]]
         (lambda: batch_metrics(Y, S, []), "metrics is empty"),
         (lambda: batch_metrics(Y, S, ["roc_auc", "accuracy"]), "metrics must all be of labels, all of scores"),
         (lambda: batch_metrics(Y, S, lambda counts: 1.0), "functions go beside a metric that has a name"),
-        (lambda: batch_metrics(Y, [Y, Y], "accuracy", pos_label=1), "pos_label goes with scores"),
+        (lambda: batch_metrics(Y, [Y, Y], "accuracy", pos_label=7), "pos_label must be a label of the data"),
+        (lambda: batch_metrics(Y, [Y, Y], "r2", pos_label=1), "pos_label goes with metrics of classes"),
         (lambda: batch_metrics(Y, [Y, list("abab")], "accuracy"), "predictions must"),
         (lambda: batch_metrics(Y, {"a": list("abab")}, "accuracy"), r"y_true has numbers and predictions\['a'\] has"),
         (lambda: batch_metrics(Y, [[0, 1, 0.5, 1]], "accuracy"), r"predictions\[0\] must hold class labels"),
-        (lambda: batch_metrics(Y, [Y, Y], metric("recall", average=None)), "must give one number for each"),
+        (lambda: batch_metrics(Y, [Y, Y], metric("recall", average=None)), "must give one number for each model"),
         (lambda: batch_metrics(Y, [[1, 2, math.nan, 4]], "r2"), r"predictions\[0\] must be finite"),
         (lambda: batch_metrics([1, 2, math.nan, 4], S, "r2"), "y_true must be finite"),
     ],

@@ -357,10 +357,10 @@ def test_pickle_and_copy() -> None:
 
 
 def test_repr_and_to_dict() -> None:
-    assert repr(ConfusionMatrix([[1, 2], [3, 4]])) == "ConfusionMatrix(2x2, n=10)"
+    assert repr(ConfusionMatrix([[1, 2], [3, 4]])) == "ConfusionMatrix(2x2, n=10, pos_label=1)"
     assert repr(ConfusionMatrix(np.ones((4, 5, 3, 3)))) == "ConfusionMatrix(4x5 of 3x3, n=180)"
     plain = ConfusionMatrix([[1, 2], [3, 4]], ["a", "b"]).to_dict()
-    assert plain == {"counts": [[1, 2], [3, 4]], "labels": ["a", "b"]}
+    assert plain == {"counts": [[1, 2], [3, 4]], "labels": ["a", "b"], "pos_label": "b"}
     json.dumps(plain)
 
 
@@ -402,7 +402,7 @@ def test_bad_predictions(arguments: tuple[Any, Any], message: str) -> None:
     ("options", "message"),
     [
         ({"labels": [0, 2]}, "labels must hold every label that occurs; missing: 1"),
-        ({"labels": ["a", "b"]}, "labels must hold every label that occurs; missing: 0, 1"),
+        ({"labels": ["a", "b"]}, "labels must be of one type, but the data has numbers and labels has strings"),
         ({"labels": [0, 1, 1]}, "labels must all differ, got 0, 1, 1"),
         ({"labels": []}, "labels is empty"),
         ({"labels": [[0, 1]]}, "labels must be 1-D"),

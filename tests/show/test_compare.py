@@ -229,10 +229,34 @@ def test_many_models_show_the_pairs_of_smallest_p(capsys, tmp_path):
 
 def test_two_classes_of_text(capsys, tmp_path):
     file = write(tmp_path, "y,a,b\n" + "yes,yes,no\nno,no,no\nyes,yes,yes\nno,yes,no\n" * 5)
-    text = compare(capsys, file, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
-    assert "2 classes, positive class yes" in text
+    options = ("--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
+    text = compare(capsys, file, *options, "--pos-label", "no")
+    assert "2 classes, positive class no" in text
     assert "precision" in text
-    assert "recall" in text
+    told = compare_json(capsys, file, *options, "--pos-label", "no")
+    assert (told["classes"], told["pos_label"]) == (["yes", "no"], "no")
+    assert told["metrics"]["recall"]["estimates"]["a"]["value"] == 0.5
+    other = compare_json(capsys, file, *options, "--pos-label", "yes")
+    assert (other["pos_label"], other["metrics"]["recall"]["estimates"]["a"]["value"]) == ("yes", 1.0)
+
+
+def test_two_classes_of_text_of_which_none_is_said_to_be_positive(capsys, tmp_path):
+    file = write(tmp_path, "y,a,b\n" + "yes,yes,no\nno,no,no\nyes,yes,yes\nno,yes,no\n" * 5)
+    options = ("--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
+    assert "2 classes, no and yes; which is positive is not said: --pos-label" in " ".join(
+        compare(capsys, file, *options).split()
+    )
+    told = compare_json(capsys, file, *options)
+    assert (told["classes"], told["pos_label"]) == (["no", "yes"], None)
+    assert list(told["metrics"]) == ["accuracy", "balanced_accuracy", "F1 (macro)", "matthews", "cohen_kappa"]
+    assert "--pos-label must be a label of --label 'y' ('no', 'yes'), got 'maybe'" in error(
+        capsys, file, *options, "--pos-label", "maybe"
+    )
+
+
+def test_the_positive_class_goes_with_two(capsys, predictions):
+    options = (predictions[0], "--label", "y", "--pred", "good", "--pred", "fair", "--pos-label", "1")
+    assert "--pos-label goes with two classes, but --label 'y' has 3: 0, 1, 2" in error(capsys, *options)
 
 
 def test_models_that_predict_alike(capsys, tmp_path):
@@ -304,6 +328,7 @@ PAIR = ("--pred", "a", "--pred", "b")
         (["F", "--posthoc", "tukey"], "invalid choice: 'tukey'"),
         (["F", *PAIR], "--pred goes with predictions, which need --label"),
         (["F", "--resamples", "9"], "--resamples goes with predictions"),
+        (["F", "--pos-label", "9"], "--pos-label goes with predictions"),
         (["F", "--label", "a", "--pred", "b"], "--pred must be given twice or more"),
         (["F", "--label", "c", *PAIR, "--by", "set"], "--by goes with results"),
         (["F", "--label", "c", *PAIR, "--lower-is-better"], "--lower-is-better goes with results"),

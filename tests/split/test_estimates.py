@@ -508,7 +508,9 @@ def test_an_error_of_the_learner_says_where() -> None:
 def test_the_result() -> None:
     splitter = BootstrapSplit(4, rng=1)
     found = estimate_error(majority, Y, Y, splitter, ["accuracy", "error_rate"], method=".632+", training=True)
-    assert repr(found).startswith("ErrorEstimates(4 x 1 splits, 0.95, method='.632+'\n  accuracy: ErrorEstimate(0.")
+    assert repr(found).startswith(
+        "ErrorEstimates(4 x 1 splits, 0.95, method='.632+', pos_label=1\n  accuracy: ErrorEstimate(0."
+    )
     assert found.splitter is splitter
     as_dict = found.to_dict()
     json.dumps(as_dict)

@@ -483,7 +483,7 @@ def test_the_positive_class_is_the_users() -> None:
 
 def test_the_result() -> None:
     found = evaluate_splits(Y, P, FOLDS, ["accuracy", "error_rate"])
-    assert repr(found).splitlines()[0] == "ErrorEstimates(1 x 2 splits, 0.95"
+    assert repr(found).splitlines()[0] == "ErrorEstimates(1 x 2 splits, 0.95, pos_label=1"
     assert repr(found["accuracy"]).startswith("ErrorEstimate(0.75, [")
     assert len(repr(found).splitlines()) == 3
     again = pickle.loads(pickle.dumps(found))

@@ -63,7 +63,8 @@ def bootstrap(
         Row weights, not negative; rows are drawn with the same chance and keep their weight. Rows of weight zero are
         left out first.
     pos_label : label, optional
-        The positive class of a pair with scores; 1 among 0/1, -1/1 and booleans.
+        The positive class of a pair; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and
+        for metrics of predicted labels that need it.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         The seed. The same seed gives the same bits, at any number of threads, and replicate i is the same whatever
         their number.
@@ -135,4 +136,7 @@ def bootstrap(
         )
         for k, (label, each) in enumerate(asked.items())
     }
-    return BootstrapResult(estimates, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative)
+    return BootstrapResult(
+        estimates, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative,
+        labels=sample.labels, pos_label=sample.pos_label,
+    )  # fmt: skip

@@ -19,7 +19,6 @@ from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.metric_kinds import MatrixMetric, error_metric, kind_of, matrix_metric
 from fastevals.measure.ordering import BinaryLabels
-from fastevals.measure.pairs import count_label_pairs
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.regression import as_double
@@ -51,12 +50,15 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
         kind = type(subject).__name__
         for name in ("groups", "sample_weight", "pos_label"):
             if getattr(design, name) is not None:
-                raise ValueError(f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {kind}")
+                known = ", which has its own" if name == "pos_label" else ""
+                raise ValueError(
+                    f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {kind}{known}"
+                )
         counts = subject.counts
         check.check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
         if isinstance(subject, Ranking):
             metrics = [of_ranking(each) for each in asked.values()]
-            return RankingSample(subject.counts, metrics, stratified=design.stratified)
+            return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
         return TableSample(subject, _of_matrix(asked), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
@@ -127,19 +129,17 @@ def _beside(y_true: NDArray[Any], design: Design) -> tuple[NDArray[np.float64] |
 
 
 def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample:
-    if design.pos_label is not None:
-        raise ValueError(
-            "pos_label goes with scores; of two predicted classes the second, in order, is the positive one"
-        )
     true, predicted = check.as_labels("y_true", y_true), check.as_labels("y_pred", y_pred)
     check.check_same_length(y_true=true, y_pred=predicted)
     if design.groups is None and design.sample_weight is None:
-        return sample_of(ConfusionMatrix.from_predictions(true, predicted), asked, design)
+        matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
+        return sample_of(matrix, asked, design._replace(pos_label=None))
     weights, groups, kept = _beside(true, design)
     if kept is not None:
         true, predicted = true[kept], predicted[kept]
-    matrix = ConfusionMatrix(*count_label_pairs(true, predicted, None, weights))
-    cells = [np.searchsorted(matrix.labels, labels) for labels in (true, predicted)]
+    matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label, sample_weight=weights)
+    order = np.argsort(matrix.labels)
+    cells = [order[np.searchsorted(matrix.labels[order], labels)] for labels in (true, predicted)]
     return LabelSample(
         matrix, cells[0] * matrix.labels.size + cells[1], _of_matrix(asked),
         weights=weights, groups=groups, stratified=design.stratified,
@@ -153,10 +153,10 @@ def predictions_of(true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked
     if kept is not None:
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
     if weights is None and groups is None:
-        joint = joint_of(true, models)
+        joint = joint_of(true, models, design.pos_label)
         if joint.sizes.size**2 <= MANY_CELLS * true.size:
             return TableSample(joint.matrix, metrics, stratified=design.stratified, joint=joint)
-    joint, of_row = joint_of_rows(true, models, weights)
+    joint, of_row = joint_of_rows(true, models, weights, design.pos_label)
     return LabelSample(
         joint.matrix, of_row, metrics,
         weights=weights, groups=groups, stratified=design.stratified, joint=joint,

@@ -129,6 +129,7 @@ def compare_predictions(
     stratified: bool = False,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     rng: Any = None,
     keep_distribution: bool = False,
     progress: bool = False,
@@ -145,8 +146,9 @@ def compare_predictions(
     predictions : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
         Predicted labels of two models or more: an entry, a row or a column each.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        As for `bootstrap`, of predicted labels: ``metric("f1", average="macro")``, say. A function takes a stack of
-        confusion matrices.
+        As for `bootstrap`, of predicted labels: ``metric("f1", average="macro")``, say; with ``average=None`` a value
+        for each class. A function takes a stack of confusion matrices, of shape (n, n_models, K, K) or
+        (n_models, K, K), and gives numbers along all axes but the last two, or more axes after them.
     reference : name or int, optional
         The model that the others are compared with, by name, or by number where they have none; by default all pairs
         are compared.
@@ -158,7 +160,7 @@ def compare_predictions(
         Of the interval of each model's own estimate.
     alternative : {"two-sided", "less", "greater"}
         What to show of the differences: that they are not 0, below or above.
-    stratified, groups, sample_weight, rng, keep_distribution, progress
+    stratified, groups, sample_weight, pos_label, rng, keep_distribution, progress
         As for `bootstrap`.
 
     Returns
@@ -195,7 +197,7 @@ def compare_predictions(
     true = check.as_true_labels("y_true", y_true)
     labelled, names = check.as_models_labels("predictions", true, predictions)
     pairs = pairs_of(names, reference)
-    design = Design(groups, sample_weight, check.as_flag("stratified", stratified))
+    design = Design(groups, sample_weight, check.as_flag("stratified", stratified), pos_label)
     sample = predictions_of(true, labelled, asked, design)
     return _compared(sample, asked, list(names), pairs, plan, keep_distribution, progress)
 
@@ -217,6 +219,7 @@ def _compared(
     comparisons = {}
     for k, (label, each) in enumerate(asked.items()):
         bounds = bounds_of(each)
+        check.check_of_models(label, values[k].shape, replicates[k].shape[1:], len(models))
         acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {
             model: estimate_of(
@@ -228,9 +231,12 @@ def _compared(
             values[k], replicates[k], pairs, plan, (bounds[0] - bounds[1], bounds[1] - bounds[0])
         )
         differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, rows, strict=True))
-        same = [one for one in differences if one.value and one.standard_error == 0]
+        same = [one for one in differences if np.any((np.asarray(one.value) != 0) & (one.standard_error == 0))]
         if same:
             what = f"the difference of {label} of {same[0].model} and {same[0].reference}"
             check.warn_degenerate(what, f"it is the same in all replicates ({len(same)} of {len(differences)} pairs)")
         comparisons[label] = MetricComparison(estimates, differences, undefined)
-    return ModelComparison(comparisons, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative)
+    return ModelComparison(
+        comparisons, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative,
+        labels=sample.labels, pos_label=sample.pos_label,
+    )  # fmt: skip

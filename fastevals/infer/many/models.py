@@ -22,6 +22,7 @@ from fastevals.measure.many.columns import Columns, measure_columns, over_column
 from fastevals.measure.many.models import BatchMetric, columns_of, count_models, errors_of_models
 from fastevals.measure.metric_kinds import kind_of, matrix_metric
 from fastevals.measure.ordering import BinaryLabels
+from fastevals.measure.pairs import placed
 from fastevals.measure.ranking import Ranking
 
 __all__ = ["BatchMetrics", "batch_auc", "batch_metrics"]
@@ -137,8 +138,8 @@ def batch_metrics(
     sample_weight : as `y_true`, optional
         Row weights, not negative. Rows of weight zero are left out.
     pos_label : label, optional
-        With scores, the positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels. Of two
-        predicted classes the second, in order, is the positive one.
+        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
+        metrics of predicted labels that need it.
 
     Returns
     -------
@@ -175,10 +176,10 @@ def batch_metrics(
     if kind == "scores":
         models, names = check.as_models("predictions", predictions, check.as_scores)
         return _of_scores(asked, y_true, models, names, sample_weight, pos_label)
-    if pos_label is not None:
-        raise ValueError("pos_label goes with scores; of two predicted classes the second, in order, is the positive")
-    of_kind = _of_labels if kind == "labels" else _of_numbers
-    return of_kind(asked, y_true, predictions, sample_weight)
+    if kind == "labels":
+        return _of_labels(asked, y_true, predictions, sample_weight, pos_label)
+    check.check_not_given("pos_label", pos_label, "metrics of classes")
+    return _of_numbers(asked, y_true, predictions, sample_weight)
 
 
 # Kinds ------------------------------------------------------------------------------------------------------------
@@ -202,21 +203,23 @@ def _of_scores(
 ) -> BatchMetrics:
     metrics = [of_ranking(each) for each in asked.values()]
     labels, weights = _beside(y_true, models, names, sample_weight, check.as_labels, check.as_weights)
-    found = measure_columns(columns_of(labels, pos_label, models, weights), metrics)
+    columns = columns_of(labels, pos_label, models, weights)
+    found = measure_columns(columns, metrics)
     sizes = _same([each.n_positives for each in found]), _same([each.n_negatives for each in found])
     values = np.array([each.values for each in found], dtype=np.float64).T
-    return _results(asked, names, list(values), *sizes)
+    return _results(asked, names, list(values), *sizes, pos_label=columns.pos_label)
 
 
-def _of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
+def _of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any) -> BatchMetrics:
     metrics = [matrix_metric(each) for each in asked.values()]
     models, names = check.as_models("predictions", predictions, check.as_labels)
     true, weights = _beside(y_true, models, names, sample_weight, check.as_true_labels, check.as_weights)
-    stack, labels = count_models(true, models, weights)
-    values = measure_stack(stack, labels, metrics)
+    stack, found = count_models(true, models, weights)
+    classes = check.as_classes("the data", found, None, pos_label)
+    values = measure_stack(placed(stack, found, classes.labels), classes, metrics)
     for label, each in zip(asked, values, strict=True):
-        check.check_one_number(label, each.shape[1:])
-    return _results(asked, names, values)
+        check.check_one_number(label, each.shape[1:], "model")
+    return _results(asked, names, values, labels=classes.labels, pos_label=classes.pos_label)
 
 
 def _of_numbers(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
@@ -230,10 +233,13 @@ def _same(sizes: list[int]) -> int | NDArray[np.int64]:
     return sizes[0] if len(set(sizes)) == 1 else np.array(sizes)
 
 
-def _results(asked: Asked, names: tuple[Any, ...], values: list[NDArray[np.float64]], *sizes: Any) -> BatchMetrics:
+def _results(
+    asked: Asked, names: tuple[Any, ...], values: list[NDArray[np.float64]], *sizes: Any, **classes: Any
+) -> BatchMetrics:
     for label, each in zip(asked, values, strict=True):
         check.warn_undefined_models(label, each, names)
-    return BatchMetrics({label: BatchMetric(each, names, *sizes) for label, each in zip(asked, values, strict=True)})
+    found = {label: BatchMetric(each, names, *sizes) for label, each in zip(asked, values, strict=True)}
+    return BatchMetrics(found, **classes)
 
 
 # DeLong -----------------------------------------------------------------------------------------------------------

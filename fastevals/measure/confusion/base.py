@@ -21,10 +21,11 @@ AVERAGES = (None, "binary", "micro", "macro", "weighted")
 class MatrixBase:
     """Counts of true against predicted classes, one matrix or a stack of them."""
 
-    __slots__ = ("_mean_axes", "counts", "labels")
+    __slots__ = ("_mean_axes", "counts", "labels", "pos_label")
 
     counts: NDArray[Any]
     labels: NDArray[Any]
+    pos_label: Any
     _mean_axes: tuple[int, ...]
 
     def _right(self) -> NDArray[Any]:
@@ -70,14 +71,32 @@ class MatrixBase:
             counts, total, right = counts.astype(object), total.astype(object), right.astype(object)
         return total, right, counts.sum(axis=-1), counts.sum(axis=-2)
 
-    def _averaged(self, name: str, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> Any:
-        return self._result(name, self._values(metric, average))
+    def _averaged(
+        self,
+        name: str,
+        metric: Callable[[Cells], NDArray[np.float64]],
+        average: str | None,
+        *,
+        symmetric: bool = False,
+    ) -> Any:
+        """Compute a metric, a `symmetric` one being the same whichever of two classes is positive."""
+        return self._result(name, self._values(metric, average, None if symmetric else name))
 
-    def _values(self, metric: Callable[[Cells], NDArray[np.float64]], average: str | None) -> NDArray[np.float64]:
-        """Compute a metric of each class against the rest, averaged over classes."""
+    def _values(
+        self,
+        metric: Callable[[Cells], NDArray[np.float64]],
+        average: str | None,
+        needs_positive: str | None = "average='binary'",
+    ) -> NDArray[np.float64]:
+        """Compute a metric of each class against the rest, averaged over classes.
+
+        What errors say needs to know the positive one of two classes is None where it doesn't matter.
+        """
         check.check_choice("average", average, AVERAGES)
         if average == "binary":
             check.check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
+            if needs_positive is not None:
+                check.check_positive_known(needs_positive, check.Classes(self.labels, self.pos_label))
             (tn, fp), (fn, tp) = np.moveaxis(self.counts, (-2, -1), (0, 1))
             return np.asarray(metric(Cells(tp, fp, fn, tn)))
         at = self._one_vs_rest()

@@ -11,7 +11,8 @@ from fastevals import _validation as check
 from fastevals.measure.confusion.per_class import PerClass
 from fastevals.measure.confusion.whole import WholeMatrix
 from fastevals.measure.grouped_pairs import count_grouped_pairs
-from fastevals.measure.pairs import count_label_pairs
+from fastevals.measure.pairs import count_label_pairs, placed
+from fastevals.measure.results import as_list
 
 __all__ = ["ConfusionMatrix"]
 
@@ -28,23 +29,31 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         Rows are true classes, columns predicted ones. Integers, or sums of weights; not negative.
     labels : sequence of K labels, optional
         Names of the classes; 0 to K - 1 if not given. With two classes the second is the positive one.
+    pos_label : label, optional
+        The positive one of two classes: the second where `labels` are given; without them 0 turns the matrix round, so
+        that the positive class comes last.
 
     Attributes
     ----------
     counts : ndarray of shape (..., K, K)
         int64 or float64, read-only.
     labels : ndarray of shape (K,)
-        Names of the classes.
+        Names of the classes, the positive one of two last.
+    pos_label : label or None
+        The positive one of two classes. None of more, and where nobody said: metrics that need it are an error then,
+        those of all classes and averages over them are not.
 
     Raises
     ------
     ValueError
-        If the counts are not square, negative or not finite, or the number of labels is not K.
+        If the counts are not square, negative or not finite, the number of labels is not K, or `pos_label` is not the
+        last of two.
 
     Examples
     --------
     >>> import fastevals
-    >>> matrix = fastevals.ConfusionMatrix.from_predictions(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+    >>> y_true, y_pred = ["a", "b", "b", "b"], ["a", "a", "b", "b"]
+    >>> matrix = fastevals.ConfusionMatrix.from_predictions(y_true, y_pred, pos_label="b")
     >>> matrix.counts
     array([[1, 0],
            [1, 2]])
@@ -54,10 +63,28 @@ class ConfusionMatrix(WholeMatrix, PerClass):
 
     __slots__ = ()
 
-    def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None) -> None:
-        self.counts = check.as_square_counts("counts", counts)
-        self.labels = check.as_class_names("labels", labels, self.counts.shape[-1])
+    def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None, *, pos_label: Any = None) -> None:
+        own = check.as_square_counts("counts", counts)
+        names = check.as_class_names("labels", labels, own.shape[-1])
+        if pos_label is not None:
+            check.check_two_classes("pos_label", own.shape[-1])
+        classes = check.as_classes("counts", names, labels, pos_label)
+        self.counts = check.as_square_counts("counts", placed(own, names, classes.labels))
+        self.labels, self.pos_label = classes
         self._mean_axes = ()
+
+    @classmethod
+    def _of(cls, counts: NDArray[Any], classes: check.Classes, mean_axes: tuple[int, ...] = ()) -> ConfusionMatrix:
+        """Make the matrix of classes that are in the order of the counts."""
+        matrix = cls.__new__(cls)
+        matrix.counts = check.as_square_counts("counts", counts)
+        matrix.labels, matrix.pos_label = classes
+        matrix._mean_axes = mean_axes
+        return matrix
+
+    @property
+    def _classes(self) -> check.Classes:
+        return check.Classes(self.labels, self.pos_label)
 
     @classmethod
     def from_predictions(
@@ -66,6 +93,7 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         y_pred: ArrayLike,
         *,
         labels: ArrayLike | None = None,
+        pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> ConfusionMatrix:
         """Count true against predicted labels.
@@ -75,7 +103,11 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction.
         labels : sequence, optional
-            The classes and their order; by default all that occur, sorted. A row with another label is an error.
+            The classes and their order, the positive one of two last; by default all that occur, sorted. A row with
+            another label is an error.
+        pos_label : label, optional
+            The positive one of two classes, which comes last; 1 among 0/1, -1/1 and booleans. Of others, metrics that
+            need it are an error without it.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative.
 
@@ -106,7 +138,9 @@ class ConfusionMatrix(WholeMatrix, PerClass):
             if not weights.all():
                 kept = weights != 0
                 true, predicted, weights = true[kept], predicted[kept], weights[kept]
-        return cls(*count_label_pairs(true, predicted, check.as_class_names("labels", labels, None), weights))
+        counts, found = count_label_pairs(true, predicted, weights)
+        classes = check.as_classes("the data", found, labels, pos_label)
+        return cls._of(placed(counts, found, classes.labels), classes)
 
     @classmethod
     def from_groups(
@@ -116,6 +150,7 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         groups: ArrayLike,
         *,
         labels: ArrayLike | None = None,
+        pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> tuple[NDArray[Any], ConfusionMatrix]:
         """Count true against predicted labels in each group (a fold, a user, a day), all groups in one pass.
@@ -127,8 +162,10 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         groups : array-like of shape (n_samples,)
             The group of each row, in any order: numbers, booleans, strings, dates or times.
         labels : sequence, optional
-            The classes and their order; by default all that occur in any group, sorted. A row with another label is an
-            error.
+            The classes and their order, the positive one of two last; by default all that occur in any group, sorted. A
+            row with another label is an error.
+        pos_label : label, optional
+            As of `from_predictions`.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative.
 
@@ -158,9 +195,11 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         if sample_weight is not None:
             weights = check.as_weights("sample_weight", sample_weight)
             check.check_same_length(y_true=true, sample_weight=weights)
-        names = check.as_class_names("labels", labels, None)
-        distinct, *counted = count_grouped_pairs(true, predicted, keys, names, weights)
-        return distinct, cls(*counted)
+        distinct, counts, found = count_grouped_pairs(true, predicted, keys, weights)
+        classes = check.as_classes("the data", found, labels, pos_label)
+        if labels is not None:
+            check.check_group_cells("labels", len(counts), classes.labels.size)
+        return distinct, cls._of(placed(counts, found, classes.labels), classes)
 
     def __repr__(self) -> str:
         k = self.counts.shape[-1]
@@ -168,14 +207,15 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         averaged = f", macro over axes {self._mean_axes}" if self._mean_axes else ""
         total = self.counts.sum().item()
         shown = total if isinstance(total, int) else f"{total:g}"
-        return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{averaged})"
+        positive = "" if self.pos_label is None else f", pos_label={check.show(self.pos_label)}"
+        return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{positive}{averaged})"
 
     def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
-        return _rebuilt, (self.counts, self.labels, self._mean_axes)  # the arrays of a copy are read-only too
+        return _rebuilt, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give counts and labels as lists."""
-        return {"counts": self.counts.tolist(), "labels": self.labels.tolist()}
+        """Give counts and labels as lists, and the positive one of two classes."""
+        return {"counts": self.counts.tolist(), "labels": self.labels.tolist(), "pos_label": as_list(self.pos_label)}
 
     def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.
@@ -205,7 +245,7 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
         kept = [one for one in range(self.counts.ndim - 2) if one not in axes]
         mean_axes = tuple(kept.index(one) for one in self._mean_axes if one in kept)
-        return _rebuilt(self.counts.sum(axis=axes), self.labels, mean_axes)
+        return self._of(self.counts.sum(axis=axes), self._classes, mean_axes)
 
     def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Average every metric along leading axes (all by default): macro-averaging over folds or models.
@@ -226,10 +266,9 @@ class ConfusionMatrix(WholeMatrix, PerClass):
             If there is no such axis.
         """
         axes = check.as_stack_axes("axis", axis, self.counts.ndim - 2)
-        return _rebuilt(self.counts, self.labels, tuple(sorted({*self._mean_axes, *axes})))
+        return self._of(self.counts, self._classes, tuple(sorted({*self._mean_axes, *axes})))
 
 
-def _rebuilt(counts: NDArray[Any], labels: NDArray[Any], mean_axes: tuple[int, ...]) -> ConfusionMatrix:
-    matrix = ConfusionMatrix(counts, labels)
-    matrix._mean_axes = mean_axes
-    return matrix
+def _rebuilt(counts: NDArray[Any], labels: NDArray[Any], pos_label: Any, mean_axes: tuple[int, ...]) -> ConfusionMatrix:
+    labels.flags.writeable = False  # as they were before they were pickled
+    return ConfusionMatrix._of(counts, check.Classes(labels, pos_label), mean_axes)

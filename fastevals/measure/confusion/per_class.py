@@ -26,8 +26,8 @@ class PerClass(MatrixBase):
         Parameters
         ----------
         average : {"binary", None, "micro", "macro", "weighted"}
-            The second of two classes; each class; all classes' counts together; the mean over classes; the mean by
-            true rows.
+            The positive one of two classes (`pos_label`); each class; all classes' counts together; the mean over
+            classes; the mean by true rows.
 
         Returns
         -------
@@ -37,7 +37,8 @@ class PerClass(MatrixBase):
         Raises
         ------
         ValueError
-            If `average` is none of these, or "binary" with other than two classes.
+            If `average` is none of these, or "binary" with other than two classes, or two of which nobody said which is
+            positive.
 
         Examples
         --------
@@ -137,6 +138,6 @@ class PerClass(MatrixBase):
         check.check_choice("macro", macro, MACRO_F)
         if macro == "mean-of-f" or not (self._mean_axes or average in ("macro", "weighted")):
             return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
-        p, r = (self._mean(self._values(rate, average)) for rate in (cells.precision, cells.recall))
+        p, r = (self._mean(self._values(rate, average, "f_score")) for rate in (cells.precision, cells.recall))
         b = beta * beta
         return self._warned("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))

@@ -52,12 +52,15 @@ class Columns(NamedTuple):
         What errors call the columns.
     weights : callable, optional
         Of a column's number, gives its row weights.
+    pos_label : label or None
+        Which label is positive, where users name labels.
     """
 
     scores: Sequence[NDArray[Any]]
     flags: Callable[[int], Flags]
     names: Sequence[str]
     weights: Callable[[int], NDArray[Any]] | None = None
+    pos_label: Any = None
 
 
 class Measured(NamedTuple):

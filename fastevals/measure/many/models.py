@@ -111,14 +111,14 @@ def columns_of(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays |
 
     beside = None if weights is None else list(weights.values())
     weights_of = None if beside is None else lambda i: _one_or_each(beside, i)
-    return Columns(list(scores.values()), flags_of, list(scores), weights_of)
+    return Columns(list(scores.values()), flags_of, list(scores), weights_of, labels[0].positive)
 
 
 # Predicted labels -------------------------------------------------------------------------------------------------
 
 
 def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> tuple[Array, Array]:
-    """Count true against predicted labels of each model; give a stack of matrices, and the labels of all models."""
+    """Count true against predicted labels of each model; give a stack of matrices, and the labels of all, in order."""
     names, true = list(y_true), list(y_true.values())
     for i, (label, each) in enumerate(predicted.items()):
         check.check_comparable_labels(**{_one_or_each(names, i): _one_or_each(true, i), label: each})
@@ -135,7 +135,7 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
             kept = weight != 0
             these, those, weight = these[kept], those[kept], weight[kept]
         with num_threads(1):
-            return count_label_pairs(these, those, None, weight)
+            return count_label_pairs(these, those, weight)
 
     found = run(count, range(len(models)), compiles=("count_models", weights is None))
     labels = np.unique(np.concatenate([each for _, each in found]))

@@ -19,7 +19,7 @@ EMBEDDED = "psnr (embedded)"
 POSTHOC = ("nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon")
 METHODS = ("exact", "mid-p", "corrected", "uncorrected")
 OF_RESULTS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
-OF_PREDICTIONS = ("pred", "method", "resamples", "seed", "group", "progress")
+OF_PREDICTIONS: tuple[str, ...] = ("pred", "method", "resamples", "seed", "group", "pos_label", "progress")
 
 HELP = "test whether models differ, by results on data sets or by predictions"
 DESCRIPTION = """\
@@ -48,9 +48,10 @@ show more; "wilcoxon" is the signed-rank test of each pair, by Holm. A differenc
 none. Data sets are to be independent: several rows of one data set are not.
 
 Predictions. Intervals are of a bootstrap (BCa), rows drawn anew for all models alike; those of differences hold for all
-pairs of a column at once, and p is adjusted likewise (max-T). Of two classes the second, in order, is the positive one.
-McNemar's p is adjusted by Holm for the number of pairs; with three models or more Cochran's Q comes first. Rows that
-belong together need --group, which McNemar's test can't allow for.
+pairs of a column at once, and p is adjusted likewise (max-T). Of two classes --pos-label says which is positive (1 is
+among 0/1, -1/1 and booleans); where nobody says, there are accuracies and averages over classes, but no precision and
+recall. McNemar's p is adjusted by Holm for the number of pairs; with three models or more Cochran's Q comes first. Rows
+that belong together need --group, which McNemar's test can't allow for.
 
 --out DIR makes the folder where there is none and writes over files of the same names: compare.json (as --format json
 prints it), compare.txt, and as .png, of results critical_difference (Demsar's diagram, and as ranges where there is a
@@ -75,6 +76,7 @@ def add_options(parser: Parser) -> None:
     add("--posthoc", choices=POSTHOC, help="nemenyi by default, with --control bonferroni-dunn")
     add("--label", metavar="L", help="column of the true class")
     add("--pred", metavar="P", action="append", help="column of a model's predicted class; repeat for more models")
+    add("--pos-label", metavar="L", help="positive one of two classes; 1 among 0/1, -1/1 and booleans")
     add("--method", choices=METHODS, help="of McNemar's test, exact by default")
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
     add("--resamples", metavar="N", type=whole, help="bootstrap replicates, 1999 by default")
@@ -161,4 +163,5 @@ def _predictions(arguments: argparse.Namespace) -> PredictionsComparison:
         seed=arguments.seed or 0,
         confidence=arguments.confidence,
         progress=arguments.progress,
+        pos_label=arguments.pos_label,
     )

@@ -20,7 +20,7 @@ from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, McNemarResult,
 from fastevals.infer.significance.mcnemar_pairs import McNemarPairs, pairwise_mcnemar_tests
 from fastevals.measure.asked import AskedMetric, metric
 from fastevals.measure.results import Interval
-from fastevals.show.blocks import groups_of
+from fastevals.show.blocks import groups_of, meant_label
 from fastevals.show.words import (
     aligned,
     digits,
@@ -36,8 +36,8 @@ from fastevals.show.words import (
 __all__ = ["PredictionsComparison", "compare_columns"]
 
 CORRECTION = "holm"
-OF_TWO = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
-OF_MORE = ("accuracy", "balanced_accuracy", "f1", "matthews", "cohen_kappa")
+OF_A_POSITIVE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
+OF_ALL_CLASSES = ("accuracy", "balanced_accuracy", "f1", "matthews", "cohen_kappa")
 HEADS = {"balanced_accuracy": "bal. acc.", "matthews": "MCC", "cohen_kappa": "kappa", "f1": "F1"}
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
@@ -50,8 +50,8 @@ class PredictionsComparison:
     ----------
     label, group : str
         Columns, `group` None where rows are drawn by themselves.
-    classes : ndarray
-        Labels that occur.
+    classes : Classes
+        Labels that occur, the positive one of two last.
     n_rows : int
         Rows.
     models : ModelComparison
@@ -66,7 +66,7 @@ class PredictionsComparison:
 
     label: str
     group: str | None
-    classes: NDArray[Any]
+    classes: check.Classes
     n_rows: int
     models: ModelComparison
     cochran: CochranResult | None
@@ -81,9 +81,9 @@ class PredictionsComparison:
             "compared": "predictions",
             "label": self.label,
             "group": self.group,
-            "classes": self.classes,
+            "classes": self.classes.labels,
             "n_samples": self.n_rows,
-            **self.models.to_dict(),
+            **{name: value for name, value in self.models.to_dict().items() if name != "labels"},
             "cochran": None if self.cochran is None else self.cochran.to_dict(),
             "mcnemar": self.pairs.to_dict(),
             "mcnemar_tests": [test.to_dict() for test in self.tests],
@@ -92,14 +92,13 @@ class PredictionsComparison:
 
     def to_text(self, data: str) -> str:
         """Give the comparison as text to read, the last line with a line end."""
-        positive = f", positive class {label(self.classes[1].item())}" if self.classes.size == 2 else ""
         rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
         names = short_names(self.pairs.names, LONGEST_NAME)
         shown, more = first_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
         models, differences = aligned([self._model_rows(names), self._difference_rows(names, shown)])
         lines = [
             f"fastevals compare: {printable(data)}",
-            *wrapped(f"label {printable(self.label)}, {rows}, {self.classes.size} classes{positive}"),
+            *wrapped(f"label {printable(self.label)}, {rows}, {self._classes()}"),
             *wrapped(self._how_made()),
             "",
             *models,
@@ -119,6 +118,16 @@ class PredictionsComparison:
         if self.group is not None:
             lines.append("! : McNemar's test takes rows as independent: it makes no allowance for groups")
         return "\n".join(lines) + "\n"
+
+    def _classes(self) -> str:
+        """Say how many classes there are, and which is positive."""
+        labels, positive = self.classes
+        if positive is not None:
+            return f"2 classes, positive class {label(positive)}"
+        if labels.size != 2:
+            return f"{labels.size} class{'es' * (labels.size != 1)}"
+        names = " and ".join(label(each) for each in labels.tolist())
+        return f"2 classes, {names}; which is positive is not said: --pos-label gives its precision, recall and F1"
 
     def _how_made(self) -> str:
         made = self.models
@@ -171,6 +180,7 @@ def compare_columns(
     seed: int,
     confidence: float,
     progress: bool,
+    pos_label: str | None = None,
 ) -> PredictionsComparison:
     """Compare the models whose predictions are columns.
 
@@ -180,7 +190,7 @@ def compare_columns(
         That of the true class, the models' and that of groups.
     label, models, group : str, sequence of str, str or None
         Which is what.
-    method, resamples, seed, confidence, progress
+    method, resamples, seed, confidence, progress, pos_label
         As the options of the command.
 
     Returns
@@ -200,16 +210,18 @@ def compare_columns(
     true = check.as_true_labels(shown, columns[label])
     predicted = check.as_predicted_labels(true, {f"--pred {name!r}": columns[name] for name in models}, true_name=shown)
     groups = None if group is None else groups_of(f"--group {group!r}", columns[group])
-    classes = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
+    found = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
+    meant = meant_label(pos_label, found.tolist())
+    classes = check.as_classes(shown, found, None, meant, option="--pos-label")
     predicted = dict(zip(models, predicted.values(), strict=True))
     asked: dict[str, AskedMetric] = {}
-    for name in OF_TWO if classes.size == 2 else OF_MORE:
-        each = metric(name, average="macro") if name == "f1" and classes.size != 2 else metric(name)
+    for name in OF_ALL_CLASSES if classes.pos_label is None else OF_A_POSITIVE:
+        each = metric(name, average="macro") if name == "f1" and classes.pos_label is None else metric(name)
         asked["F1 (macro)" if each.options else name] = each
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # a dash says what is undefined
-        found = compare_predictions(
-            true, predicted, metrics=asked, groups=groups, n_resamples=resamples,
+        compared = compare_predictions(
+            true, predicted, metrics=asked, groups=groups, n_resamples=resamples, pos_label=meant,
             rng=seed, confidence_level=confidence, progress=progress,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(
@@ -222,7 +234,7 @@ def compare_columns(
             for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence) if len(models) > 2 else None
-    return PredictionsComparison(label, group, classes, true.size, found, cochran, pairs, tests)
+    return PredictionsComparison(label, group, classes, true.size, compared, cochran, pairs, tests)
 
 
 def _end_rows(intervals: Sequence[Interval]) -> list[list[str]]:

@@ -16,7 +16,7 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
-from fastevals.show.blocks import distinct, groups_of, numbered, rows_of
+from fastevals.show.blocks import distinct, groups_of, meant_label, numbered, rows_of
 from fastevals.show.report.intervals import Rows, as_plan, asked_metrics, intervals_of
 from fastevals.show.report.parts import Block, Model, Report, Roles
 from fastevals.show.report.values import over_values
@@ -142,29 +142,9 @@ def _positives(shown: str, labels: NDArray[Any], pos_label: str | None) -> tuple
     there = distinct(shown, labels)
     if len(there) > 2:
         check.raise_not_binary(shown, np.asarray(there))
-    meant = None
-    if pos_label is not None:
-        like = [_as_label(pos_label, label) for label in there]
-        meant = next((one for one, label in zip(like, there, strict=True) if one == label), like[0])
-        meant = pos_label if meant is None else meant
+    meant = meant_label(pos_label, there)
     values, found, _ = check.binary_labels(shown, labels, meant, option="--pos-label")
     return np.asarray(values == found, dtype=bool), type(there[0])(found)
-
-
-def _as_label(text: str, like: Any) -> Any:
-    """Give an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
-    if isinstance(like, str):
-        return text
-    if isinstance(like, bool) and text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for number in (int, float):
-        try:
-            value = number(text)
-        except ValueError:
-            continue
-        if math.isfinite(value):
-            return bool(value) if isinstance(like, bool) and value in (0, 1) else value
-    return None
 
 
 def _scores(shown: str, values: NDArray[Any]) -> NDArray[Any]:

@@ -230,6 +230,7 @@ def _curve(
         test=ErrorLine.of([estimate for estimate, _ in outcomes]),
         training=ErrorLine.of([estimate.training for estimate, _ in outcomes if estimate.training]),
         maximize=measured.maximize,
+        pos_label=measured.pos_label,
         confidence_level=measured.level,
         failures={k: str(failure) for k, (_, failure) in enumerate(outcomes) if failure is not None},
     )

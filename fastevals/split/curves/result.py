@@ -38,6 +38,8 @@ class ErrorCurve(Frozen):
         Of the intervals.
     failures : dict of int to str
         What fits raised, by the place of the value; its means are NaN.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class ErrorCurve(Frozen):
     maximize: bool | None
     confidence_level: float
     failures: dict[int, str]
+    pos_label: Any = None
 
     @property
     def gap(self) -> Floats:

@@ -24,7 +24,7 @@ MEDIAN = "median_absolute_error"
 def tallies_of(
     asked: Asked, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
 ) -> tuple[list[Tally], Any]:
-    """Give the tallies of the metrics, that of labels first, and the positive class, None without scores.
+    """Give the tallies of the metrics, that of labels first, and the positive class, None where there is none.
 
     `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
     """
@@ -42,8 +42,8 @@ def tallies_of(
     if "labels" in of_kind:
         of_labels = LabelTally(of_kind["labels"], y, name, labels=labels, pos_label=pos_label)
         tallies.append(of_labels)
-        if labels is not None and of_labels.classes.size == 2:
-            pos_label = of_labels.classes[-1].item()
+        positive = of_labels.classes.pos_label
+        pos_label = pos_label if positive is None else positive
     if "ranks" in of_kind or "losses" in of_kind:
         array, positive, _ = check.binary_labels(name, y, pos_label)
         rows = check.check_two_labels_only(name, array, positive)

@@ -70,8 +70,8 @@ def estimate_error(
     params : mapping, optional
         Parameters of the learner.
     pos_label : label, optional
-        The positive one of two classes. By default it is the last of `labels`; without these, the last of the classes
-        in order for metrics of labels, and for those of scores 1 among 0/1, -1/1 and booleans.
+        The positive one of two classes. By default it is the last of `labels`; without these, 1 among 0/1, -1/1 and
+        booleans. Of other classes, metrics that need it are an error without it.
     labels : sequence, optional
         All classes and their order, for metrics of predicted labels; by default those of `y`.
     training : bool
@@ -167,7 +167,9 @@ def estimate_error(
     matrices = tallies[0].matrices([each.test[0] for each in counted], splits.shape)
     n_train, n_test = (np.reshape(each, splits.shape) for each in sizes)
     in_order = {name: found[name] for name in asked}
-    return ErrorEstimates(in_order, n_train, n_test, matrices, splitter, method, level)
+    return ErrorEstimates(
+        in_order, n_train, n_test, matrices, splitter, method, level, labels=tallies[0].labels, pos_label=positive
+    )
 
 
 def _with_corrections(

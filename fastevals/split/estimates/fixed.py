@@ -89,7 +89,7 @@ def evaluate_splits(
     """
     asked = as_asked(metrics)
     level, alpha = level_of(confidence_level)
-    tallies, _ = tallies_of(asked, "y_true", y_true, several=False, pos_label=pos_label, labels=labels)
+    tallies, positive = tallies_of(asked, "y_true", y_true, several=False, pos_label=pos_label, labels=labels)
     plan = _plan(splits, y_true, groups)
     predicted = check.as_fixed_predictions("y_pred", y_pred, plan.n_samples, plan.n_repeats)
     counted = _count(plan, tallies, predicted, check.as_flag("progress", progress))
@@ -101,7 +101,7 @@ def evaluate_splits(
         found |= estimates_of(tally.names, values, micro, shape, asked, sizes, alpha, splitter=splits)
     in_order = {name: found[name] for name in asked}
     matrices = tallies[0].matrices(counted.parts[0], shape)
-    return ErrorEstimates(in_order, *sizes, matrices, splits, None, level)
+    return ErrorEstimates(in_order, *sizes, matrices, splits, None, level, labels=tallies[0].labels, pos_label=positive)
 
 
 def _plan(splits: Any, y_true: Any, groups: Any) -> CodedSplits:

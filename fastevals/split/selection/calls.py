@@ -170,6 +170,7 @@ def select_model(
     return ModelSelection(
         metric=measured.metric,
         maximize=better,
+        pos_label=measured.pos_label,
         confidence_level=measured.level,
         best=results[best],
         candidates=results,

@@ -88,6 +88,8 @@ class ModelSelection(Frozen):
         Of the whole selection, where asked for.
     model : estimator or None
         The chosen one fitted on all rows; None for functions (see `predict`).
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class ModelSelection(Frozen):
     model: Any
     _learner: Learner
     _data: tuple[Any, Any] | None
+    pos_label: Any = None
 
     def predict(self, X_new: Any) -> NDArray[Any]:
         """Predict other rows by the chosen candidate, fitted on all rows; a function is fitted at each call.

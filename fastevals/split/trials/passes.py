@@ -90,6 +90,11 @@ class Measurement:
         return cls(name, direction, level, alpha, groups, n, {name: one}, task)
 
     @property
+    def pos_label(self) -> Any:
+        """The positive class, where there is one."""
+        return self._task.positive
+
+    @property
     def of_classes(self) -> bool:
         """Whether the metric is of labels or of scores of classes."""
         return self._task.tallies[0].kind in ("labels", "scores")

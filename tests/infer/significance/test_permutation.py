@@ -447,8 +447,8 @@ def test_label_that_a_sample_misses():
     codes = np.zeros((3, 200_000), dtype=int)
     codes[:, 1::2] = 1
     codes[2, 12_345] = 9
-    cells, rows, n_classes = count_rows(*codes)
-    assert n_classes == 3
+    cells, rows, classes = count_rows(*codes)
+    assert classes.labels.tolist() == [0, 1, 9]
     assert rows.sum() == 200_000
     assert rows[(cells == np.array([[1], [1], [2]])).all(axis=0)].tolist() == [1]
 
@@ -519,7 +519,8 @@ ODD = [
     ({"metric": ["accuracy", "f1"]}, "metric must be a name"),
     ({"metric": AskedMetric("f1", {"beta": 2})}, "beta= is not an option"),
     ({"metric": metric("f_score", average=None)}, "metric must give one number"),
-    ({"metric": "f1", "pos_label": 1}, "pos_label goes with scores"),
+    ({"metric": "f1", "pos_label": 7}, "pos_label must be a label of the data"),
+    ({"metric": "r2", "pos_label": 1}, "pos_label goes with metrics of classes"),
     ({"metric": "expected_cost"}, "needs one threshold"),
     ({"metric": "r2", "pred_a": [1, 2, math.inf, 0]}, "pred_a must be finite"),
     ({"metric": "roc_auc", "pred_b": [1, 2, math.nan, 0]}, "pred_b must be finite, but has 1 NaN value, .* row 2"),

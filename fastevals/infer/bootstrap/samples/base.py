@@ -50,10 +50,16 @@ class Sample:
         Rows, or groups of rows, of each cell.
     strata : list of slice
         Cells of which as many rows as they have are drawn by themselves.
+    labels : ndarray or None
+        The classes of predicted labels, in the order of matrices.
+    pos_label : label or None
+        The positive class, where there is one.
     """
 
     sizes: NDArray[Any]
     strata: list[slice]
+    labels: NDArray[Any] | None = None
+    pos_label: Any = None
 
     # What each kind of sample says of itself ---------------------------------------------------------------------
 

@@ -28,9 +28,10 @@ class _Stack(ConfusionMatrix):
 
     __slots__ = ("_cells",)
 
-    def __init__(self, counts: NDArray[Any], labels: NDArray[Any], mean_axes: tuple[int, ...]) -> None:
+    def __init__(self, counts: NDArray[Any], classes: check.Classes, mean_axes: tuple[int, ...]) -> None:
         self._cells: Cells | None = None
-        self.counts, self.labels, self._mean_axes = counts, labels, mean_axes
+        self.counts, self._mean_axes = counts, mean_axes
+        self.labels, self.pos_label = classes
 
     def _one_vs_rest(self) -> Cells:
         if self._cells is None:  # most metrics ask for them
@@ -43,7 +44,7 @@ class _Stack(ConfusionMatrix):
 
 def measure_stack(
     counts: NDArray[Any],
-    labels: NDArray[Any],
+    classes: check.Classes,
     metrics: Sequence[MatrixMetric],
     *,
     mean_axes: tuple[int, ...] = (),
@@ -53,7 +54,7 @@ def measure_stack(
 
     Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
     """
-    stack = _Stack(counts, labels, mean_axes)
+    stack = _Stack(counts, classes, mean_axes)
     return [check.checked_along(argument, metric(stack), len(counts)) for metric in metrics]
 
 
@@ -63,10 +64,10 @@ def _measured(
     """Give each metric of counts of cells, of which `matrix` has those of the rows themselves."""
     if joint is None:
         stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
-        return measure_stack(stack, matrix.labels, metrics, mean_axes=axes)
+        return measure_stack(stack, matrix._classes, metrics, mean_axes=axes)
     step = max(1, STACKED // matrix.counts.size)
     parts = [counts[start : start + step] for start in range(0, len(counts), step)]
-    measured = [measure_stack(joint.matrices(part), matrix.labels, metrics) for part in parts]
+    measured = [measure_stack(joint.matrices(part), matrix._classes, metrics) for part in parts]
     return [np.concatenate(values) for values in zip(*measured, strict=True)]
 
 
@@ -85,6 +86,7 @@ class TableSample(Sample):
         joint: Joint | None = None,
     ) -> None:
         self._matrix, self._metrics, self._joint = matrix, metrics, joint
+        self.labels, self.pos_label = matrix._classes
         counts = matrix.counts.astype(np.int64)
         self.sizes = counts.ravel() if joint is None else joint.sizes
         k = counts.shape[-1]
@@ -134,6 +136,7 @@ class LabelSample(UnitSample):
         joint: Joint | None = None,
     ) -> None:
         self._matrix, self._metrics, self._joint = matrix, metrics, joint
+        self.labels, self.pos_label = matrix._classes
         k = matrix.labels.size
         self._n_cells = k * k if joint is None else joint.sizes.size
         true = cells // k if joint is None else joint.true[cells]

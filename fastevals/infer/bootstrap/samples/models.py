@@ -37,6 +37,7 @@ class ModelsSample(UnitSample):
         one_model: bool,
     ) -> None:
         self._one_model = one_model
+        self.pos_label = truth.positive
         negative = truth.values != truth.positive
         units = Units.of(negative.size, groups, negative if stratified else None)
         rankings = [

@@ -24,7 +24,10 @@ FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is 
 class RankingSample(Sample):
     """Whole rows of a ranking, all with the same chance, or of each class by itself if stratified."""
 
-    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool) -> None:
+    def __init__(
+        self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
+    ) -> None:
+        self.pos_label = pos_label
         self._sweeps = Sweeps(counts, metrics)
         sizes = self._sweeps.steps.sizes
         self.sizes = sizes.ravel()

@@ -57,8 +57,8 @@ def grouped_metrics(
         Row weights, not negative. Rows of weight zero are left out; a group that has no others has the weight 0 and no
         value.
     pos_label : label, optional
-        The positive class of scores; 1 among 0/1, -1/1 and booleans, and must be given for other labels. Of two
-        predicted classes the second, in order, is the positive one.
+        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
+        metrics of predicted labels that need it.
 
     Returns
     -------
@@ -104,27 +104,26 @@ def grouped_metrics(
             values = values_of(each, ready[label], scores)
             warn_of_groups(label, values)
             found[label] = grouped_metric(label, scores, values)
-        return MetricsByGroup(found)
-    if pos_label is not None:
-        check.raise_no_metric_of_groups("pos_label", "goes with scores, not with predicted labels", pos_label)
+        return MetricsByGroup(found, pos_label=scores.pos_label)
     of_matrix = {label: matrix_metric(each) for label, each in asked.items()}
-    return MetricsByGroup(_of_labels(of_matrix, y_true, y_score, groups, sample_weight))
+    return _of_labels(of_matrix, y_true, y_score, groups, sample_weight, pos_label)
 
 
 def _of_labels(
-    metrics: dict[str, MatrixMetric], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any
-) -> dict[str, GroupedMetric]:
+    metrics: dict[str, MatrixMetric], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
+) -> MetricsByGroup:
     """Give metrics of predicted labels."""
-    keys, matrix = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=sample_weight)
+    keys, matrix = ConfusionMatrix.from_groups(y_true, y_pred, groups, pos_label=pos_label, sample_weight=sample_weight)
     rows = matrix
     if sample_weight is not None:
         kept = check.as_weights("sample_weight", sample_weight) != 0
         _, rows = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=kept)
     weights, n_samples = matrix.counts.sum(axis=(1, 2)), rows.counts.sum(axis=(1, 2)).astype(np.int64)
-    measured = measure_stack(matrix.counts, matrix.labels, list(metrics.values()))
+    measured = measure_stack(matrix.counts, matrix._classes, list(metrics.values()))
     found = {}
     for label, values in zip(metrics, measured, strict=True):
+        check.check_one_number(label, values.shape[1:], "group")
         warn_of_groups(label, values)
         means = mean_of(values, weights), mean_of(values, np.ones(keys.size))
         found[label] = GroupedMetric(label, keys, values, n_samples, None, None, weights.astype(np.float64), *means)
-    return found
+    return MetricsByGroup(found, labels=matrix.labels, pos_label=matrix.pos_label)

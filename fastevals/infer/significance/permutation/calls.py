@@ -21,7 +21,7 @@ from fastevals.measure.metric_kinds import kind_of
 __all__ = ["paired_permutation_test", "permutation_test"]
 
 TEST = "the paired permutation test"
-TAKEN_OF = {"labels": of_labels, "targets": of_targets}
+TAKEN_OF = {"labels": of_labels, "scores": of_scores}
 
 
 def permutation_test(
@@ -66,7 +66,8 @@ def permutation_test(
     confidence_level : float in (0, 1)
         One less the significance level.
     pos_label : label, optional
-        The positive class, of scores; 1 among 0/1, -1/1 and booleans.
+        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
+        metrics of predicted labels that need it.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         The seed. The same seed gives the same bits, at any number of threads, and permutation i is the same whatever
         their number.
@@ -126,14 +127,11 @@ def permutation_test(
     first, second = check.as_pair_of_names(names, ("pred_a", "pred_b"))
     name, asked = one_asked("metric", metric)
     kind = kind_of(asked, "metric") if isinstance(asked, AskedMetric) else "labels"
-    if kind == "scores":
-        tested = of_scores(y_true, pred_a, pred_b, asked, pos_label, draws)
-    elif pos_label is not None:
-        raise ValueError(
-            f"pos_label goes with scores, {name} is of {kind}; of two predicted classes the second is the positive one"
-        )
+    if kind == "targets":
+        check.check_not_given("pos_label", pos_label, "metrics of classes")
+        tested = of_targets(y_true, pred_a, pred_b, asked, draws)
     else:
-        tested = TAKEN_OF[kind](y_true, pred_a, pred_b, asked, draws)
+        tested = TAKEN_OF[kind](y_true, pred_a, pred_b, asked, pos_label, draws)
     what = f"{name} of {first} less that of {second}"
     return decided(TEST, name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 

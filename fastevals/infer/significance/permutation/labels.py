@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals._execution import run
+from fastevals.infer.bootstrap.samples.joint import coded
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
 from fastevals.infer.significance.permutation.binomial_draws import BinomialDraws
 from fastevals.infer.significance.permutation.cell_swaps import CellSwaps
@@ -28,23 +29,26 @@ WORK = 1 << 18  # cells of one task
 MOST = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
 
 
-def of_labels(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: Draws) -> Tested:
+def of_labels(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: Draws) -> Tested:
     """Test a metric of confusion matrices."""
-    return of_cell_swaps(CellSwaps(*count_rows(y_true, pred_a, pred_b)), matrix_metric(asked, "metric"), asked, draws)
+    codes, rows, classes = count_rows(y_true, pred_a, pred_b, pos_label)
+    swaps = CellSwaps(codes, rows, classes.labels.size)
+    return of_cell_swaps(swaps, matrix_metric(asked, "metric"), asked, classes, draws)
 
 
-def count_rows(y_true: Any, pred_a: Any, pred_b: Any) -> tuple[Ints, Ints, int]:
-    """Count rows by true class and predicted ones: what `CellSwaps` takes."""
+def count_rows(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> tuple[Ints, Ints, check.Classes]:
+    """Count rows by true class and predicted ones: what `CellSwaps` takes, and the classes."""
     given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
     labels = {name: check.as_labels(name, values) for name, values in given.items()}
     check.check_same_length(**labels)
     check.check_comparable_labels(**labels)
     whole = [check.as_class_numbers(name, values) for name, values in labels.items()]
-    distinct, codes, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
-    return codes, rows, distinct.size
+    distinct, numbers, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
+    classes, codes = coded(distinct, numbers, pos_label)
+    return np.stack(codes), rows, classes
 
 
-def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, draws: Draws) -> Tested:
+def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, classes: check.Classes, draws: Draws) -> Tested:
     """Test a function of stacks of confusion matrices."""
     k = swaps.n_classes
 
@@ -54,7 +58,7 @@ def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, draws: D
         counts[:, 0] = swaps.counts(kept)
         np.subtract(swaps.both[:, None], counts[:, 0], out=counts[:, 1])
         stack = counts.reshape(k * k, -1).T.reshape(-1, k, k)
-        (found,) = measure_stack(stack, np.arange(k), [function], argument="metric")
+        (found,) = measure_stack(stack, classes, [function], argument="metric")
         if found.ndim > 1:
             raise ValueError(f"metric must give one number, but {asked} gives an array of shape {found.shape[1:]}")
         return found.reshape(2, -1)
@@ -76,4 +80,5 @@ def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, draws: D
             return np.asarray(found[0] - found[1])
 
     parts = run(task, tasks, progress=draws.progress, compiles=chances is None and BinomialDraws)
-    return from_values(float(first), float(second), Outcomes(np.concatenate(parts), chances is not None, chances))
+    outcomes = Outcomes(np.concatenate(parts), chances is not None, chances)
+    return from_values(float(first), float(second), outcomes, classes.pos_label)

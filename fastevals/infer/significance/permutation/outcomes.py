@@ -103,20 +103,23 @@ class Tested(NamedTuple):
         Values as near are tied: each is rounded.
     in_unit : callable
         Gives a statistic, or many, in the metric's own unit; ascending, and odd.
+    pos_label : label or None
+        The positive class, where there is one.
     """
 
     statistic: float
     outcomes: Outcomes
     slack: float
     in_unit: Callable[[Any], Any] = lambda values: values
+    pos_label: Any = None
 
 
-def from_values(first: float, second: float, outcomes: Outcomes) -> Tested:
+def from_values(first: float, second: float, outcomes: Outcomes, pos_label: Any = None) -> Tested:
     """Take the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
     statistic = math.nan if math.isinf(first) and first == second else first - second
     size = ROUNDING * max(abs(first), abs(second))
     if not math.isfinite(statistic):
-        return Tested(statistic, outcomes, 0.0)
+        return Tested(statistic, outcomes, 0.0, pos_label=pos_label)
     if abs(statistic) <= size:
         statistic = 0.0
-    return Tested(statistic, outcomes, max(TIED * abs(statistic), size))
+    return Tested(statistic, outcomes, max(TIED * abs(statistic), size), pos_label=pos_label)

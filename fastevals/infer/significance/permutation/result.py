@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,8 @@ class PermutationResult(SignificanceResult):
         The difference in each, where it was asked for.
     null_chances : ndarray of the same shape or None
         Of these values, in an exact test of counts; elsewhere they are equally likely.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class PermutationResult(SignificanceResult):
     n_undefined: int = field(kw_only=True)
     null_distribution: NDArray[np.float64] | None = field(kw_only=True)
     null_chances: NDArray[np.float64] | None = field(kw_only=True)
+    pos_label: Any = field(default=None, kw_only=True)
 
 
 def decided(
@@ -85,4 +89,5 @@ def decided(
         n_undefined=n - left,
         null_distribution=np.asarray(in_unit(outcomes.values)) if keep_distribution else None,
         null_chances=outcomes.chances if keep_distribution else None,
+        pos_label=tested.pos_label,
     )

@@ -51,7 +51,7 @@ def of_scores(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any,
 
     parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=draws.progress, compiles=True)
     first, second = pool.values([swaps.own()], places, pool.workspace())
-    return from_values(float(first[0]), float(second[0]), swaps.outcomes(parts))
+    return from_values(float(first[0]), float(second[0]), swaps.outcomes(parts), labels.positive)
 
 
 def _at_a_threshold(
@@ -66,7 +66,8 @@ def _at_a_threshold(
         (tn, fp), (fn, tp) = np.moveaxis(matrices.counts, 0, -1)
         return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
 
-    return of_cell_swaps(CellSwaps(codes, table[table > 0], 2), function, asked, draws)
+    classes = check.Classes(np.arange(2), labels.positive)
+    return of_cell_swaps(CellSwaps(codes, table[table > 0], 2), function, asked, classes, draws)
 
 
 class Pool:

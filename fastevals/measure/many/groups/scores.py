@@ -45,6 +45,8 @@ class GroupedScores:
         Scores as order-preserving keys, and the rows' weights, or None.
     starts : ndarray of int64 of shape (2 * n_groups + 1,)
         Where slots start.
+    pos_label : label
+        The positive class.
     """
 
     groups: NDArray[Any]
@@ -52,6 +54,7 @@ class GroupedScores:
     keys: Keys
     weights: Floats | None
     starts: Ints
+    pos_label: Any = None
 
     @cached_property
     def n_negatives(self) -> Ints:
@@ -118,7 +121,7 @@ def grouped_scores(
     sizes = sizes.reshape(-1, 2)[there]
     starts = np.zeros(sizes.size + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
-    return GroupedScores(codes.keys(there), codec, keys, sorted_weights, starts)
+    return GroupedScores(codes.keys(there), codec, keys, sorted_weights, starts, labels.positive)
 
 
 def _shift_of(width: int, n: int) -> np.uint32:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation import Classes
 from fastevals.measure.confusion import ConfusionMatrix
 
 __all__ = ["Floats", "Folds", "SumTally", "Tally", "in_test_sets"]
@@ -34,12 +35,20 @@ class Tally:
         Whether `no_information` gives numbers.
     asks_tested : bool
         Whether `micro_of` looks at `tested`.
+    classes : Classes or None
+        Of predicted labels.
     """
 
     names: list[str]
     kind: str
     knows_no_information = False
     asks_tested = False
+    classes: Classes | None = None
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """The classes of predicted labels."""
+        return None if self.classes is None else self.classes.labels
 
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Give predictions of some rows, or of all, as `of_rows` takes them."""

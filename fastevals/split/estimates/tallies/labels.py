@@ -29,7 +29,7 @@ class LabelTally(SumTally):
 
     Attributes
     ----------
-    classes : ndarray of shape (n_classes,)
+    classes : Classes
         All classes: the user's own, or the labels of `y`, the positive one of two last. A test set may lack some.
     """
 
@@ -42,13 +42,14 @@ class LabelTally(SumTally):
         self.names = list(asked)
         self._asked = asked
         self._name, self._y = name, check.as_true_labels(name, y)
-        self.classes = check.as_class_order(name, self._y, labels, pos_label)
-        self._order = np.argsort(self.classes, kind="stable")
+        self.classes: check.Classes = check.as_classes(name, np.unique(self._y), labels, pos_label)
+        self._order = np.argsort(self.classes.labels, kind="stable")
+        self._n_cells = self.classes.labels.size**2
         self._true = self._codes(name, self._y)
-        self.of_totals(np.zeros((1, self.classes.size**2), dtype=np.int64))  # what can't be is an error before any fit
+        self.of_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # what can't be is an error before any fit
 
     def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
-        return check.as_class_codes(name, labels, self.classes, self._order)
+        return check.as_class_codes(name, labels, self.classes.labels, self._order)
 
     def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Give the numbers of the predicted classes."""
@@ -59,17 +60,17 @@ class LabelTally(SumTally):
     def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Give the cell of each row."""
         true = self._true if rows is None else self._true[rows]
-        return np.asarray(true * np.int32(self.classes.size) + predicted)
+        return np.asarray(true * np.int32(self.classes.labels.size) + predicted)
 
     def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Count the cells of each test set."""
-        counts = np.zeros((len(folds), n_folds, self.classes.size**2), dtype=np.int64)
+        counts = np.zeros((len(folds), n_folds, self._n_cells), dtype=np.int64)
         count_cells(folds, prepared, counts)
         return counts
 
     def of_totals(self, totals: NDArray[Any]) -> Floats:
         """Give each metric of matrices."""
-        k = self.classes.size
+        k = self.classes.labels.size
         metrics = [matrix_metric(each) for each in self._asked.values()]  # anew in each call: closures do not pickle
         step = max(1, STACKED // (k * k))
         found: list[Floats] = []
@@ -85,7 +86,7 @@ class LabelTally(SumTally):
 
         It is done for so few test sets at a time that memory holds their matrices.
         """
-        n_cells = self.classes.size**2
+        n_cells = self._n_cells
         step = min(max(1, STACKED // n_cells), n_folds)
         lines = max(1, STACKED // (n_cells * step))
         values, counts = [], []
@@ -103,17 +104,17 @@ class LabelTally(SumTally):
 
     def keeps(self, n_splits: int) -> bool:
         """Tell whether results hold the matrices of so many test sets."""
-        return n_splits * self.classes.size**2 <= MOST_KEPT
+        return n_splits * self._n_cells <= MOST_KEPT
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
         """Give the matrices of splits of a shape."""
         if not self.keeps(math.prod(shape)):
             return None
-        k = self.classes.size
-        return ConfusionMatrix(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
+        k = self.classes.labels.size
+        return ConfusionMatrix._of(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Give each metric of the matrix that the margins make."""
-        k = self.classes.size
+        k = self.classes.labels.size
         margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
         return self.of_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
