@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals import ConfusionMatrix, bootstrap, compare_predictions, compare_rankings, metric, num_threads
+from fastevals import (
+    ConfusionMatrix,
+    UndefinedMetricWarning,
+    bootstrap,
+    compare_predictions,
+    compare_rankings,
+    metric,
+    num_threads,
+)
 from fastevals.infer.bootstrap import subjects
 from fastevals.infer.bootstrap.samples.joint import joint_of, joint_of_rows
 from fastevals.infer.bootstrap.samples.matrix import LabelSample, TableSample
@@ -196,3 +205,70 @@ def test_a_reference_by_number(reference: Any) -> None:
     numbered = {1000 + k: each for k, each in enumerate(predicted.values())}
     found = compare_predictions(y, numbered, reference=reference, **QUICK)
     assert [(one.model, one.reference) for one in found["accuracy"].differences] == [(1000, 1001), (1002, 1001)]
+
+
+# A value for each class -----------------------------------------------------------------------------------------------
+
+F1S = metric("f1", average=None)
+
+
+@pytest.mark.parametrize("design", ["plain", "stratified", "weights"])
+def test_a_metric_may_have_a_value_for_each_class(design: str) -> None:
+    y, predicted = models()
+    beside: dict[str, Any] = {"stratified": design == "stratified"}
+    if design == "weights":
+        beside["sample_weight"] = np.arange(y.size) % 4
+    found = compare_predictions(y, predicted, metrics=F1S, keep_distribution=True, **QUICK, **beside)[F1S]
+    by_class = {
+        f"f1 of {k}": (lambda matrix, k=k: matrix.f_score(average=None)[..., k]) for k in range(3)
+    }  # each asked for by itself: the same draws
+    alone = compare_predictions(y, predicted, metrics=by_class, **QUICK, **beside)
+    for k, one in enumerate(alone.values()):
+        for name in predicted:
+            ours, theirs = found.estimates[name], one.estimates[name]
+            assert ours.value[k] == theirs.value
+            assert ours.bootstrap_distribution is not None
+            assert ours.bootstrap_distribution.shape == (199, 3)
+            assert ours.standard_error[k] == pytest.approx(theirs.standard_error, rel=1e-12)
+        for ours, theirs in zip(found.differences, one.differences, strict=True):
+            assert ours.value[k] == theirs.value
+            for field in ("standard_error", "pvalue", "unadjusted_pvalue"):
+                assert getattr(ours, field)[k] == pytest.approx(getattr(theirs, field), rel=1e-12), field
+            # functions have no bounds
+            assert ours.confidence_interval.low[k] == pytest.approx(max(theirs.confidence_interval.low, -1.0))
+            assert ours.confidence_interval.high[k] == pytest.approx(min(theirs.confidence_interval.high, 1.0))
+        assert found.n_undefined[k] == one.n_undefined
+
+
+def test_values_of_classes_of_a_bootstrap_are_the_same_vector() -> None:
+    y, predicted = models()
+    found = compare_predictions(y, predicted, metrics=F1S, **QUICK)
+    alone = bootstrap((y, predicted["a"]), F1S, **QUICK)[F1S]
+    assert found[F1S].estimates["a"].value.tolist() == alone.value.tolist()
+    assert found.labels is not None
+    assert found.labels.tolist() == [0, 1, 2]
+    told = json.loads(json.dumps(found.to_dict()))
+    difference = told["metrics"]["f1(average=None)"]["differences"][0]
+    assert [len(difference[name]) for name in ("value", "pvalue", "standard_error")] == [3, 3, 3]
+    assert np.shape(difference["confidence_interval"]) == (2, 3)
+    assert repr(found[F1S].differences[0]) == "Difference(a - b: (3,) values)"
+
+
+def test_a_class_that_replicates_lack_leaves_the_others_be() -> None:
+    y, predicted = models(60)
+    y[0] = 3  # its recall is undefined in a third of the replicates
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_predictions(y, predicted, metrics=metric("recall", average=None), **QUICK)
+    (one,) = found.values()
+    assert one.n_undefined[:3].tolist() == [0, 0, 0]
+    assert 30 < one.n_undefined[3] < 120
+    assert np.isfinite([each.pvalue[:3] for each in one.differences]).all()
+
+
+@pytest.mark.parametrize(
+    "function", [lambda matrix: matrix.counts.sum(axis=(-1, -2, -3)), lambda matrix: matrix.pool(-1).accuracy()]
+)
+def test_a_function_that_has_no_value_for_each_model(function: Any) -> None:
+    y, predicted = models(60)
+    with pytest.raises(ValueError, match="must give a number, or as many, for each of 3 models, got shape"):
+        compare_predictions(y, predicted, metrics=function, **QUICK)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.results import SIDES, TIED
-from fastevals.measure.results import Interval
+from fastevals.measure.results import Interval, number_or_array
 
 __all__ = ["differences_of"]
 
@@ -22,6 +22,35 @@ ROUNDING = 2.0**-48  # relative; what is less is rounding
 
 
 def differences_of(
+    values: Floats,
+    replicates: Floats,
+    pairs: NDArray[np.intp],
+    plan: Plan,
+    bounds: tuple[float, float],
+) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Return the number of undefined replicates, and of each pair what a Difference says of it.
+
+    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). What a metric has of more axes, such as
+    a value for each class, is compared by itself: a class that is undefined in many replicates leaves the others be.
+    """
+    if values.ndim == 1:
+        return _differences(values, replicates, pairs, plan, bounds)
+    shape = values.shape[1:]
+    columns = values.reshape(len(values), -1).T, np.moveaxis(replicates.reshape(*replicates.shape[:2], -1), -1, 0)
+    found = [_differences(*column, pairs, plan, bounds) for column in zip(*columns, strict=True)]
+    undefined = np.reshape([n for n, _ in found], shape)
+    rows = []
+    for each in zip(*(rows for _, rows in found), strict=True):
+        value, intervals, *others = zip(*each, strict=True)
+        low, high = (np.reshape(end, shape) for end in zip(*intervals, strict=True))
+        error, pvalue, unadjusted = (np.reshape(other, shape) for other in others)
+        rows.append(
+            (np.reshape(value, shape), Interval(number_or_array(low), number_or_array(high)), error, pvalue, unadjusted)
+        )
+    return undefined, rows
+
+
+def _differences(
     values: Floats,
     replicates: Floats,
     pairs: NDArray[np.intp],

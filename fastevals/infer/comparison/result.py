@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fastevals.infer.bootstrap.result import Estimate
 from fastevals.infer.results import ResampledByMetric
 from fastevals.measure.results import Frozen, Interval
@@ -14,33 +16,37 @@ __all__ = ["Difference", "MetricComparison", "ModelComparison"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Frozen):
-    """A metric of one model less that of another.
+    """A metric of one model less that of another: floats, or arrays where the metric gives an array.
 
     Attributes
     ----------
     model, reference : str or int
         The two: `value` is the metric of `model` less that of `reference`.
-    value : float
+    value : float or ndarray
         The difference.
     confidence_interval : Interval
-        Simultaneous: all differences of the metric are within theirs at once, at the confidence level.
-    standard_error : float
+        Simultaneous: all differences of the metric are within theirs at once, at the confidence level. Of an array,
+        those of each place (a class) by themselves.
+    standard_error : float or ndarray
         Of the difference.
-    pvalue : float
-        Of no difference, adjusted for the number of differences: below alpha only where the interval leaves out 0.
-    unadjusted_pvalue : float
+    pvalue : float or ndarray
+        Of no difference, adjusted for the number of models' differences: below alpha only where the interval leaves out
+        0.
+    unadjusted_pvalue : float or ndarray
         As if this difference were the only one.
     """
 
     model: Any
     reference: Any
-    value: float
+    value: Any
     confidence_interval: Interval
-    standard_error: float
-    pvalue: float
-    unadjusted_pvalue: float
+    standard_error: Any
+    pvalue: Any
+    unadjusted_pvalue: Any
 
     def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            return f"Difference({self.model} - {self.reference}: {self.value.shape} values)"
         interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
         return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
 
@@ -55,13 +61,14 @@ class MetricComparison(Frozen):
         Each model's own, with an interval that is not simultaneous.
     differences : tuple of Difference
         Of each pair, or of each model and the reference.
-    n_undefined : int
-        Replicates in which a difference is undefined, or infinite: they are left out of all.
+    n_undefined : int or ndarray
+        Replicates in which a difference is undefined, or infinite: they are left out of all. Of a metric that gives an
+        array, those of each place.
     """
 
     estimates: dict[Any, Estimate]
     differences: tuple[Difference, ...]
-    n_undefined: int
+    n_undefined: Any
 
     def __repr__(self) -> str:
         return f"MetricComparison({list(self.differences)!r})"
