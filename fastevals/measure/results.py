@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["UNDEFINED", "Frozen", "Interval", "OperatingPoint", "as_list", "number_or_array", "plain"]
+__all__ = ["UNDEFINED", "Frozen", "Interval", "OperatingPoint", "as_json", "number_or_array", "plain"]
 
 
 class Frozen:
-    """A dataclass whose arrays are read-only, also in a copy, and lists in a dict."""
+    """A dataclass whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
 
     __slots__ = ()
-    MADE_OF: ClassVar[tuple[str, ...]] = ()  # fields that are not part of what it says, and not of its dict
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
@@ -30,9 +31,17 @@ class Frozen:
         return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them: arrays and tuples as lists, other results as dicts, the rest as text."""
-        names = [each.name for each in fields(self) if each.name not in self.MADE_OF]  # type: ignore[arg-type]
-        return {name: as_list(getattr(self, name)) for name in names if not name.startswith("_")}
+        """Return every public attribute as strict JSON has it: arrays as lists, other results as dicts, NaN as None."""
+        return {name: as_json(getattr(self, name)) for name in _public(type(self))}  # type: ignore[arg-type]
+
+
+@cache
+def _public(kind: type[Any]) -> list[str]:
+    """Return the names of a result's fields and properties."""
+    named = dict.fromkeys(each.name for each in fields(kind))
+    for each in reversed(kind.__mro__):
+        named |= dict.fromkeys(name for name, value in vars(each).items() if isinstance(value, property))
+    return [name for name in named if not name.startswith("_")]
 
 
 def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
@@ -88,26 +97,48 @@ def plain(value: Any) -> Any:
     return int(value) if value == np.trunc(value) else value
 
 
-def as_list(values: Any) -> Any:
-    """Give a value as JSON has it: arrays, intervals and tuples as lists, named tuples and results as dicts.
+def as_json(value: Any) -> Any:
+    """Return a value as strict JSON has it, and gives it back: NaN as None, what is infinite as "Infinity".
 
-    What JSON has no kind for is given as its repr.
+    Arrays, intervals and tuples are lists, named tuples and results dicts, keys and dates text; what JSON has no kind
+    for is given as its repr.
     """
-    if isinstance(values, np.generic):
-        return plain(values) if isinstance(values, np.longdouble) else as_list(values.item())
-    if isinstance(values, np.ndarray):
-        numbers = values.dtype.kind in "biuf" and values.dtype != np.longdouble
-        return values.tolist() if numbers else list(map(as_list, values))
-    if values is None or isinstance(values, (str, int, float)):
-        return values
-    if hasattr(values, "to_dict"):
-        return values.to_dict()
-    if hasattr(values, "_asdict") and not isinstance(values, Interval):
-        return as_list(values._asdict())
-    if isinstance(values, Mapping):
-        names = [name if isinstance(name, (str, int, float)) else str(name) for name in map(as_list, values)]
-        return dict(zip(names, map(as_list, values.values()), strict=True))
-    return list(map(as_list, values)) if isinstance(values, (list, tuple)) else repr(values)
+    if value is None or (isinstance(value, (str, int)) and not isinstance(value, np.generic)):
+        return value
+    if isinstance(value, np.longdouble):
+        number = plain(value)
+        return number if isinstance(number, int) else as_json(float(number))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value)
+    if isinstance(value, np.generic):
+        own = value.item()
+        return repr(own) if isinstance(own, np.generic) else as_json(own)
+    if isinstance(value, float):
+        return (
+            value if math.isfinite(value) else None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        )
+    if isinstance(value, np.ndarray):
+        return _array_as_json(value)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict") and not isinstance(value, Interval):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(as_json(key)): as_json(each) for key, each in value.items()}
+    return [as_json(each) for each in value] if isinstance(value, (list, tuple)) else repr(value)
+
+
+def _array_as_json(array: NDArray[Any]) -> Any:
+    kind = array.dtype.kind
+    if not array.ndim:
+        return as_json(array[()])
+    if kind not in "biuf" or array.dtype == np.longdouble:
+        return [as_json(each) for each in array]
+    odd = ~np.isfinite(array) if kind == "f" else np.zeros(array.shape, dtype=bool)
+    if odd.any():
+        numbers, array = array, array.astype(object)
+        array[odd] = [as_json(each) for each in numbers[odd].tolist()]
+    return array.tolist()
 
 
 def number_or_array(values: Any) -> Any:

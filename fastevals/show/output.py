@@ -14,9 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fastevals.measure.results import as_json
 from fastevals.show.plots import style
 from fastevals.show.running import MOST_PICTURED, Shown, visible
-from fastevals.show.words import json_values, label, printable
+from fastevals.show.words import label, printable
 
 __all__ = ["BlockPictures", "Picture", "check_folder", "write_folder"]
 
@@ -136,7 +137,7 @@ def _earlier_blocks(numbers: Path) -> list[Path]:
 
 def _block_folder(folder: Path, k: int, by: str, value: Any) -> Path:
     """Return a block's folder: its name is its number, which makes it unique, then what is safe of column and value."""
-    text = f"{by}-{str(value).lower() if isinstance(value, bool) else json_values(value)}"
+    text = f"{by}-{str(value).lower() if isinstance(value, bool) else as_json(value)}"
     return folder / f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
 
 

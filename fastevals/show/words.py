@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ __all__ = [
     "column",
     "digits",
     "first_pairs",
-    "json_number",
-    "json_values",
     "label",
     "place",
     "printable",
@@ -146,23 +144,3 @@ def aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
         return " ".join(padded).rstrip()
 
     return [list(map(line, rows)) for rows in tables]
-
-
-def json_number(value: float | None) -> float | str | None:
-    """Give a number that strict JSON has."""
-    if value is None or math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value
-
-
-def json_values(value: Any) -> Any:
-    """Give what results hold as strict JSON has it: arrays and tuples as lists, names as text, NaN as null."""
-    if isinstance(value, Mapping):
-        return {str(key): json_values(each) for key, each in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return json_values(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [json_values(each) for each in value]
-    return json_number(value) if isinstance(value, float) else value

@@ -597,7 +597,15 @@ def test_results_read_unpack_and_pickle() -> None:
         "statistic", "pvalue", "critical_value", "df", "alternative", "effect", "confidence_interval", "rejected",
         "conclusion", "alpha", "test", "null",
     ]  # fmt: skip
-    assert set(result.to_dict()) == {"aucs", "covariance", "names", "n_positives", "n_negatives"}
+    assert set(result.to_dict()) == {
+        "aucs",
+        "covariance",
+        "names",
+        "n_positives",
+        "n_negatives",
+        "moments",
+        "standard_error",
+    }
     json.dumps([test.to_dict(), result.to_dict()])
     again = pickle.loads(pickle.dumps(result))
     assert isinstance(again, DelongResult)

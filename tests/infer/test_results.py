@@ -13,7 +13,7 @@ import pytest
 
 import fastevals
 from fastevals.infer.results import Null, tail_of
-from fastevals.measure.results import Interval, OperatingPoint, as_list
+from fastevals.measure.results import Interval, OperatingPoint, as_json
 
 Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1]
 TABLE = [[0.1, 0.2, 0.4], [0.3, 0.1, 0.5], [0.2, 0.3, 0.1], [0.4, 0.6, 0.5]]
@@ -72,12 +72,22 @@ def test_tails() -> None:
 def test_values_of_results_as_json_has_them():
     odd = {
         ("a", 1): np.array([np.int64(2), "b", None], dtype=object),
-        np.int64(3): (np.longdouble(2.5), np.datetime64("2026-01-02"), Interval(0.0, 1.0)),
+        np.int64(3): (np.longdouble(2.5), np.datetime64("2026-01-02"), Interval(-np.inf, np.nan)),
         "of": [OperatingPoint(1.0, 0.5), np.array([[1, 2]], dtype=np.uint8), b"raw"],
     }
-    assert as_list(odd) == {
+    assert as_json(odd) == {
         "['a', 1]": [2, "b", None],
-        3: [2.5, "datetime.date(2026, 1, 2)", [0.0, 1.0]],
+        "3": [2.5, "2026-01-02", ["-Infinity", None]],
         "of": [{"value": 1.0, "threshold": 0.5}, [[1, 2]], "b'raw'"],
     }
-    json.dumps(as_list(odd))
+    assert json.loads(json.dumps(as_json(odd), allow_nan=False)) == as_json(odd)
+
+
+def test_arrays_as_json_has_them():
+    assert as_json(np.array([[1.5, np.nan], [np.inf, -np.inf]], dtype=np.float32)) == [
+        [1.5, None],
+        ["Infinity", "-Infinity"],
+    ]
+    assert as_json(np.array(["2026-01-02", "NaT"], dtype="M8[D]")) == ["2026-01-02", "NaT"]
+    assert as_json(np.array(2.0)) == 2.0
+    assert as_json(np.array([2.0**64, np.nan], dtype=np.longdouble)) == [2**64, None]

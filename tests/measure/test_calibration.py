@@ -366,6 +366,7 @@ def test_perfectly_calibrated_forecasts_have_reliability_0():
         "uncertainty": 0.25,
         "within_bin_variance": 0,
         "within_bin_covariance": 0,
+        "generalized_resolution": 0.0625,
     }
 
 
@@ -459,6 +460,10 @@ def test_the_curve_as_a_result():
         "mean_predicted": [0.375, 1.0],
         "counts": [2, 1],
         "edges": [0.0, 0.5, 1.0],
+        "defined": True,
+        "expected_calibration_error": curve.expected_calibration_error,
+        "maximum_calibration_error": 0.125,
+        "root_mean_square_calibration_error": curve.root_mean_square_calibration_error,
     }
     for clone in (copy.deepcopy(curve), pickle.loads(pickle.dumps(curve))):
         assert clone.to_dict() == curve.to_dict()

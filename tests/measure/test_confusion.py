@@ -360,7 +360,7 @@ def test_repr_and_to_dict() -> None:
     assert repr(ConfusionMatrix([[1, 2], [3, 4]])) == "ConfusionMatrix(2x2, n=10, pos_label=1)"
     assert repr(ConfusionMatrix(np.ones((4, 5, 3, 3)))) == "ConfusionMatrix(4x5 of 3x3, n=180)"
     plain = ConfusionMatrix([[1, 2], [3, 4]], ["a", "b"]).to_dict()
-    assert plain == {"counts": [[1, 2], [3, 4]], "labels": ["a", "b"], "pos_label": "b"}
+    assert plain == {"counts": [[1, 2], [3, 4]], "labels": ["a", "b"], "pos_label": "b", "macro_axes": []}
     json.dumps(plain)
 
 

@@ -26,6 +26,7 @@ EXPECTED = (FAWCETT := json.loads((Path(__file__).parents[1] / "data" / "cases.j
 ]
 Y, S = [0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]
 INF = math.inf
+ENVELOPE = ("probability_cost", "cost", "thresholds", "fpr", "fnr")  # arrays
 EIGHTHS = [Fraction(k, 8) for k in range(1, 8)]
 PLACES = [*EIGHTHS, Fraction(1, 1024), Fraction(1023, 1024), Fraction(0), Fraction(1)]
 COSTS = [(1.0, 1.0), (1.0, 3.0), (5.0, 1.0), (1e-6, 1.0), (1.0, 1e-6), (1e6, 1.0), (1.0, 1e6), (2.5e-3, 7e4)]
@@ -375,7 +376,9 @@ def test_a_difference_by_hand():
     assert difference.mean_saving == pytest.approx(0, abs=1e-16)
     np.testing.assert_allclose(careful.crossings(bold), [[0.5, 0.25]])
     assert repr(difference).startswith("CostDifference(wins=[(0, 0.5)], losses=[(0.5, 1)], mean_saving=")
-    assert list(difference.to_dict()) == ["probability_cost", "saving", "wins", "losses"]
+    assert list(difference.to_dict()) == [
+        "probability_cost", "saving", "defined", "mean_saving", "wins", "losses",
+    ]  # fmt: skip
     assert json.loads(json.dumps(difference.to_dict()))["wins"] == [[0.0, 0.5]]
 
 
@@ -415,7 +418,7 @@ def test_the_same_bits_at_any_number_of_threads():
         for threads in (1, 2):
             with num_threads(threads):
                 curve = Ranking(y, scores, **options).cost_curve()
-                arrays = [getattr(curve.lower_envelope, name) for name in curve.lower_envelope.to_dict()]
+                arrays = [getattr(curve.lower_envelope, name) for name in ENVELOPE]
                 found.append([*(array.tobytes() for array in (*curve, *arrays)), curve.area])
         assert found[0] == found[1]
 
@@ -436,6 +439,7 @@ def test_reprs_and_dicts():
         "thresholds": [0.8, 0.3],
         "fpr": [0.0, 0.5],
         "fnr": [0.5, 0.0],
+        "area": 0.125,
     }
     over = curve.over_prior(cost_fn=3.0, normalize=False)
     assert over.to_dict() == {
@@ -445,6 +449,9 @@ def test_reprs_and_dicts():
         "cost_fp": 1.0,
         "cost_fn": 3.0,
         "normalize": False,
+        "envelope": curve.lower_envelope.to_dict(),
+        "defined": True,
+        "area": over.area,
     }
 
 
@@ -460,7 +467,7 @@ def test_results_are_read_only():
     over = curve.over_prior(cost_fn=3)
     difference = curve.difference(curve)
     for result, names in (
-        (curve.lower_envelope, curve.lower_envelope.to_dict()),
+        (curve.lower_envelope, ENVELOPE),
         (over, ("prior", "cost", "thresholds")),
         (difference, ("probability_cost", "saving")),
     ):

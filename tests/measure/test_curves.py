@@ -150,15 +150,27 @@ def test_fields_cannot_be_replaced(curve):
 
 
 def test_to_dict_gives_plain_lists():
+    counts = {
+        "thresholds": ["Infinity", 0.8, 0.4, 0.3, 0.1], "tps": [0, 1, 1, 2, 2], "fps": [0, 0, 1, 1, 2],
+        "n_pos": 2, "n_neg": 2,
+    }  # fmt: skip
     assert Ranking(Y, S).roc_curve().to_dict() == {
+        "counts": counts,
+        "drop_intermediate": True,
+        "defined": True,
+        "area": 0.75,
         "fpr": [0.0, 0.0, 0.5, 0.5, 1.0],
         "tpr": [0.0, 0.5, 0.5, 1.0, 1.0],
-        "thresholds": [math.inf, 0.8, 0.4, 0.3, 0.1],
+        "fnr": [1.0, 0.5, 0.5, 0.0, 0.0],
+        "thresholds": counts["thresholds"],
     }
     assert Ranking(Y, S).precision_recall_curve().to_dict() == {
+        "counts": counts,
+        "defined": True,
+        "area": Ranking(Y, S).pr_auc(),
         "precision": [1.0, 1.0, 0.5, 2 / 3, 0.5],
         "recall": [0.0, 0.5, 0.5, 1.0, 1.0],
-        "thresholds": [math.inf, 0.8, 0.4, 0.3, 0.1],
+        "thresholds": counts["thresholds"],
     }
 
 

@@ -167,7 +167,10 @@ def test_as_a_result():
         "threshold_probability": [0.2, 0.5],
         "net_benefit": benefit.tolist(),
         "treat_all": treat_all.tolist(),
+        "counts": curve.counts.to_dict(),
         "prior": 0.25,
+        "defined": True,
+        "useful_ranges": [[0.2, 0.2]],
     }
     for clone in (copy.deepcopy(curve), pickle.loads(pickle.dumps(curve))):
         assert clone.to_dict() == curve.to_dict()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,8 @@ class DelongResult(Frozen):
         The models' names in order, where they had any.
     n_positives, n_negatives : int
         Rows of each class, weights counted.
+    moments : Moments
+        The integers that AUCs and covariances are ratios of.
 
     Examples
     --------
@@ -53,8 +55,6 @@ class DelongResult(Frozen):
     >>> result.contrast([1, -1])
     SignificanceResult(statistic=1.373, pvalue=0.1698, effect=0.3889, rejected=False)
     """
-
-    MADE_OF: ClassVar[tuple[str, ...]] = ("moments",)
 
     aucs: Floats
     covariance: Floats

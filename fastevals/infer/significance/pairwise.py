@@ -159,10 +159,6 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             f"{int(self.rejected.sum())} rejected at {self.alpha:g}, correction={self.correction!r})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them, and the conclusion."""
-        return {**Frozen.to_dict(self), "conclusion": self.conclusion}
-
 
 Result = TypeVar("Result", bound=PairwiseResult)
 

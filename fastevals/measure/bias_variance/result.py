@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from fastevals.measure.results import Frozen, as_list
+from fastevals.measure.results import Frozen
 
 __all__ = ["BiasVariance", "Decomposition", "DomingosDecomposition", "JamesDecomposition"]
 
@@ -62,13 +62,6 @@ class Decomposition(Frozen):
     def beside(self) -> dict[str, Any]:
         """Give the other numbers, by name; those of noise only if labels were observed."""
         return self._known(self.BESIDE)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them; `per_sample` as a dict of its numbers."""
-        values = Frozen.to_dict(self)
-        if self.per_sample is not None:
-            values["per_sample"] = {name: as_list(getattr(self.per_sample, name)) for name in self.numbers()}
-        return values
 
     def _known(self, names: tuple[str, ...]) -> dict[str, Any]:
         left_out = () if self.observed else self.OF_NOISE

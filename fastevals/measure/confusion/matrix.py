@@ -12,7 +12,7 @@ from fastevals.measure.confusion.per_class import PerClass
 from fastevals.measure.confusion.whole import WholeMatrix
 from fastevals.measure.grouped_pairs import count_grouped_pairs
 from fastevals.measure.pairs import count_label_pairs, placed
-from fastevals.measure.results import as_list
+from fastevals.measure.results import as_json
 
 __all__ = ["ConfusionMatrix"]
 
@@ -214,8 +214,9 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         return _rebuilt, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give counts and labels as lists, and the positive one of two classes."""
-        return {"counts": self.counts.tolist(), "labels": self.labels.tolist(), "pos_label": as_list(self.pos_label)}
+        """Return counts and labels as lists, the positive one of two, and the axes that metrics average over."""
+        told = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
+        return {name: as_json(each) for name, each in told.items()} | {"macro_axes": list(self._mean_axes)}
 
     def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.

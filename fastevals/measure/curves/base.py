@@ -14,7 +14,7 @@ from fastevals import _validation as check
 from fastevals.measure import ranking_metrics
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves.geometry import Polyline, best_at, crossings, dominates
-from fastevals.measure.results import Frozen, as_list, number_or_array
+from fastevals.measure.results import Frozen, number_or_array
 from fastevals.measure.sweeps import fill_rows
 
 __all__ = ["Curve"]
@@ -43,10 +43,6 @@ class Curve(Frozen, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} points, area={self.area:.6g})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the arrays as lists."""
-        return {name: as_list(getattr(self, name)) for name in self.ARRAYS}
 
     @property
     def defined(self) -> bool:

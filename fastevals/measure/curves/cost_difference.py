@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.curves.cost_over_prior import priors_of
 from fastevals.measure.curves.geometry import area_under
-from fastevals.measure.results import Frozen, Interval, as_list
+from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["CostDifference"]
 
@@ -39,15 +38,14 @@ class CostDifference(Frozen):
     probability_cost: NDArray[np.float64]
     saving: NDArray[np.float64]
 
-    defined: ClassVar[bool] = True  # curves that are not can't be compared
-
     def __repr__(self) -> str:
         ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
         return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give arrays and ranges as lists."""
-        return {**Frozen.to_dict(self), "wins": as_list(self.wins), "losses": as_list(self.losses)}
+    @property
+    def defined(self) -> bool:
+        """Always so: curves that are not can't be compared."""
+        return True
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
         """Give the ranges of the prior, at fixed costs, in which the curve that was asked wins and loses.

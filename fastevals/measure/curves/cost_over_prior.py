@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,8 +70,6 @@ class CostOverPrior(Frozen):
     >>> over.at(0.5), over.holds(0.5)
     (OperatingPoint(value=0.125, threshold=0.3), Interval(low=0.25, high=1.0))
     """
-
-    MADE_OF: ClassVar[tuple[str, ...]] = ("envelope",)
 
     prior: NDArray[np.float64]
     cost: NDArray[np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,8 +108,6 @@ class DecisionCurve(Frozen):
     >>> curve.useful_ranges
     [Interval(low=0.2, high=0.3), Interval(low=0.7, high=0.7)]
     """
-
-    MADE_OF: ClassVar[tuple[str, ...]] = ("counts",)
 
     threshold_probability: NDArray[np.float64]
     net_benefit: NDArray[np.float64]

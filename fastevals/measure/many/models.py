@@ -87,10 +87,6 @@ class BatchMetric(Frozen):
         undefined = [f"n_undefined={self.n_undefined}"] if self.n_undefined else []
         return f"{type(self).__name__}({', '.join([*shown, *more, *undefined])})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them, and how many models are undefined."""
-        return {**Frozen.to_dict(self), "n_undefined": self.n_undefined}
-
 
 def _one_or_each(arrays: Sequence[Any], i: int) -> Any:
     """Give what goes with a model: what all share, or its own."""

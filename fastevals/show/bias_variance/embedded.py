@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals.datasets import load_auto
-from fastevals.show.words import digits, json_values, printable, wrapped
+from fastevals.measure.results import as_json
+from fastevals.show.words import digits, printable, wrapped
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
 
 __all__ = ["DecomposedCurve", "decompose_polynomials"]
@@ -52,7 +53,7 @@ class DecomposedCurve:
             "parts": curve.parts(),
             "best": curve.best(),
         }
-        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
         """Give the curve as text to read, the last line with a line end."""

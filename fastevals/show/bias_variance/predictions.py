@@ -15,9 +15,10 @@ from fastevals.measure.bias_variance import Decomposition
 from fastevals.measure.bias_variance.calls import decompose, problem_of
 from fastevals.measure.bias_variance.classes import distinct
 from fastevals.measure.bias_variance.squared import as_targets
+from fastevals.measure.results import as_json
 from fastevals.show.bias_variance.reading import Given
 from fastevals.show.bias_variance.saying import what_dominates
-from fastevals.show.words import LOSSES, aligned, cells, column, json_values, label, printable, short_names, wrapped
+from fastevals.show.words import LOSSES, aligned, cells, column, label, printable, short_names, wrapped
 
 __all__ = ["DecomposedPredictions", "decompose_predictions"]
 
@@ -69,7 +70,7 @@ class DecomposedPredictions:
             "beside": found.beside(),
             "largest_losses": [self._sample(int(row)) for row in self._largest()],
         }
-        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
         """Give the decomposition as text to read, the last line with a line end."""

@@ -19,13 +19,12 @@ from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, McNemarResult, mcnemar_test_of_table
 from fastevals.infer.significance.mcnemar_pairs import McNemarPairs, pairwise_mcnemar_tests
 from fastevals.measure.asked import AskedMetric, metric
-from fastevals.measure.results import Interval
+from fastevals.measure.results import Interval, as_json
 from fastevals.show.blocks import groups_of, meant_label
 from fastevals.show.words import (
     aligned,
     digits,
     first_pairs,
-    json_values,
     label,
     printable,
     probability,
@@ -88,7 +87,7 @@ class PredictionsComparison:
             "mcnemar": self.pairs.to_dict(),
             "mcnemar_tests": [test.to_dict() for test in self.tests],
         }
-        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
         """Give the comparison as text to read, the last line with a line end."""

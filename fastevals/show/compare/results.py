@@ -22,13 +22,13 @@ from fastevals.infer.significance.rank_comparisons import (
     nemenyi_test,
     rank_comparison_test,
 )
+from fastevals.measure.results import as_json
 from fastevals.show.blocks import blocks_of
 from fastevals.show.files import check_columns, check_one_role
 from fastevals.show.words import (
     aligned,
     digits,
     first_pairs,
-    json_values,
     label,
     printable,
     probability,
@@ -101,7 +101,7 @@ class ResultsComparison:
             }
             for block in self.blocks
         ]
-        return json.dumps(json_values(values), indent=2, allow_nan=False) + "\n"
+        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
         """Give the comparison as text to read, the last line with a line end."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals.measure.many.groups import GroupedMetric
-from fastevals.measure.results import Interval
+from fastevals.measure.results import Interval, as_json
 from fastevals.show.report.interval_tables import cautions
 from fastevals.show.report.intervals import (
     BCA,
@@ -26,7 +26,6 @@ from fastevals.show.report.intervals import (
 from fastevals.show.report.parts import Block, Model, Report
 from fastevals.show.report.value_tables import over_cautions
 from fastevals.show.report.values import OverValues, extreme
-from fastevals.show.words import json_number
 
 __all__ = ["to_json"]
 
@@ -47,11 +46,11 @@ def to_json(report: Report, data: str) -> str:
         Indented lines, the last with a line end; one line where there are arrays over many values.
     """
     indent = 2 if report.blocks else None  # with it a million numbers take seconds, and a line each
-    return json.dumps(_values(report, data), indent=indent, allow_nan=False) + "\n"
+    return json.dumps(as_json(_values(report, data)), indent=indent, allow_nan=False) + "\n"
 
 
 def _values(report: Report, data: str) -> dict[str, Any]:
-    point = {"best": report.best} if report.best is not None else {"threshold": json_number(report.threshold)}
+    point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
     return {
         "fastevals": __version__,
         "data": data,
@@ -85,7 +84,7 @@ def _plan(report: Report) -> dict[str, Any] | None:
 
 def _over(report: Report, over: OverValues) -> dict[str, Any]:
     """Give what there is over the values: numbers of each as arrays, in the order of the values."""
-    n_samples, n_positives, weights = map(_listed, over.counts)
+    n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
     intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
     return {
@@ -103,26 +102,23 @@ def _over(report: Report, over: OverValues) -> dict[str, Any]:
 
 def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
     told: dict[str, Any] = {
-        "mean": json_number(metric.mean),
+        "mean": metric.mean,
         "interval": _ends(metric.mean_confidence_interval),
-        "macro_mean": json_number(metric.macro_mean),
+        "macro_mean": metric.macro_mean,
         "n_undefined": metric.n_undefined,
     }
     for name, sign in (("lowest", 1), ("highest", -1)):
         end = extreme(metric, sign)
         told[name] = end and {"metric": end.metric, "value": over.values[end.place], "n_values": end.n_values}
-    told["of_values"] = _listed(metric.values)
+    told["of_values"] = metric.values
     if metric.confidence_intervals is not None:
-        told["intervals"] = _listed(metric.confidence_intervals)
+        told["intervals"] = _ends_of_all(metric.confidence_intervals)
     return told
 
 
-def _listed(array: NDArray[Any]) -> list[Any]:
-    """Give an array's numbers, or pairs of them; NaN is null."""
-    found: list[Any] = array.tolist()
-    for k in np.flatnonzero(np.isnan(array if array.ndim == 1 else array[:, 0])).tolist():
-        found[k] = None
-    return found
+def _ends_of_all(pairs: NDArray[np.float64]) -> list[list[float] | None]:
+    """Give intervals, null where there is none."""
+    return [None if math.isnan(pair[0]) else pair for pair in pairs.tolist()]
 
 
 def _block(report: Report, block: Block) -> dict[str, Any]:
@@ -162,9 +158,9 @@ def _intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[str, 
 def _pair(pair: Pair) -> dict[str, Any]:
     metrics = {
         name: {
-            "value": json_number(each.value),
+            "value": each.value,
             "interval": _ends(each.interval),
-            "pvalue": json_number(each.pvalue),
+            "pvalue": each.pvalue,
         }
         for name, each in pair.metrics.items()
     }
@@ -174,9 +170,9 @@ def _pair(pair: Pair) -> dict[str, Any]:
 def _model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "name": model.name,
-        "threshold": json_number(model.threshold),
+        "threshold": model.threshold,
         "confusion": None if model.cells is None else model.cells._asdict(),
-        "metrics": {name: json_number(value) for name, value in model.metrics.items()},
+        "metrics": dict(model.metrics),
         "holds": _ends(model.holds),
         "operating_range": _ends(model.operating_range),
         "intervals": intervals,
@@ -184,4 +180,4 @@ def _model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _ends(interval: Interval | None) -> list[Any] | None:
-    return None if interval is None or math.isnan(interval.low) else list(map(json_number, interval))
+    return None if interval is None or math.isnan(interval.low) else list(interval)

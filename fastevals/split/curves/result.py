@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.measure.results import Frozen, as_list
+from fastevals.measure.results import Frozen
 from fastevals.split.trials.candidates import best_of
 from fastevals.split.trials.lines import ErrorLine
 
@@ -128,7 +128,3 @@ class ErrorCurve(Frozen):
         if self.parameter and "best" in self.fits:
             best = f", best={check.show(self.best())}"
         return f"ErrorCurve({self.metric} over {len(self.values)} values of {over}{best})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them, the gap and what each value does."""
-        return {**Frozen.to_dict(self), "gap": as_list(self.gap), "fits": as_list(self.fits)}

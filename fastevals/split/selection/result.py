@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +109,6 @@ class ModelSelection(Frozen):
     >>> found.predict(np.array([0.5])).round(1)
     array([0.2])
     """
-
-    MADE_OF: ClassVar[tuple[str, ...]] = ("model",)
 
     metric: str
     maximize: bool

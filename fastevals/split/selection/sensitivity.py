@@ -95,10 +95,6 @@ class Sensitivity(Frozen):
             f"chosen={check.show(self.values[self.chosen])}, range={self.range:.4g})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them, and the range."""
-        return {**Frozen.to_dict(self), "range": self.range}
-
 
 def varied_parameters(candidates: Sequence[Any], best: Any) -> list[str]:
     """Give the parameters with several values among the candidates of the chosen learner."""

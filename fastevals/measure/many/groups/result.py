@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.measure.many.groups.scores import GroupedScores
-from fastevals.measure.results import Frozen, Interval, as_list
+from fastevals.measure.results import Frozen, Interval
 
 __all__ = ["GroupedMetric", "grouped_metric", "mean_of", "warn_of_groups"]
 
@@ -97,13 +97,6 @@ class GroupedMetric(Frozen):
             interval = " [{:.4g}, {:.4g}]".format(*self.mean_confidence_interval)
         means = f"mean={self.mean:.4g}{interval}, macro_mean={self.macro_mean:.4g}"
         return f"GroupedMetric({self.metric} of {len(self)} groups: {means}{undefined})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields as JSON has them; keys of dates as text."""
-        given = Frozen.to_dict(self)
-        if self.groups.dtype.kind in "mM":
-            given["groups"] = self.groups.astype(str).tolist()
-        return {**given, "n_undefined": as_list(self.n_undefined)}
 
 
 def grouped_metric(name: str, scores: GroupedScores, values: Floats, **intervals: Any) -> GroupedMetric:

@@ -1,0 +1,154 @@
+"""What holds of every public result as a dict: it is strict JSON, and leaves out nothing that a reader of it sees."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals import BootstrapSplit, ConfusionMatrix, HoldOut, KFold, Ranking, UndefinedMetricWarning
+from fastevals.measure.results import Frozen, Interval
+
+Y = [0, 0, 1, 0, 1, 1, 0, 1]
+A = [0.1, 0.4, 0.35, 0.2, 0.8, 0.7, 0.3, 0.9]
+B = [0.2, 0.5, 0.1, 0.3, 0.9, 0.6, 0.7, 0.4]
+GROUPS = ["u", "u", "u", "v", "v", "v", "w", "w"]
+RESULTS = [[0.1, 0.2, 0.3], [0.2, 0.1, 0.4], [0.3, 0.3, 0.35], [0.15, 0.2, 0.5]]
+X = np.linspace(-1, 1, 24)
+TARGETS = X**2
+ONE = Ranking([1, 1, 1], [0.2, 0.4, 0.4])  # of one class: much is undefined
+CURVES = Ranking(Y, A)
+
+
+def constant(x: Any, y: Any, x_new: Any, shift: float = 0.0) -> Any:
+    return np.full(len(x_new), np.mean(y) + shift)
+
+
+def selected() -> Any:
+    return fastevals.select_model(
+        constant, X, TARGETS, "mean_squared_error", grid={"shift": [0.0, 0.5]},
+        splitter=3, nested=2, rng=0,
+    )  # fmt: skip
+
+
+MAKE: dict[str, Callable[[], Any]] = {
+    "point": lambda: CURVES.best_threshold("f1"),
+    "undefined point": lambda: ONE.equal_error_rate(),
+    "counts": lambda: CURVES.counts,
+    "roc": lambda: CURVES.roc_curve(),
+    "roc of one class": lambda: ONE.roc_curve(),
+    "precision-recall": lambda: CURVES.precision_recall_curve(),
+    "det": lambda: CURVES.det_curve(),
+    "gain": lambda: CURVES.gain_curve(),
+    "lift": lambda: CURVES.lift_curve(),
+    "cost": lambda: CURVES.cost_curve(),
+    "cost of one class": lambda: ONE.cost_curve(),
+    "envelope": lambda: CURVES.cost_curve().lower_envelope,
+    "cost over the prior": lambda: CURVES.cost_curve().over_prior(cost_fn=5),
+    "cost difference": lambda: CURVES.cost_curve().difference(Ranking(Y, B).cost_curve()),
+    "calibration": lambda: CURVES.calibration_curve(),
+    "Brier's parts": lambda: CURVES.brier_decomposition(),
+    "decision": lambda: CURVES.decision_curve(),
+    "matrix": lambda: ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"]),
+    "matrix of weights": lambda: ConfusionMatrix([[0.5, 1], [0, 2]]).macro(),
+    "regression": lambda: fastevals.regression_metrics(Y, A),
+    "regressions": lambda: fastevals.regression_metrics([1, 1], {"a": [1, 2], "b": [1e300, -1e300]}),
+    "bootstrap": lambda: fastevals.bootstrap(CURVES, "roc_auc", n_resamples=9, rng=0),
+    "estimate": lambda: fastevals.bootstrap(ONE, "roc_auc", n_resamples=9, rng=0, keep_distribution=True)["roc_auc"],
+    "comparison": lambda: fastevals.compare_rankings(Y, {1: A, "b": B}, n_resamples=9, rng=0, stratified=True),
+    "band": lambda: fastevals.confidence_band(CURVES, n_resamples=20, rng=0),
+    "delong": lambda: fastevals.delong(Y, {"a": A, "b": B}),
+    "delong of one class": lambda: fastevals.delong([1, 1], [[1, 2], [3, 4]]),
+    "delong's test": lambda: fastevals.delong_test(Y, A, B),
+    "binomial": lambda: fastevals.binomial_error_test([3, 4], 10, 0.3),
+    "mcnemar": lambda: fastevals.mcnemar_test(Y, [0] * 8, [1] * 8),
+    "mcnemar of equals": lambda: fastevals.mcnemar_test(Y, Y, Y),
+    "mcnemar pairs": lambda: fastevals.pairwise_mcnemar_tests(Y, [Y, [0] * 8, [1] * 8]),
+    "cochran": lambda: fastevals.cochran_q_test(Y, [Y, [0] * 8, [1] * 8]),
+    "friedman": lambda: fastevals.friedman_test(RESULTS),
+    "friedman, all alike": lambda: fastevals.friedman_test([[1.0, 2.0, 3.0]] * 4),  # F is infinite
+    "nemenyi": lambda: fastevals.nemenyi_test(RESULTS),
+    "pairs": lambda: fastevals.pairwise_tests(RESULTS, test="paired-t"),
+    "t, a constant difference": lambda: fastevals.paired_t_test([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),  # t is infinite
+    "permutation": lambda: fastevals.permutation_test(Y, [0] * 8, [1] * 8, n_resamples=9, keep_distribution=True),
+    "grouped": lambda: fastevals.grouped_auc(Y, A, GROUPS, interval="delong"),
+    "grouped by day": lambda: fastevals.grouped_auc(Y, A, np.array(["2026-01-01", "2026-01-02"] * 4, dtype="M8[D]")),
+    "grouped metrics": lambda: fastevals.grouped_metrics(Y, A, GROUPS, ["roc_auc", "log_loss"]),
+    "batch": lambda: fastevals.batch_auc([Y, [1] * 8], [A, B], standard_errors=True),
+    "batch metrics": lambda: fastevals.batch_metrics(Y, {"a": A}, ["roc_auc", "gini"]),
+    "bias and variance": lambda: fastevals.bias_variance(Y, [A, B], per_sample=True),
+    "of 0-1 loss": lambda: fastevals.bias_variance(Y, [Y, [0] * 8], loss="zero_one"),
+    "james": lambda: fastevals.bias_variance(Y, [Y, [0] * 8], loss="zero_one", decomposition="james"),
+    "bias over a parameter": lambda: fastevals.bias_variance_curve(
+        constant, X, TARGETS, X[:4], TARGETS[:4], parameter="shift", values=[0.0, 1.0], n_sets=3, rng=0
+    ),
+    "estimates": lambda: fastevals.estimate_error(constant, X, TARGETS, KFold(3, rng=0), ["r2"], training=True),
+    "bootstrap errors": lambda: fastevals.estimate_error(
+        constant, X, TARGETS, BootstrapSplit(4, rng=0), "mean_squared_error", method=".632+"
+    )["mean_squared_error"],
+    "splits": lambda: fastevals.evaluate_splits(Y, Y, HoldOut(0.25, n_repeats=3, rng=0), "accuracy"),
+    "selection": selected,
+    "candidate": lambda: selected().best,
+    "nested": lambda: selected().nested,
+    "sensitivity": lambda: selected().sensitivity("shift"),
+    "error curve": lambda: fastevals.learning_curve(
+        constant, X, TARGETS, KFold(3, rng=0), "mean_squared_error", train_sizes=[0.5, 1.0]
+    ),
+}  # fmt: skip
+
+
+@cache
+def made(name: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return MAKE[name]()
+
+
+def seen(result: Any) -> set[str]:
+    """Give the names of what a reader finds behind a dot, but for methods."""
+    public = (name for name in dir(result) if not name.startswith("_") and not name.isupper())
+    return {name for name in public if not callable(getattr(result, name)) or name == "model"}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_dict_is_strict_json_and_leaves_nothing_out(name: str) -> None:
+    result = made(name)
+    told = result.to_dict()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told  # nor a tuple, nor a key that is no text
+    assert seen(result) <= set(told)
+
+
+def test_every_public_result_is_among_them() -> None:
+    for module in walk_packages(fastevals.__path__, "fastevals."):
+        if "__main__" not in module.name and ".make_" not in module.name:
+            import_module(module.name)
+    kinds: set[type] = {ConfusionMatrix}
+    found = [Frozen]
+    while found:
+        found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals.")]
+        kinds |= {each for each in found if each.__name__ in fastevals.__all__}
+    covered = {base for name in MAKE for base in type(made(name)).__mro__}
+    held = {"Estimate", "Difference", "MetricComparison", "GroupedMetric", "BatchMetric", "ErrorEstimate"}  # by others
+    assert {each.__name__ for each in kinds} - {each.__name__ for each in covered} <= held
+
+
+def test_what_is_not_finite_is_null_or_text() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert CURVES.roc_curve().to_dict()["thresholds"][0] == "Infinity"
+        assert ONE.roc_curve().to_dict()["area"] is None
+        test = fastevals.paired_t_test([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
+    assert test.statistic == -math.inf
+    assert test.to_dict()["statistic"] == "-Infinity"
+    assert fastevals.delong(Y, [A]).to_dict()["moments"]["n_pos"] == 4
+    assert isinstance(test.confidence_interval, Interval)
+    assert test.to_dict()["confidence_interval"] == [-1.0, -1.0]
