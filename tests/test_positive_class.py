@@ -13,11 +13,14 @@ import pytest
 from fastevals import (
     ConfusionMatrix,
     KFold,
+    batch_auc,
     batch_metrics,
     bootstrap,
     compare_predictions,
+    delong,
     estimate_error,
     evaluate_splits,
+    grouped_auc,
     grouped_metrics,
     metric,
     permutation_test,
@@ -224,13 +227,28 @@ def test_results_name_the_positive_class() -> None:
     assert bootstrap((Y, PRED), "accuracy", **QUICK).to_dict()["pos_label"] is None
     scored = bootstrap((Y, FOUND), "roc_auc", pos_label="churn", **QUICK)
     assert (scored.pos_label, scored.to_dict()["labels"]) == ("churn", None)
+    of_scores = (
+        batch_auc(Y, [FOUND, FOUND], pos_label="churn", standard_errors=True),
+        batch_auc(Y, [FOUND, FOUND], pos_label="churn"),
+        grouped_auc(Y, FOUND, GROUPS, pos_label="churn"),
+        delong(Y, [FOUND, CHURNED], pos_label="churn"),
+    )
+    assert [each.to_dict()["pos_label"] for each in of_scores] == ["churn"] * 4
 
 
 @pytest.mark.parametrize("weights", [None, np.full(120, 2.0)])
-def test_draws_do_not_depend_on_which_class_is_positive(weights: Any) -> None:
+def test_draws_are_of_the_right_cells(weights: Any) -> None:
     found = [
         compare_predictions(Y, {"a": PRED, "b": OTHER}, pos_label=positive, sample_weight=weights, **QUICK)["accuracy"]
         for positive in (None, "stay")
     ]
     assert found[0].differences[0].value == found[1].differences[0].value
     assert found[0].differences[0].standard_error == found[1].differences[0].standard_error
+    for asked in ("accuracy", "recall"):
+        alone = [
+            bootstrap((Y, PRED), asked, pos_label=positive, sample_weight=weights, keep_distribution=True, **QUICK)
+            for positive in NAMES.tolist()
+        ]
+        means = [np.mean(each[asked].bootstrap_distribution) for each in alone]
+        expected = [0.8417, 0.8417] if asked == "accuracy" else [0.99, 0.1]  # within four standard errors of 99
+        assert means == pytest.approx(expected, abs=0.03), asked

@@ -604,6 +604,7 @@ def test_results_read_unpack_and_pickle() -> None:
         "n_positives",
         "n_negatives",
         "moments",
+        "pos_label",
         "standard_error",
     }
     json.dumps([test.to_dict(), result.to_dict()])

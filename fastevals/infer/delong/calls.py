@@ -85,7 +85,7 @@ def delong(
     labelled, names, _ = check.as_predictions("scores", scores)
     moments = _moments(labels, labelled, sample_weight)
     covariance = moments.covariance()
-    return DelongResult(moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments)
+    return DelongResult(moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments, labels.positive)
 
 
 def delong_test(

@@ -45,6 +45,8 @@ class DelongResult(Frozen):
         Rows of each class, weights counted.
     moments : Moments
         The integers that AUCs and covariances are ratios of.
+    pos_label : label
+        The positive class.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class DelongResult(Frozen):
     n_positives: int
     n_negatives: int
     moments: Moments
+    pos_label: Any = None
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.aucs, self.covariance))

@@ -117,7 +117,7 @@ def batch_auc(
     check.warn_undefined_models("roc_auc", values, names, "y_true has one class")
     if np.isnan(deviations).sum() > np.isnan(values).sum():
         check.warn_undefined_models("the standard error", deviations, names, "two rows of each class are needed")
-    return BatchMetric(values, names, n_pos, n_neg, deviations)
+    return BatchMetric(values, names, n_pos, n_neg, deviations, columns.pos_label)
 
 
 def batch_metrics(
@@ -207,7 +207,7 @@ def _of_scores(
     found = measure_columns(columns, metrics)
     sizes = _same([each.n_positives for each in found]), _same([each.n_negatives for each in found])
     values = np.array([each.values for each in found], dtype=np.float64).T
-    return _results(asked, names, list(values), *sizes, pos_label=columns.pos_label)
+    return _results(asked, names, list(values), sizes=sizes, pos_label=columns.pos_label)
 
 
 def _of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any) -> BatchMetrics:
@@ -234,12 +234,20 @@ def _same(sizes: list[int]) -> int | NDArray[np.int64]:
 
 
 def _results(
-    asked: Asked, names: tuple[Any, ...], values: list[NDArray[np.float64]], *sizes: Any, **classes: Any
+    asked: Asked,
+    names: tuple[Any, ...],
+    values: list[NDArray[np.float64]],
+    *,
+    sizes: tuple[Any, Any] = (None, None),
+    labels: Any = None,
+    pos_label: Any = None,
 ) -> BatchMetrics:
     for label, each in zip(asked, values, strict=True):
         check.warn_undefined_models(label, each, names)
-    found = {label: BatchMetric(each, names, *sizes) for label, each in zip(asked, values, strict=True)}
-    return BatchMetrics(found, **classes)
+    found = {
+        label: BatchMetric(each, names, *sizes, pos_label=pos_label) for label, each in zip(asked, values, strict=True)
+    }
+    return BatchMetrics(found, labels=labels, pos_label=pos_label)
 
 
 # DeLong -----------------------------------------------------------------------------------------------------------

@@ -43,6 +43,8 @@ class BatchMetric(Frozen):
         are not of scores. Beside standard errors a weighted row is as many rows as its weight says.
     standard_errors : ndarray of shape (n_models,) or None
         Of the values, where asked for.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class BatchMetric(Frozen):
     n_positives: Any = None
     n_negatives: Any = None
     standard_errors: NDArray[np.float64] | None = None
+    pos_label: Any = None
 
     @property
     def n_undefined(self) -> int:

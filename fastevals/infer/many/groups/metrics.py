@@ -125,5 +125,7 @@ def _of_labels(
         check.check_one_number(label, values.shape[1:], "group")
         warn_of_groups(label, values)
         means = mean_of(values, weights), mean_of(values, np.ones(keys.size))
-        found[label] = GroupedMetric(label, keys, values, n_samples, None, None, weights.astype(np.float64), *means)
+        found[label] = GroupedMetric(
+            label, keys, values, n_samples, None, None, weights.astype(np.float64), *means, pos_label=matrix.pos_label
+        )
     return MetricsByGroup(found, labels=matrix.labels, pos_label=matrix.pos_label)

@@ -49,6 +49,8 @@ class GroupedMetric(Frozen):
         Of `mean`.
     n_undefined_replicates : ndarray of int64 of shape (n_groups,), or None
         Bootstrap replicates in which a group's value is undefined; they are left out.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class GroupedMetric(Frozen):
     mean_standard_error: float | None = None
     mean_confidence_interval: Interval | None = None
     n_undefined_replicates: Ints | None = None
+    pos_label: Any = None
 
     @property
     def n_undefined(self) -> int:
@@ -105,7 +108,7 @@ def grouped_metric(name: str, scores: GroupedScores, values: Floats, **intervals
     n_negatives, n_positives = scores.n_negatives, scores.n_positives
     return GroupedMetric(
         name, scores.groups, values, n_negatives + n_positives, n_positives, n_negatives, weights,
-        mean_of(values, weights), mean_of(values, np.ones(values.size)), **intervals,
+        mean_of(values, weights), mean_of(values, np.ones(values.size)), pos_label=scores.pos_label, **intervals,
     )  # fmt: skip
 
 
