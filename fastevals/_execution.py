@@ -7,16 +7,15 @@ data alone, so results are the same bits at any number of threads.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any, TypeVar
 
+from fastevals._cpus import available_cpus
 from fastevals._validation import check_integer
 
 __all__ = ["blocks", "chunks", "get_num_threads", "num_threads", "progress_bar", "run", "set_num_threads"]
@@ -27,18 +26,6 @@ R = TypeVar("R")
 BLOCK = 1 << 16  # rows whose temporaries stay in cache, yet enough that threads seldom wait for the GIL
 MAX_CHUNKS = 64  # enough to balance many threads, few enough that what is kept for each chunk stays small
 MAX_THREADS = 1024
-
-
-def available_cpus() -> int:
-    """CPUs this process may use: its affinity mask, and the quota of its control group where there is one."""
-    try:
-        cpus = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows have no affinity mask to ask for
-        cpus = os.cpu_count() or 1
-    with contextlib.suppress(OSError, ValueError):
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        cpus = min(cpus, math.ceil(int(quota) / int(period)))  # "max" is no number: no quota
-    return max(cpus, 1)
 
 
 def _initial_threads() -> int:
@@ -175,9 +162,9 @@ def run(
     progress : bool
         Show a bar (needs tqdm).
     compiles : True or hashable, optional
-        The task calls kernels that nothing may have called before it: other threads start after its first item. If
-        Ctrl-C came while they wait for the compiler, they might wait for ever. With anything but True, which says which
-        kernels these are and for which types, that is done once in a process.
+        The task calls kernels that nothing may have called before it: other threads start after its first item. They
+        would wait for the compiler, and where one of them compiled, the caller would, and not hear of Ctrl-C. With
+        anything but True, which says which kernels these are and for which types, that is done once in a process.
     """
     threads = get_num_threads()  # whatever the items: a bad setting is an error
     if len(items) == 1 and not progress and not compiles:  # of few rows all is one item, and what follows takes longer
@@ -198,7 +185,7 @@ def run(
                 done.append(i)
                 tick(len(done))
 
-        helpers: list[Future[None]] = []
+        helpers: list[_Helper] = []
 
         def start(left: int) -> None:
             _start(work, min(threads, left) - 1, stop, helpers)
@@ -223,7 +210,29 @@ def run(
     return results
 
 
-def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers: list[Future[None]]) -> None:
+class _Helper(Future[None]):
+    """Work for one more thread; what it has not begun when the caller is done is never done, nor kept in a queue."""
+
+    def __init__(self, work: Callable[[], None], stop: threading.Event) -> None:
+        super().__init__()
+        self.work: Callable[[], None] | None = work
+        self.stop = stop
+
+    def __call__(self) -> None:
+        """Do it, in a thread of the pool."""
+        if not self.set_running_or_notify_cancel():
+            return
+        assert self.work is not None  # dropped only when this is done, or cancelled
+        try:
+            self.work()
+        except BaseException as error:
+            self.stop.set()
+            self.set_exception(error)
+        else:
+            self.set_result(None)
+
+
+def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers: list[_Helper]) -> None:
     """Put more threads to work and list them in `helpers`; an error in one stops the others."""
     if number < 1:
         return
@@ -231,20 +240,18 @@ def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers
         if _state.pool is None:
             _state.pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="fastevals")
         pool = _state.pool
-
-    def guarded() -> None:
+    for _ in range(number):
+        helper = _Helper(work, stop)
+        helpers.append(helper)  # first: whatever comes now, `_finish` knows of it
         try:
-            work()
-        except BaseException:
-            stop.set()
-            raise
-
-    # RuntimeError: the interpreter is going down and starts no threads; the caller works alone.
-    with contextlib.suppress(RuntimeError):
-        helpers.extend(pool.submit(guarded) for _ in range(number))
+            pool.submit(helper)
+        except RuntimeError:
+            # The system has no more threads, or the interpreter is going down. The helper may be in the pool's queue
+            # all the same, and a thread take it up later. Until then the caller works alone.
+            return
 
 
-def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:
+def _finish(helpers: list[_Helper], stop: threading.Event) -> None:
     """Wait for the helpers; a second Ctrl-C while they end doesn't leave them running."""
     interrupted: BaseException | None = None
     for helper in helpers:
@@ -254,6 +261,7 @@ def _finish(helpers: list[Future[None]], stop: threading.Event) -> None:
             except KeyboardInterrupt as error:
                 stop.set()
                 interrupted = error
+        helper.work = None
     if interrupted is not None:
         raise interrupted
     for helper in helpers:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ import textwrap
 import threading
 import time
 import warnings
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -228,6 +230,66 @@ def test_the_first_item_of_a_task_that_compiles_shares_the_callers_workspace(thr
     assert made[0] == threading.get_ident()
     assert 1 <= len(made) <= threads
     assert len(set(made)) == len(made)
+
+
+# Threads that can't be started --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """A process without threads of the pool, that starts none of them until the event is set."""
+    allowed = threading.Event()
+    start = threading.Thread.start
+
+    def start_if_allowed(thread: threading.Thread) -> None:
+        if thread.name.startswith("fastevals") and not allowed.is_set():
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_if_allowed)
+    monkeypatch.setattr(_execution._state, "pool", None)
+    return allowed
+
+
+def test_without_more_threads_the_caller_works_alone(no_threads: threading.Event) -> None:
+    with num_threads(4):
+        assert run(lambda item: (item, threading.get_ident()), range(9)) == [
+            (i, threading.get_ident()) for i in range(9)
+        ]
+
+
+def test_what_a_late_thread_takes_up_is_waited_for(no_threads: threading.Event) -> None:
+    taken = threading.Event()
+
+    def task(item: int) -> int:
+        if item == 0:
+            no_threads.set()
+            run(abs, range(3))  # starts a thread, which finds the outer call's work in the queue
+            assert taken.wait(20)
+        elif item == 1:
+            taken.set()
+            time.sleep(0.2)  # the caller is done with its items long before
+        return item + 1
+
+    with num_threads(2):
+        assert run(task, range(5)) == [1, 2, 3, 4, 5]
+
+
+def test_what_no_thread_takes_up_is_not_kept(no_threads: threading.Event) -> None:
+    class Data:
+        pass
+
+    data = [Data(), Data()]
+    kept = [weakref.ref(item) for item in data]
+    with num_threads(4):
+        run(lambda item, held=tuple(data): len(held), range(9))
+    assert _execution._state.pool._work_queue.qsize() == 1
+    del data
+    gc.collect()
+    assert [item() for item in kept] == [None, None]
+    no_threads.set()
+    with num_threads(4):
+        assert run(abs, range(9)) == list(range(9))
 
 
 # Processes ----------------------------------------------------------------------------------------------------------
