@@ -1,207 +1,37 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
-import shutil
-import subprocess
+import signal
 import sys
-import textwrap
-from collections.abc import Callable
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import event
+from numba.core.caching import NullCache
+from numba.core.compiler_lock import global_compiler_lock
 
 import fastevals
 from fastevals._kernels import jit
+from fastevals._kernels.cache import KernelCache
 from tests import reference_confusion as twin
+from tests.test_cache import result, start
 
 PACKAGE = Path(fastevals.__file__).parent
 KERNELS = sorted((PACKAGE / "_kernels").glob("*.py"))
-
-# The smallest kernels: a compilation takes well under a second.
-EXAMPLE = """
-    import json
-    from fastevals._kernels import compensated
-    pair = compensated.two_sum(1e16, 1.0)
-    stats = getattr(compensated.two_sum, "stats", None)
-    hits, misses = (sum(stats.cache_hits.values()), sum(stats.cache_misses.values())) if stats else (0, 0)
-    print(json.dumps({"pair": pair, "hits": hits, "misses": misses, "file": compensated.__file__}))
-"""
-
-
-def start(code: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-P", "-W", "error", "-c", textwrap.dedent(code)],  # -P: not the package of the working folder
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def result(process: subprocess.Popen[str]) -> Any:
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, (process.returncode, errors)
-    return json.loads(output)
-
-
-def example(folder: Path | str, **environment: str) -> dict[str, Any]:
-    seen: dict[str, Any] = result(start(EXAMPLE, NUMBA_CACHE_DIR=str(folder), **environment))
-    assert seen["pair"] == [1e16, 1.0]
-    return seen
-
-
-def files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-# The cache ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder that one process has filled."""
-    folder = tmp_path_factory.mktemp("cache")
-    seen = example(folder)
-    assert (seen["hits"], seen["misses"]) == (0, 1)
-    assert [path.suffix for path in files(folder)] == [".nbc"]
-    return folder
-
-
-@pytest.fixture
-def cache(compiled: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    return Path(shutil.copytree(compiled, tmp_path / "cache"))
-
-
-def test_a_second_process_loads_from_the_file(cache: Path) -> None:
-    before = [(path, path.stat().st_mtime_ns) for path in files(cache)]
-    seen = example(cache)
-    assert (seen["hits"], seen["misses"]) == (1, 0)
-    assert [(path, path.stat().st_mtime_ns) for path in files(cache)] == before
-
-
-def flipped(data: bytes, tenth: int) -> bytes:
-    at = len(data) * tenth // 10
-    return data[:at] + bytes(byte ^ 0xFF for byte in data[at : at + 8]) + data[at + 8 :]
-
-
-DAMAGE: dict[str, Callable[[bytes], bytes]] = {
-    "empty": lambda data: b"",
-    "half": lambda data: data[: len(data) // 2],
-    "garbage": lambda data: b"\x80\x05garbage" * 100,
-    "flipped early": lambda data: flipped(data, 1),
-    "flipped in the code": lambda data: flipped(data, 2),
-    "flipped in the middle": lambda data: flipped(data, 5),
-}
-
-
-@pytest.mark.parametrize(
-    "kind", [kind if kind == "half" else pytest.param(kind, marks=pytest.mark.slow) for kind in DAMAGE]
-)
-def test_a_damaged_file_is_compiled_anew(kind: str, cache: Path) -> None:
-    (path,) = files(cache)
-    good = path.read_bytes()
-    path.write_bytes(DAMAGE[kind](good))
-    seen = example(cache)
-    assert (seen["hits"], seen["misses"]) == (0, 1)
-    assert path.read_bytes() != DAMAGE[kind](good)
-    if kind == "half":
-        assert example(cache)["hits"] == 1
-
-
-def test_a_deleted_folder_is_made_again(cache: Path) -> None:
-    shutil.rmtree(cache)
-    assert example(cache)["misses"] == 1
-    assert len(files(cache)) == 1
-
-
-@pytest.mark.slow
-def test_a_folder_deleted_while_the_process_runs(tmp_path: Path) -> None:
-    code = f"""
-        import json, shutil
-        from fastevals._kernels import compensated
-        shutil.rmtree({str(tmp_path)!r}, ignore_errors=True)
-        print(json.dumps(compensated.two_sum(1e16, 1.0)))
-    """
-    assert result(start(code, NUMBA_CACHE_DIR=str(tmp_path))) == [1e16, 1.0]
-
-
-def copied(folder: Path) -> Path:
-    """Copy the package to where tests may break it."""
-    return Path(shutil.copytree(PACKAGE, folder / "fastevals", ignore=shutil.ignore_patterns("__pycache__")))
-
-
-@pytest.mark.slow
-def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
-    copied(tmp_path)
-    (tmp_path / "file").touch()
-    seen = example(tmp_path / "file", PYTHONPATH=str(tmp_path))
-    assert seen["file"].startswith(str(tmp_path))
-
-
-def test_without_any_writable_folder_kernels_compile_in_memory(tmp_path: Path) -> None:
-    # Files where folders would be: that stops even root, whom permissions don't.
-    package = copied(tmp_path)
-    (package / "_kernels" / "__pycache__").touch()
-    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "IPYTHONDIR", "LOCALAPPDATA"), "/dev/null/nowhere")
-    before = files(tmp_path)
-    seen = example("/dev/null/nowhere", PYTHONPATH=str(tmp_path), PYTHONDONTWRITEBYTECODE="1", **nowhere)
-    assert seen["file"].startswith(str(tmp_path))
-    assert seen["hits"] == 0
-    assert files(tmp_path) == before
-
-
-def test_without_the_variable_the_cache_is_beside_the_package(tmp_path: Path) -> None:
-    package = copied(tmp_path)
-    example("", PYTHONPATH=str(tmp_path))
-    assert [path.suffix for path in files(package / "_kernels" / "__pycache__") if path.suffix != ".pyc"] == [".nbc"]
-
-
-@pytest.mark.slow
-def test_an_edit_in_another_kernel_file_compiles_anew(tmp_path: Path) -> None:
-    package, cache = copied(tmp_path), tmp_path / "cache"
-    assert example(cache, PYTHONPATH=str(tmp_path))["misses"] == 1
-    path = package / "_kernels" / "areas.py"
-    path.write_text(path.read_text() + "\n# edited\n")
-    assert example(cache, PYTHONPATH=str(tmp_path))["misses"] == 1
-
-
-def test_the_fingerprint_covers_every_kernel_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    fingerprint = jit._fingerprint.__wrapped__
-    seen = {fingerprint()}
-    read = Path.read_bytes
-    for edited in KERNELS:
-        monkeypatch.setattr(Path, "read_bytes", lambda path, edited=edited: read(path) + b" " * (path == edited))
-        seen.add(fingerprint())
-    assert len(seen) == 1 + len(KERNELS)
-
-
-@pytest.mark.slow
-def test_processes_that_compile_at_once_all_get_it_right(tmp_path: Path) -> None:
-    code = """
-        import json
-        from fastevals._kernels import compensated
-        print(json.dumps([compensated.two_sum(a, b) for a, b in ((1e16, 1.0), (3, 4), (1, 2.5))]))
-    """
-    expected = [[1e16, 1.0], [7, 0], [3.5, 0.0]]
-    processes = [start(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(3)]
-    assert [result(process) for process in processes] == [expected] * 3
-    assert {path.suffix for path in files(tmp_path)} == {".nbc"}
-    assert len(files(tmp_path)) == 3  # one for each signature, and no temporary file
-    assert result(start(code, NUMBA_CACHE_DIR=str(tmp_path))) == expected
-    assert len(files(tmp_path)) == 3
-
 
 # The sources --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
 def test_kernels_wear_one_decorator(path: Path) -> None:
-    if path.name in ("jit.py", "__init__.py"):
+    if path.name in ("jit.py", "cache.py", "__init__.py"):
         return
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
@@ -237,7 +67,7 @@ def test_kernels_are_read_by_the_compiler_without_the_gil() -> None:
     assert not options.get("fastmath")
     assert not options.get("parallel")
     assert regression.sum_errors.targetoptions["fastmath"] == {"reassoc"}
-    assert isinstance(confusion.count_tuples._cache, jit._KernelCache)
+    assert isinstance(confusion.count_tuples._cache, KernelCache)
 
 
 # Without the compiler -----------------------------------------------------------------------------------------------
@@ -272,3 +102,193 @@ def test_everything_small_runs_with_the_jit_disabled() -> None:
     rng = np.random.default_rng(0)
     true, predicted = rng.integers(0, 4, 60), rng.integers(0, 4, 60)
     assert compiled_counts[0] == twin.confusion(true, predicted)[0]
+
+
+# Ctrl-C -------------------------------------------------------------------------------------------------------------
+
+
+def fresh() -> Any:
+    """Make a kernel that nobody has compiled: it adds 1."""
+
+    def plain(x: float) -> float:
+        return x + 1
+
+    compiled: Any = jit.kernel(plain)
+    compiled._cache = NullCache()
+    return compiled
+
+
+class AtPass(event.Listener):  # type: ignore[misc]
+    """Do something once, when the compiler starts its first pass."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self.actions = [action]
+
+    def on_start(self, event: Any) -> None:
+        if self.actions:
+            self.actions.pop()()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@pytest.fixture(params=[signal.default_int_handler])
+def handler(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Set what handles Ctrl-C: in a worker of pytest that may be nothing."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield request.param
+    after = signal.signal(signal.SIGINT, before)
+    assert after == request.param
+
+
+class Dying:
+    """Python prints what is raised in a destructor, and goes on."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("handler")
+def test_ctrl_c_while_it_compiles_is_not_lost() -> None:
+    compiled = fresh()
+    with event.install_listener("numba:run_pass", AtPass(Dying)):
+        with pytest.raises(KeyboardInterrupt):
+            compiled(1)
+        assert not compiled.overloads
+    assert not global_compiler_lock.is_locked()
+    assert compiled(1) == 2
+
+
+@pytest.mark.usefixtures("handler")
+def test_ctrl_c_in_the_last_pass_is_raised_after_it() -> None:
+    compiled = fresh()
+    compiled._cache.save_overload = lambda signature, data: Dying()
+    with pytest.raises(KeyboardInterrupt):
+        compiled(1)
+    assert compiled(1) == 2
+
+
+came: list[int] = []
+
+
+@pytest.mark.parametrize("handler", [lambda number, frame: came.append(number)], indirect=True)
+def test_handlers_of_others_are_called_once_it_is_compiled(handler: Any) -> None:
+    came.clear()
+    compiled = fresh()
+    with event.install_listener("numba:run_pass", AtPass(Dying)):
+        assert compiled(1) == 2
+    assert came == [signal.SIGINT]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT here")
+@pytest.mark.parametrize("seconds", [0.0, 0.4, 0.8, 1.2, 1.6, 2.0, 2.4])
+def test_ctrl_c_at_any_time_ends_a_bootstrap_that_compiles(seconds: float, tmp_path: Path) -> None:
+    code = """
+        import numpy as np, fastevals, fastevals.infer.bootstrap
+        rng = np.random.default_rng(0)
+        print("ready", flush=True)
+        fastevals.bootstrap((rng.integers(0, 2, 300_000), rng.random(300_000)), "average_precision", rng=0)
+    """
+    process = start(code, NUMBA_CACHE_DIR=str(tmp_path))
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        _, errors = process.communicate(timeout=30)
+        assert time.monotonic() - begin < 5  # a pass of the compiler, on a busy machine
+        assert errors.strip().splitlines()[-1] == "KeyboardInterrupt"
+    finally:
+        process.kill()
+
+
+# Forks --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compiling() -> Iterator[Callable[[float], threading.Event]]:
+    """Start a thread that compiles, for so many seconds; give an event that is set when it is at it."""
+    threads: list[threading.Thread] = []
+
+    def compile_for(seconds: float) -> threading.Event:
+        begun = threading.Event()
+        compiled = fresh()
+
+        def work() -> None:
+            with event.install_listener("numba:run_pass", AtPass(lambda: (begun.set(), time.sleep(seconds)))):
+                compiled(1)
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+        assert begun.wait(20)
+        return begun
+
+    yield compile_for
+    for thread in threads:
+        thread.join(60)
+
+
+def fork(work: Callable[[], bool]) -> int:
+    """Do something in a child, which is dead after 20 seconds; give its number."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork with threads
+        pid = os.fork()
+    if not pid:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(20)
+        os._exit(0 if work() else 1)
+    return pid
+
+
+def exit_of(pid: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+
+@needs_fork
+def test_a_child_forked_while_another_thread_compiles_works(compiling: Any) -> None:
+    other = fresh()
+    compiling(0.3)
+    assert exit_of(fork(lambda: other(1.5) == 2.5)) == 0
+    assert other(1.5) == 2.5
+
+
+@needs_fork
+def test_a_child_forked_by_the_thread_that_compiles_works() -> None:
+    outer, inner = fresh(), fresh()
+    exits: list[int] = []
+    action = AtPass(lambda: exits.append(exit_of(fork(lambda: inner(1.5) == 2.5))))
+    with event.install_listener("numba:run_pass", action):
+        assert outer(1) == 2
+    assert exits == [0]
+
+
+@needs_fork
+def test_a_fork_does_not_wait_for_ever(compiling: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "PATIENCE", 0.05)
+    compiling(0.5)
+    begin = time.monotonic()
+    pid = fork(lambda: True)
+    assert time.monotonic() - begin < 0.4
+    assert exit_of(pid) == 0
+    fresh()(1.5)  # waits for the lock, which was not let go
+
+
+@needs_fork
+@pytest.mark.usefixtures("handler")
+def test_ctrl_c_while_a_fork_waits_comes_after_it(compiling: Any) -> None:
+    pids: list[int] = []
+
+    def fork_and_wait() -> None:
+        pids.append(fork(lambda: True))
+        time.sleep(20)
+
+    compiling(0.5)
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        fork_and_wait()
+    assert [exit_of(pid) for pid in pids] == [0]

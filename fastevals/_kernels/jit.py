@@ -1,29 +1,25 @@
-"""The one decorator every kernel wears, and the cache of compiled code behind it.
-
-numba's own disk cache raises where no folder is writable or a file is damaged, does not see an edit in an
-imported kernel file, and can hand one process the machine code that another compiled for other types
-(numba #4032, #4807, #5566). Here a compiled kernel is one file, named by everything it depends on and replaced
-atomically; whatever goes wrong with it, the kernel is compiled anew.
-"""
+"""The one decorator every kernel wears, and what compiling must not do to a process: lose Ctrl-C, hang a fork."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import pickle
-import tempfile
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+
+from fastevals._kernels.cache import KernelCache
 
 __all__ = ["kernel", "sum_kernel"]
 
-CHECKSUM = 32  # bytes before the payload of a file
+PATIENCE = 60.0  # seconds that a fork waits for another thread's compilation; the longest here takes ten on a slow core
+SOON = 0.01  # seconds
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,52 +38,124 @@ def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    # RuntimeError: numba found no folder it may write to. AttributeError: the JIT is switched off.
-    with contextlib.suppress(RuntimeError, AttributeError):
-        compiled._cache = _KernelCache(compiled.py_func)
+    if compiled is not function:  # the JIT is not switched off
+        compiled._cache = KernelCache(compiled)
+        compiled.compile = _patient(compiled.compile)
     return compiled  # type: ignore[no-any-return]
 
 
-@cache
-def _fingerprint() -> bytes:
-    """Hash what compiled code depends on beyond its signature: numba's version and every kernel's source."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.digest()
+# Ctrl-C -------------------------------------------------------------------------------------------------------------
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """A file for each function, signature and machine; no index for processes to race over."""
+class _Interrupt:
+    """Ctrl-C in the main thread, put off.
 
-    def _file(self, signature: Any, codegen: Any) -> Path:
-        digest = hashlib.sha256(_fingerprint() + repr(self._index_key(signature, codegen)).encode())
-        return Path(self.cache_path) / f"{self._impl.filename_base}-{digest.hexdigest()[:24]}.nbc"
+    Raised in a destructor, as a compiler runs them all the time, it would be printed and forgotten; raised just after
+    a lock is taken, it would leave that locked.
+    """
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
+    def __init__(self) -> None:
+        self.handler: Callable[[int, FrameType | None], Any] = signal.default_int_handler
+        self.came = False
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+
+    def put_off(self) -> bool:
+        """Put it off, if nobody did so before, and it is Python that handles it; say whether."""
+        if threading.current_thread() is not threading.main_thread():
+            return False
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler) or handler == self._note:
+            return False
         try:
-            stored = self._file(sig, target_context.codegen()).read_bytes()
-            checksum, payload = stored[:CHECKSUM], stored[CHECKSUM:]
-            if hashlib.sha256(payload).digest() != checksum:  # damaged machine code would end the process
-                return None
-            return self._impl.rebuild(target_context, pickle.loads(payload))
-        except Exception:  # missing, unreadable, damaged: whatever it is, compiling mends it
-            return None
+            signal.signal(signal.SIGINT, self._note)
+        except ValueError:  # the main thread of a subinterpreter, which gets no signals
+            return False
+        self.handler = handler
+        return True
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        temporary = None
-        try:
-            if not self._impl.check_cachable(data):
-                return
-            path = self._file(sig, data.codegen)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            payload = pickle.dumps(self._impl.reduce(data), protocol=pickle.HIGHEST_PROTOCOL)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                temporary = file.name
-                file.write(hashlib.sha256(payload).digest() + payload)
-            os.replace(temporary, path)
-        except Exception:  # disk full, folder gone: the compiled code in memory serves
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
+    def take_back(self) -> bool:
+        """Handle it as before; say whether it came meanwhile."""
+        signal.signal(signal.SIGINT, self.handler)
+        came, self.came = self.came, False
+        return came
+
+    def deliver(self) -> None:
+        """Raise it now, at a place where that is safe, if it came and is an exception that no compiler catches."""
+        main = threading.current_thread() is threading.main_thread()
+        if self.came and main and self.handler is signal.default_int_handler:
+            self.came = False
+            raise KeyboardInterrupt
+
+
+_interrupt = _Interrupt()
+
+
+@contextlib.contextmanager
+def _interrupt_put_off() -> Iterator[None]:
+    if not _interrupt.put_off():
+        yield
+        return
+    try:
+        yield
+    finally:
+        if _interrupt.take_back():
+            _interrupt.handler(signal.SIGINT, None)
+
+
+def _patient(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Have Ctrl-C raise between the passes of the compiler alone."""
+
+    def compile(signature: Any) -> Any:
+        with _interrupt_put_off():
+            return compile_for(signature)
+
+    return compile
+
+
+class _BetweenPasses(event.Listener):  # type: ignore[misc]
+    def on_start(self, event: Any) -> None:
+        _interrupt.deliver()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:run_pass", _BetweenPasses())
+
+
+# Forks --------------------------------------------------------------------------------------------------------------
+
+
+class _Fork(threading.local):
+    """The compiler's lock, taken before a fork: a child whose parent was compiling would wait for it for ever.
+
+    Exceptions are printed and forgotten here, too, so Ctrl-C is put off.
+    """
+
+    locked = False
+    put_off = False
+
+    def before(self) -> None:
+        self.put_off = _interrupt.put_off()
+        # In vain only if the other thread waits for one that this one holds, such as a module's while it is imported.
+        self.locked = global_compiler_lock._lock.acquire(timeout=PATIENCE)
+
+    def after(self, *, parent: bool) -> None:
+        if self.locked:
+            global_compiler_lock._lock.release()
+        if self.put_off and _interrupt.take_back() and parent:
+            # To a call that waits, too: the signal wakes it.
+            again = threading.Timer(SOON, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+            again.daemon = True
+            again.start()
+
+
+if hasattr(os, "register_at_fork"):
+    _fork = _Fork()
+    os.register_at_fork(
+        before=_fork.before,
+        after_in_parent=lambda: _fork.after(parent=True),
+        after_in_child=lambda: _fork.after(parent=False),
+    )

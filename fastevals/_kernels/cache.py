@@ -1,0 +1,318 @@
+"""Compiled kernels on disk: what a file is named by, and the folders it may be in.
+
+numba's own cache goes by the source of one file, read at the first call: it does not see an edit in an imported
+kernel file, and keeps the old code under the new source's name where a package is replaced under a running process.
+It raises where no folder is writable or a file is damaged, and runs what it finds in the working folder where there
+is no home (numba #4032, #4807, #5566). Here a file is named by the bytecode in memory that it was compiled of, the
+kernel's and that of all kernels it calls, and by the constants they read; no source is read, so packages in a zip file
+or without sources have a cache, too. Whatever is wrong with a file, the kernel is compiled anew.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import hashlib
+import os
+import pickle
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cache
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import config
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+
+__all__ = ["KernelCache", "folders", "sizes"]
+
+CHECKSUM = 32  # bytes before the payload of a file
+LARGEST = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
+DAY = 86_400
+UNUSED = 30 * DAY  # seconds after which a file that nobody loaded is removed: of an old version, mostly
+ABANDONED = 3600  # seconds after which a temporary file is
+SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # numba's, of code made
+VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
+KNOWN = ("builtins", "math", "numpy")  # modules that VERSIONS tell the contents of
+CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(...), slice)
+
+Kernel = Any  # numba's dispatcher
+
+
+# What machine code depends on ---------------------------------------------------------------------------------------
+
+
+def _describe(value: Any, called: list[Kernel]) -> str:
+    """Return text that differs where compiled code would; list the kernels met in `called`."""
+    if isinstance(value, CONSTANTS):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, np.ndarray | np.generic):
+        return f"{value.dtype.str} {value.shape} {value.tobytes().hex()}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_describe(item, called) for item in value)})"
+    if isinstance(value, Set):
+        return f"{{{', '.join(sorted(_describe(item, called) for item in value))}}}"
+    if isinstance(value, Mapping):
+        return _describe(tuple(sorted(value.items())), called)
+    if isinstance(value, CodeType):
+        return _describe_code(value, called)
+    if isinstance(getattr(value, "_cache", None), KernelCache):
+        called.append(value)
+        return f"kernel {_name(value.py_func)}"
+    if isinstance(value, ModuleType) and value.__name__ in KNOWN:
+        return f"module {value.__name__}"
+    if isinstance(value, type | BuiltinFunctionType) and value.__module__ in KNOWN:
+        return f"{type(value).__name__} {_name(value)}"
+    raise TypeError(f"no name for what is compiled of {value!r}")
+
+
+def _describe_code(code: CodeType, called: list[Kernel]) -> str:
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    return _describe((code.co_code, code.co_exceptiontable, code.co_consts, *names, *counts), called)
+
+
+def _name(value: Any) -> str:
+    return f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', value.__name__)}"
+
+
+def _names_read(code: CodeType) -> Iterator[str]:
+    """Name what a function and those inside it read that is not their own: globals, builtins, also attributes."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_read(constant)
+
+
+def _read_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Find what a function's bytecode reads besides its arguments."""
+    for name in sorted(set(_names_read(function.__code__))):
+        for names in (function.__globals__, vars(builtins)):
+            if name in names:
+                yield name, names[name]
+                break
+    yield "its defaults", (function.__defaults__, tuple(sorted((function.__kwdefaults__ or {}).items())))
+    yield "its closure", tuple(cell.cell_contents for cell in function.__closure__ or ())
+
+
+def _fingerprint(kernel: Kernel) -> tuple[str, list[Kernel]]:
+    """Return a hash of a kernel's own bytecode, constants and options, and the kernels it calls."""
+    called: list[Kernel] = []
+    function = kernel.py_func
+    parts = _name(function), function.__code__, kernel.targetoptions, tuple(_read_by(function))
+    return hashlib.sha256(_describe(parts, called).encode()).hexdigest(), called
+
+
+# Where files may be -------------------------------------------------------------------------------------------------
+
+
+def _ours(status: os.stat_result) -> bool:
+    """Check that nobody but this user and root can have written it, or can write to it."""
+    if not hasattr(os, "geteuid"):  # Windows: who may write to a folder of the user is not in these bits
+        return True
+    return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _mode(folder: bool) -> int:
+    """Permissions of what is made: root's may be read by all, so that a cache filled in an image serves its users."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return (0o755 if folder else 0o644) if root else (0o700 if folder else 0o600)
+
+
+def _user_caches() -> str:
+    """Name the folder of caches of this user; relative where he has no home."""
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA", "")
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Caches")
+    return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+
+
+def _candidates() -> list[Path]:
+    """List where a cache may be, the first choice first: where numba is told, beside the kernels, with the user."""
+    places = (config.CACHE_DIR, os.path.join(os.path.dirname(__file__), "__pycache__"), _user_caches())
+    return [Path(place, "fastevals") for place in places if place]
+
+
+def _refusal(folder: Path) -> str | None:
+    """Say why a folder, made where it is missing, can't be used; None if it can."""
+    if not folder.is_absolute():
+        return "no absolute path"
+    try:
+        if not os.path.lexists(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                folder.mkdir(mode=0o700)
+                folder.chmod(_mode(folder=True))
+        status = os.lstat(folder)
+    except OSError as error:
+        return error.strerror or str(error)
+    if not stat.S_ISDIR(status.st_mode):
+        return "no folder"
+    return None if _ours(status) else "others may write to it"
+
+
+@cache
+def _folders() -> tuple[tuple[Path, ...], dict[Path, str]]:
+    """Find the folders to load from, and why others can't be used or, as the last may not be, written to."""
+    found: list[Path] = []
+    refused: dict[Path, str] = {}
+    for folder in _candidates():
+        why = _refusal(folder)
+        if why is None:
+            found.append(folder)
+            if os.access(folder, os.W_OK | os.X_OK):
+                break
+            why = "not writable"
+        refused[folder] = why
+    return tuple(found), refused
+
+
+def folders() -> tuple[Path, ...]:
+    """List the folders that compiled kernels are loaded from; new ones go to the last, if it is writable."""
+    return _folders()[0]
+
+
+@cache
+def _warn_once(why: str = "") -> None:
+    reasons = [f"{folder}: {reason}" for folder, reason in _folders()[1].items()]
+    warnings.warn(
+        "compiled kernels can't be kept, so each process compiles its own, which takes seconds"
+        f" ({'; '.join([why] if why else reasons)}); set NUMBA_CACHE_DIR to the absolute path of a folder that this"
+        " user may write to, or run `fastevals warm-up` as root when the image is built",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> bytes | None:
+    """Read what a file holds behind its checksum; None if there is none, or it is not to be trusted."""
+    flags = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+    try:
+        with open(os.open(path, flags), "rb") as file:  # O_NONBLOCK: a pipe that nobody writes to is not waited for
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or not CHECKSUM < status.st_size <= LARGEST or not _ours(status):
+                return None
+            stored = file.read(LARGEST)
+    except OSError:
+        return None
+    checksum, payload = stored[:CHECKSUM], stored[CHECKSUM:]
+    if hashlib.sha256(payload).digest() != checksum:  # damaged machine code would end the process
+        return None
+    if time.time() - status.st_mtime > DAY:
+        with contextlib.suppress(OSError):
+            os.utime(path)  # in use: not to be removed
+    return payload
+
+
+def _write(path: Path, payload: bytes) -> None:
+    """Replace a file at once, so that who reads it at the same time sees all of it or none."""
+    why = _refusal(path.parent)  # it may be gone, and is made again
+    if why is not None:
+        raise OSError(f"{path.parent}: {why}")
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+        try:
+            file.write(hashlib.sha256(payload).digest() + payload)
+            file.flush()
+            os.chmod(file.name, _mode(folder=False))
+            file.close()
+            os.replace(file.name, path)
+        except BaseException:
+            file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(file.name)
+            raise
+
+
+@cache
+def _clean(folder: Path) -> None:
+    """Remove what nobody has used for long, once in a process."""
+    now = time.time()
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            longest = {".nbc": UNUSED, ".tmp": ABANDONED}.get(os.path.splitext(entry.name)[1])
+            with contextlib.suppress(OSError):
+                if longest is not None and now - entry.stat(follow_symlinks=False).st_mtime > longest:
+                    os.unlink(entry.path)
+
+
+class KernelCache(NullCache):  # type: ignore[misc]
+    """A file for each kernel, signature and machine; no index for processes to race over."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._own: tuple[str, list[Kernel]] | None = None
+
+    @property
+    def cache_path(self) -> str | None:
+        """Where compiled code goes, as text."""
+        return str(folders()[-1]) if folders() else None
+
+    def _fingerprints(self, *, again: bool = False) -> list[str]:
+        """List the fingerprints of the kernel and all it calls: as they were when first asked for, or now."""
+        found: dict[Kernel, str] = {}
+        todo = [self._kernel]
+        while todo:
+            kernel = todo.pop()
+            if kernel not in found:
+                if kernel._cache._own is None:
+                    kernel._cache._own = _fingerprint(kernel)
+                found[kernel], called = _fingerprint(kernel) if again else kernel._cache._own
+                todo.extend(called)
+        return sorted(found.values())
+
+    def _file(self, signature: Any, codegen: Any) -> str:
+        settings = [getattr(config, name, None) for name in SETTINGS]
+        key = VERSIONS, settings, codegen.magic_tuple(), signature, self._fingerprints()
+        function = self._kernel.py_func
+        readable = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        return f"{readable}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load what was compiled for a signature; None where it has to be compiled."""
+        target_context.refresh()
+        try:
+            name = self._file(sig, target_context.codegen())
+            payload = next(filter(None, (_read(folder / name) for folder in folders())), None)
+            return payload and CompileResult._rebuild(target_context, *pickle.loads(payload))
+        except Exception:  # whatever it is, compiling mends it
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for a signature, unless its parts have changed meanwhile."""
+        try:
+            if data.library.has_dynamic_globals or self._fingerprints() != self._fingerprints(again=True):
+                return
+            name = self._file(sig, data.codegen)
+            payload = pickle.dumps(data._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception:  # the compiled code in memory serves
+            return
+        found, refused = _folders()
+        if not found or found[-1] in refused:
+            _warn_once()
+            return
+        try:
+            _write(found[-1] / name, payload)
+        except OSError as error:
+            _warn_once(str(error))
+        else:
+            _clean(found[-1])
+
+
+def sizes(places: Iterable[Path]) -> Iterator[int]:
+    """List the sizes of the files of compiled kernels in some folders."""
+    for place in places:
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            yield from (entry.stat().st_size for entry in entries if entry.name.endswith(".nbc"))

@@ -1,0 +1,542 @@
+"""Compiled kernels on disk: what their files are named by, where they may be, and what is wrong with them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import pwd
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from numba.core import config
+
+import fastevals
+from fastevals import _kernels
+from fastevals._kernels import cache
+
+PACKAGE = Path(fastevals.__file__).parent
+
+# The smallest kernels: a compilation takes well under a second.
+EXAMPLE = """
+    import json
+    from fastevals._kernels import compensated
+    pair = compensated.difference(1e16, -1.0)
+    stats = getattr(compensated.difference, "stats", None)
+    hits, misses = (sum(stats.cache_hits.values()), sum(stats.cache_misses.values())) if stats else (0, 0)
+    print(json.dumps({"pair": pair, "hits": hits, "misses": misses, "file": compensated.__file__}))
+"""
+FILES_OF_EXAMPLE = 2  # difference calls two_sum
+
+
+def start(code: str, *flags: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", *flags, "-c", textwrap.dedent(code)],  # -P: not the package of the working folder
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def result(process: subprocess.Popen[str]) -> Any:
+    try:
+        output, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, (process.returncode, errors)
+    return json.loads(output)
+
+
+def example(folder: Path | str, **environment: str) -> dict[str, Any]:
+    seen: dict[str, Any] = result(start(EXAMPLE, "-W", "error", NUMBA_CACHE_DIR=str(folder), **environment))
+    assert seen["pair"] == [1e16, 1.0]
+    return seen
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def copied(folder: Path) -> Path:
+    """Copy the package to where tests may break it."""
+    return Path(shutil.copytree(PACKAGE, folder / "fastevals", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def off_by_1000(package: Path) -> None:
+    """Change a kernel that `difference` calls."""
+    path = package / "_kernels" / "compensated.py"
+    text = path.read_text().replace("    return total, (a - (total", "    return total + 1000.0, (a - (total", 1)
+    assert text != path.read_text()
+    path.write_text(text)
+
+
+# Loading and compiling anew -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder that one process has filled."""
+    folder = tmp_path_factory.mktemp("cache")
+    seen = example(folder)
+    assert (seen["hits"], seen["misses"]) == (0, 1)
+    assert [path.suffix for path in files(folder)] == [".nbc"] * FILES_OF_EXAMPLE
+    return folder
+
+
+@pytest.fixture
+def filled(compiled: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(compiled, tmp_path / "cache"))
+
+
+def test_a_second_process_loads_from_the_file(filled: Path) -> None:
+    before = [(path, path.stat().st_mtime_ns) for path in files(filled)]
+    seen = example(filled)
+    assert (seen["hits"], seen["misses"]) == (1, 0)
+    assert [(path, path.stat().st_mtime_ns) for path in files(filled)] == before
+
+
+def flipped(data: bytes, tenth: int) -> bytes:
+    at = len(data) * tenth // 10
+    return data[:at] + bytes(byte ^ 0xFF for byte in data[at : at + 8]) + data[at + 8 :]
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "half": lambda data: data[: len(data) // 2],
+    "garbage": lambda data: b"\x80\x05garbage" * 100,
+    "flipped early": lambda data: flipped(data, 1),
+    "flipped in the code": lambda data: flipped(data, 2),
+    "flipped in the middle": lambda data: flipped(data, 5),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "half" else pytest.param(kind, marks=pytest.mark.slow) for kind in DAMAGE]
+)
+def test_a_damaged_file_is_compiled_anew(kind: str, filled: Path) -> None:
+    damaged = {path: DAMAGE[kind](path.read_bytes()) for path in files(filled)}
+    for path, data in damaged.items():
+        path.write_bytes(data)
+    seen = example(filled)
+    assert (seen["hits"], seen["misses"]) == (0, 1)
+    assert all(path.read_bytes() != data for path, data in damaged.items())
+    if kind == "half":
+        assert example(filled)["hits"] == 1
+
+
+@pytest.mark.slow
+def test_a_deleted_folder_is_made_again(filled: Path) -> None:
+    shutil.rmtree(filled)
+    assert example(filled)["misses"] == 1
+    assert len(files(filled)) == FILES_OF_EXAMPLE
+
+
+@pytest.mark.slow
+def test_a_folder_deleted_while_the_process_runs(tmp_path: Path) -> None:
+    code = f"""
+        import json, shutil
+        from fastevals._kernels import cache, compensated
+        cache.folders()
+        shutil.rmtree({str(tmp_path)!r})
+        print(json.dumps(compensated.two_sum(1e16, 1.0)))
+    """
+    assert result(start(code, "-W", "error", NUMBA_CACHE_DIR=str(tmp_path))) == [1e16, 1.0]
+    assert len(files(tmp_path)) == 1
+
+
+@pytest.mark.slow
+def test_processes_that_compile_at_once_all_get_it_right(tmp_path: Path) -> None:
+    code = """
+        import json
+        from fastevals._kernels import compensated
+        print(json.dumps([compensated.two_sum(a, b) for a, b in ((1e16, 1.0), (3, 4), (1, 2.5))]))
+    """
+    expected = [[1e16, 1.0], [7, 0], [3.5, 0.0]]
+    processes = [start(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(3)]
+    assert [result(process) for process in processes] == [expected] * 3
+    assert {path.suffix for path in files(tmp_path)} == {".nbc"}
+    assert len(files(tmp_path)) == 3  # one for each signature, and no temporary file
+    assert result(start(code, NUMBA_CACHE_DIR=str(tmp_path))) == expected
+    assert len(files(tmp_path)) == 3
+
+
+# What files are named by --------------------------------------------------------------------------------------------
+
+
+def test_code_of_a_package_replaced_under_a_process_is_not_kept_as_the_new_ones(tmp_path: Path) -> None:
+    package, folder = copied(tmp_path), tmp_path / "cache"
+    code = f"""
+        import json
+        from fastevals._kernels import compensated
+        from tests.test_cache import off_by_1000
+        from pathlib import Path
+        off_by_1000(Path({str(package)!r}))  # an upgrade, before the first call
+        print(json.dumps(compensated.difference(3.0, -1.0)))
+    """
+    environment = {"NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": f"{tmp_path}{os.pathsep}{PACKAGE.parent}"}
+    assert result(start(code, **environment)) == [4.0, 0.0]
+    later = """
+        import json
+        from fastevals._kernels import compensated
+        print(json.dumps(compensated.difference(3.0, -1.0)))
+    """
+    assert result(start(later, **environment)) == [1004.0, 0.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["zip", "bytecode"])
+def test_packages_without_sources_have_a_cache_and_never_old_code(kind: str, tmp_path: Path) -> None:
+    package = copied(tmp_path / "sources")
+
+    def pack(place: Path) -> Path:
+        if kind == "zip":
+            with zipfile.ZipFile(place.with_suffix(".zip"), "w") as file:
+                for path in package.rglob("*.py"):
+                    file.write(path, path.relative_to(package.parent))
+            return place.with_suffix(".zip")
+        target = Path(shutil.copytree(package, place / "fastevals", dirs_exist_ok=True))
+        subprocess.run([sys.executable, "-m", "compileall", "-q", "-b", target], check=True)
+        for path in target.rglob("*.py"):
+            path.unlink()
+        return place
+
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    place = str(pack(tmp_path / "packed"))
+    first, second = (example("", PYTHONPATH=place, **environment) for _ in range(2))
+    assert first["file"].startswith(place)
+    assert (first["misses"], second["misses"], second["hits"]) == (1, 0, 1)
+    off_by_1000(package)
+    pack(tmp_path / "packed")
+    assert result(start(EXAMPLE, NUMBA_CACHE_DIR="", PYTHONPATH=place, **environment))["pair"] == [1e16 + 1000, 1.0]
+
+
+MODULE = """
+import math
+import numpy as np
+from fastevals._kernels.jit import kernel, sum_kernel
+SCALE = 2.5
+TABLE = np.array([1, 2, 3])
+
+@kernel
+def below(x, y=3):
+    return x * SCALE - y  # a comment
+
+@kernel
+def unrelated(x):
+    return x
+
+@kernel
+def middle(x):
+    return below(x) + TABLE[0] if x in (1, 2) else math.sqrt(x)
+
+@kernel
+def above(x):
+    return middle(x)
+"""
+CHANGES = [
+    ("SCALE = 2.5", "SCALE = 2.25"),
+    ("SCALE = 2.5", "SCALE = np.float64(2.5)"),
+    ("[1, 2, 3]", "[1, 2, 4]"),
+    ("[1, 2, 3]", "[1.0, 2, 3]"),
+    ("[1, 2, 3]", "[[1, 2, 3]]"),
+    ("x * SCALE - y", "x * SCALE + y"),
+    ("(1, 2)", "(1, 3)"),
+    ("y=3", "y=4"),
+    ("math.sqrt", "math.exp"),
+    ("math.sqrt", "np.sqrt"),
+    ("@kernel\ndef below", "@sum_kernel\ndef below"),
+]
+
+
+@pytest.fixture
+def write_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    """Import a module of kernels of some text, always of the same name; its cache is a folder of its own."""
+    (tmp_path / "cache").mkdir(mode=0o700)
+    monkeypatch.setattr(cache, "_folders", lambda: ((tmp_path / "cache",), {}))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(text: str) -> ModuleType:
+        (tmp_path / "kernels_of_a_test.py").write_text(text)
+        importlib.invalidate_caches()
+        sys.modules.pop("kernels_of_a_test", None)
+        return importlib.import_module("kernels_of_a_test")
+
+    yield write
+    sys.modules.pop("kernels_of_a_test", None)
+
+
+def test_a_change_in_anything_that_is_called_renames_the_file(write_module: Callable[[str], ModuleType]) -> None:
+    def fingerprints(text: str) -> list[str]:
+        found: list[str] = write_module(text).above._cache._fingerprints()
+        return found
+
+    before = fingerprints(MODULE)
+    assert len(before) == 3
+    assert fingerprints(MODULE.replace("# a comment", "# another").replace("import math", "import math\n\n")) == before
+    assert fingerprints(MODULE.replace("    return x\n", "    return -x\n")) == before
+    seen = {tuple(before)}
+    for old, new in CHANGES:
+        assert old in MODULE
+        seen.add(tuple(fingerprints(MODULE.replace(old, new))))
+    assert len(seen) == 1 + len(CHANGES)
+
+
+def test_what_changes_while_it_is_compiled_is_not_kept(
+    write_module: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    module = write_module(MODULE)
+    module.below(1.0)
+    assert len(files(tmp_path / "cache")) == 1
+    module.SCALE = 100.0
+    assert module.middle(1) == 98.0  # what numba makes of it; `below` was listed with the old constant
+    assert len(files(tmp_path / "cache")) == 1
+
+
+def test_each_kernel_has_a_name_that_does_not_depend_on_the_process() -> None:
+    names = [f"fastevals._kernels.{module.name}" for module in pkgutil.iter_modules(_kernels.__path__)]
+    kernels = {
+        f"{name}.{key}": value._cache._fingerprints()
+        for name in names
+        for key, value in vars(importlib.import_module(name)).items()
+        if hasattr(value, "py_func")
+    }
+    code = f"""
+        import importlib, json
+        names = {sorted(kernels)!r}
+        modules = [(importlib.import_module(name.rpartition(".")[0]), name) for name in names]
+        found = {{name: getattr(module, name.rpartition(".")[2])._cache._fingerprints() for module, name in modules}}
+        print(json.dumps(found))
+    """
+    assert result(start(code, PYTHONHASHSEED="12345")) == kernels
+    assert len(kernels) > 150
+
+
+# Where they may be --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[Path], dict[Path, str]]]:
+    """Find folders with some candidates."""
+
+    def find(*candidates: Path) -> tuple[list[Path], dict[Path, str]]:
+        monkeypatch.setattr(cache, "_candidates", lambda: list(candidates))
+        found, refused = cache._folders.__wrapped__()
+        return list(found), refused
+
+    return find
+
+
+def test_the_first_that_can_be_written_is_the_last_that_is_read(
+    places: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [tmp_path / name for name in ("image", "mine", "other")]
+    assert places(*names) == ([names[0]], {})
+    monkeypatch.setattr(os, "access", lambda path, mode: path != names[0])
+    assert places(*names) == (names[:2], {names[0]: "not writable"})
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert places(*names) == (names, dict.fromkeys(names, "not writable"))
+
+
+def test_folders_that_others_may_write_to_are_not_used(places: Any, tmp_path: Path) -> None:
+    for mode in (0o777, 0o770, 0o702):
+        open_to_others = tmp_path / f"{mode:o}"
+        open_to_others.mkdir()
+        open_to_others.chmod(mode)
+        assert places(open_to_others) == ([], {open_to_others: "others may write to it"})
+    link = tmp_path / "link"
+    (tmp_path / "target").mkdir(mode=0o700)
+    link.symlink_to(tmp_path / "target")
+    (tmp_path / "file").touch()
+    assert places(link, tmp_path / "file") == ([], {link: "no folder", tmp_path / "file": "no folder"})
+    assert places(tmp_path / "file" / "inside")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("owner", "user", "mode", "ours"),
+    [
+        (1000, 1000, 0o700, True),
+        (0, 1000, 0o755, True),  # root's, in an image
+        (1001, 1000, 0o755, False),
+        (1000, 0, 0o700, False),  # root runs nobody's code
+        (1000, 1000, 0o775, False),
+        (0, 1000, 0o757, False),
+    ],
+)
+def test_whose_files_are_run(owner: int, user: int, mode: int, ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert cache._ours(os.stat_result((mode, 0, 0, 0, owner, 0, 0, 0, 0, 0))) is ours
+
+
+@pytest.mark.parametrize(("user", "modes"), [(1000, (0o700, 0o600)), (0, (0o755, 0o644))])
+@pytest.mark.parametrize("umask", [0, 0o077])
+def test_what_is_made_is_closed_to_others_and_roots_can_be_read(
+    user: int, modes: tuple[int, int], umask: int, places: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    folder = tmp_path / "new" / "fastevals"
+    before = os.umask(umask)
+    try:
+        assert cache._refusal(folder) is None or os.getuid() not in (0, user)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cache, "_refusal", lambda folder: None)
+            cache._write(folder / "a.nbc", b"data")
+    finally:
+        os.umask(before)
+    assert tuple(stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "a.nbc")) == modes
+
+
+def test_without_a_home_nothing_is_looked_for_in_the_working_folder(
+    places: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(uid: int) -> Any:
+        raise KeyError(uid)
+
+    candidates = cache._candidates
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config, "CACHE_DIR", "here")
+    monkeypatch.setattr(cache, "__file__", "/dev/null/package/cache.py")
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for home in (None, "home"):
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        monkeypatch.setenv("HOME", home) if home else monkeypatch.delenv("HOME")
+        found, refused = places(*candidates())
+        assert (found, list(refused.values())) == ([], ["no absolute path", "Not a directory", "no absolute path"])
+    assert os.listdir(tmp_path) == []
+
+
+NOWHERE = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), "/dev/null/nowhere")
+
+
+def test_without_any_folder_kernels_compile_in_memory_and_one_warning_says_so(tmp_path: Path) -> None:
+    # Files where folders would be: that stops even root, whom permissions don't.
+    package = copied(tmp_path)
+    (package / "_kernels" / "__pycache__").touch()
+    before = files(tmp_path)
+    code = """
+        import json, warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            from fastevals._kernels import compensated
+            pairs = compensated.two_sum(1e16, 1.0), compensated.two_sum(3, 4)
+        print(json.dumps([pairs, [str(warning.message) for warning in caught]]))
+    """
+    environment = {"NUMBA_CACHE_DIR": "/dev/null/a", "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    pairs, messages = result(start(code, **environment, **NOWHERE))
+    assert pairs == [[1e16, 1.0], [7, 0]]
+    (message,) = messages
+    for part in ("each process", "/dev/null/a/fastevals: Not a directory", "NUMBA_CACHE_DIR", "fastevals warm-up"):
+        assert part in message
+    assert files(tmp_path) == before
+
+
+def test_without_the_variable_the_cache_is_beside_the_package(tmp_path: Path) -> None:
+    package = copied(tmp_path)
+    example("", PYTHONPATH=str(tmp_path))
+    inside = package / "_kernels" / "__pycache__" / "fastevals"
+    assert [path.suffix for path in files(inside)] == [".nbc"] * FILES_OF_EXAMPLE
+    assert not [path for path in files(tmp_path) if path.suffix == ".nbc" and path.parent != inside]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_what_root_filled_serves_other_users() -> None:
+    code = """
+        import json, os
+        from fastevals._kernels import cache, compensated
+        compensated.product(2.0, 3.0)  # what is imported late is imported by root, who may read all of this Python
+        os.seteuid({user})
+        cache._folders.cache_clear()
+        compensated.difference(2.0, 3.0)
+        stats = compensated.difference.stats
+        print(json.dumps([sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
+    """
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        copied(Path(name))
+        environment = {"NUMBA_CACHE_DIR": "", "PYTHONPATH": name, **NOWHERE}
+        seen = [result(start(code.format(user=user), "-W", "error", **environment)) for user in (0, 65_534)]
+    assert seen == [[0, 1], [1, 0]]
+
+
+# What they may be ---------------------------------------------------------------------------------------------------
+
+
+def test_only_own_regular_files_of_a_sane_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = tmp_path / "good.nbc"
+    cache._write(good, b"payload")
+    assert cache._read(good) == b"payload"
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    (tmp_path / "link").symlink_to(good)
+    (tmp_path / "folder").mkdir()
+    shutil.copy(good, tmp_path / "open")
+    (tmp_path / "open").chmod(0o666)
+    for name in ("pipe", "link", "folder", "open", "missing"):
+        assert cache._read(tmp_path / name) is None, name
+    monkeypatch.setattr(cache, "LARGEST", good.stat().st_size - 1)
+    assert cache._read(good) is None
+
+
+@pytest.mark.slow
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(filled: Path) -> None:
+    for path in files(filled):
+        path.unlink()
+        os.mkfifo(path, 0o600)
+    assert example(filled)["misses"] == 1
+
+
+def test_what_nobody_uses_goes_after_a_while(
+    write_module: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache"
+    now = time.time()
+    ages = {"old.nbc": 31, "young.nbc": 29, "old.tmp": 0.1, "young.tmp": 0.01, "notes.txt": 400}
+    for name, days in ages.items():
+        (folder / name).touch()
+        os.utime(folder / name, (now - days * 86_400,) * 2)
+    cache._clean.cache_clear()
+    write_module(MODULE).unrelated(1)
+    kept = {path.name for path in files(folder)}
+    (new,) = kept - set(ages)
+    assert kept == {"young.nbc", "young.tmp", "notes.txt", new}
+    os.utime(folder / new, (now - 20 * 86_400,) * 2)
+    module = write_module(MODULE)
+    assert module.unrelated(1) == 1
+    assert sum(module.unrelated.stats.cache_hits.values()) == 1
+    assert (folder / new).stat().st_mtime > now - 60  # in use
+
+
+def test_a_full_disk_is_one_warning_and_leaves_no_file(
+    write_module: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    cache._warn_once.cache_clear()
+    monkeypatch.setattr(os, "replace", full)
+    module = write_module(MODULE)
+    with pytest.warns(RuntimeWarning, match="can't be kept.*No space left on device") as caught:
+        assert (module.unrelated(1), module.unrelated(2.5)) == (1, 2.5)
+    assert len(caught) == 1
+    assert files(tmp_path / "cache") == []
+    cache._warn_once.cache_clear()
+
+
+def test_sizes_are_those_of_compiled_kernels(tmp_path: Path) -> None:
+    cache._write(tmp_path / "a.nbc", bytes(68))
+    (tmp_path / "notes.txt").write_text("1234")
+    assert list(cache.sizes([tmp_path, tmp_path / "missing"])) == [100]
