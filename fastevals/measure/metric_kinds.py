@@ -12,7 +12,7 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells
 from fastevals.measure.registry import METRICS
 
-__all__ = ["MatrixMetric", "bounds_of", "error_metric", "is_greater_better", "kind_of", "matrix_metric"]
+__all__ = ["MatrixMetric", "best_of", "bounds_of", "error_metric", "is_greater_better", "kind_of", "matrix_metric"]
 
 MatrixMetric = Callable[[ConfusionMatrix], Any]
 
@@ -39,6 +39,21 @@ def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
     if asked.options.get("standardize") is False:
         return 0.0, asked.options.get("max_fpr") or 1.0
     return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
+
+
+def best_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float] | None:
+    """Return within which bounds a metric varies that is the best over thresholds, chosen on the rows; None of others.
+
+    Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
+    """
+    if not isinstance(asked, AskedMetric):
+        return None
+    own, by = METRICS.get(asked.name), asked.options.get("best")
+    if by is None:
+        return own.best_of if own else None
+    other = METRICS.get(by)
+    alike = own and other and own.best is not None and own.best is other.best
+    return bounds_of(asked) if alike or by == asked.name else None
 
 
 def is_greater_better(asked: AskedMetric | Callable[..., Any]) -> bool | None:

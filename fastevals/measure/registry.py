@@ -90,6 +90,8 @@ class Metric:
     best : callable, optional
         Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
         metric, and its parameters.
+    best_of : tuple of float, optional
+        Least and largest of what a metric of a ranking is the best of over all thresholds.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Metric:
     options: tuple[str, ...] = ()
     replicate: ReplicateKernel | None = None
     best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
+    best_of: tuple[float, float] | None = None
 
     @property
     def detail(self) -> Detail:
@@ -223,7 +226,12 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("cost_area", scratch=4),
         ),
         Metric(
-            "ks_statistic", "KS", "ranking", ranking_metrics.ks_statistic, replicate=ReplicateKernel("ks_statistic")
+            "ks_statistic",
+            "KS",
+            "ranking",
+            ranking_metrics.ks_statistic,
+            replicate=ReplicateKernel("ks_statistic"),
+            best_of=(-1.0, 1.0),
         ),
         Metric(
             "brier_score",

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.plan import Plan
-from fastevals.infer.bootstrap.result import BootstrapResult, estimate_of
+from fastevals.infer.bootstrap.result import BootstrapResult, accelerations_of, estimate_of
 from fastevals.infer.bootstrap.subjects import Design, sample_of
 from fastevals.measure.asked import as_asked
-from fastevals.measure.metric_kinds import bounds_of
 
 __all__ = ["bootstrap"]
 
@@ -51,7 +49,8 @@ def bootstrap(
     confidence_level : float in (0, 1)
         Of the intervals.
     method : {"BCa", "percentile", "basic", "normal"}
-        BCa is bias-corrected and accelerated [1]_; "normal" is about the value less its bias, as in R's boot.
+        BCa is bias-corrected and accelerated [1]_ (of metrics at their own best threshold see the notes); "normal" is
+        about the value less its bias, as in R's boot.
     alternative : {"two-sided", "less", "greater"}
         Two ends; or only an upper ("less") or a lower end ("greater"), at the full level.
     stratified : bool
@@ -95,6 +94,14 @@ def bootstrap(
     fixed beforehand; else by leaving out one row of each cell where there are at most 200, or by the delete-a-group
     jackknife, each of 200 random groups of rows, where there are more.
 
+    KS, and a metric at the threshold that is best by itself, are the best of many: they lie beyond the true best, and
+    replicates lie beyond them, but only 0.4 to 0.6 times as far, since the data's noise is in both. BCa corrects for
+    too little: at 95 % its intervals of KS covered 85 to 93 %, and none that of scores that don't rank. So for these
+    metrics "BCa" stands for percentiles, in log odds, less the replicates' median deviation and once more, at the end
+    towards the true value 2.4 times, the estimate's own: they covered 94 to 97 % of 1,000 data sets a setting (300 to
+    2,000 rows, 50 or more of each class, AUC 0.6 to 0.99). With 15 positives they covered 88 %, and without any
+    ranking 80 %; `Estimate.caution` says where that may be so.
+
     Draws are exactly multinomial where rows are counted by cells; rows that have weights or groups are drawn one by
     one, with probabilities within 2**-32. For AUCs alone `delong` gives intervals without draws, for proportions at a
     fixed threshold `proportion_interval`.
@@ -128,11 +135,17 @@ def bootstrap(
     )
     values = sample.estimates()
     replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
-    defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]
-    accelerations = sample.accelerations(plan.key, defined) if plan.method == "BCa" else {}
+    accelerations = accelerations_of(sample, values, asked, plan)
     estimates = {
         label: estimate_of(
-            label, values[k], replicates[k], accelerations.get(k, 0.0), plan, bounds_of(each), keep_distribution
+            label,
+            each,
+            values[k],
+            replicates[k],
+            accelerations.get(k, 0.0),
+            plan,
+            keep_distribution,
+            sample.class_sizes,
         )
         for k, (label, each) in enumerate(asked.items())
     }

@@ -16,11 +16,19 @@ from numpy.typing import NDArray
 from fastevals._execution import blocks
 from fastevals.measure.results import Interval
 
-__all__ = ["METHODS", "TIE", "acceleration_of", "confidence_interval"]
+__all__ = ["METHODS", "TIE", "acceleration_of", "confidence_interval", "share_below"]
 
 Floats = NDArray[np.float64]
 
 TIE = 2.0**-50  # values as near, in units of their size, are equal but for rounding
+
+# The best of many lies beyond the true best, and the best of a replicate beyond that of the data, but by less:
+# the data's noise is in both. With noise of size s the best lies beyond by s^p, p = 4/3 at a round peak (Kim, J. and
+# Pollard, D. (1990), "Cube root asymptotics", Annals of Statistics 18, 191-219, doi:10.1214/aos/1176347498) and 1 where
+# it is flat, and s^2 doubles in a replicate: the data's optimism is 1 / (2^(p/2) - 1) times that of replicates, 1.7 to
+# 2.4. Taken off once from the upper end of a largest value and 2.4 times from the lower, since it is itself uncertain,
+# it gave the best coverage in simulations.
+OPTIMISM = 1.0, 1 + math.sqrt(2)
 
 
 def acceleration_of(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
@@ -80,6 +88,7 @@ def confidence_interval(
     alternative: str,
     acceleration: float = 0.0,
     bounds: tuple[float, float] = (-math.inf, math.inf),
+    best_of: tuple[float, float] | None = None,
 ) -> Interval:
     """Give the interval of one metric.
 
@@ -99,6 +108,8 @@ def confidence_interval(
         For BCa; see `acceleration_of`.
     bounds : tuple of float
         What the metric can be: the interval stays within.
+    best_of : tuple of float, optional
+        The bounds of what the metric is the best of: for it "BCa" is percentiles less the optimism of a best value.
 
     Returns
     -------
@@ -109,7 +120,10 @@ def confidence_interval(
     if not replicates.size or math.isnan(estimate):
         return Interval(math.nan, math.nan)
     size = abs(estimate) if math.inf in (abs(bounds[0]), abs(bounds[1])) else 1.0
-    low, high = METHODS[method](replicates, estimate, tail, acceleration, TIE * size)
+    if method == "BCa" and best_of is not None:
+        low, high = _less_optimism(replicates, estimate, tail, best_of)
+    else:
+        low, high = METHODS[method](replicates, estimate, tail, acceleration, TIE * size)
     if math.isnan(low + high):
         return Interval(math.nan, math.nan)
     least, most = bounds
@@ -146,9 +160,7 @@ def _normal(replicates: Floats, estimate: float, tail: float, acceleration: floa
 def _bca(replicates: Floats, estimate: float, tail: float, acceleration: float, tie: float) -> tuple[float, ...]:
     from scipy.special import ndtr, ndtri
 
-    below = np.count_nonzero(replicates < estimate - tie)
-    up_to = np.count_nonzero(replicates <= estimate + tie)
-    bias = float(ndtri((below + up_to) / (2 * replicates.size)))  # ties count half
+    bias = float(ndtri(share_below(replicates, estimate, tie)))
     if not math.isfinite(bias):
         return math.nan, math.nan
     ends = []
@@ -156,6 +168,41 @@ def _bca(replicates: Floats, estimate: float, tail: float, acceleration: float, 
         moved = bias + deviate
         ends.append(float(ndtr(bias + moved / (1 - acceleration * moved))))
     return _quantiles(replicates, *ends)
+
+
+def share_below(replicates: Floats, estimate: float, tie: float) -> float:
+    """Return the share of replicates below the estimate; ties count half."""
+    below, up_to = np.count_nonzero(replicates < estimate - tie), np.count_nonzero(replicates <= estimate + tie)
+    return float(below + up_to) / (2 * replicates.size)
+
+
+def _less_optimism(
+    replicates: Floats, estimate: float, tail: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Return percentiles less the optimism of the estimate and that of replicates, on the scale of log odds."""
+    least, most = bounds
+    if math.isfinite(most):
+
+        def stretch(value: Any) -> Any:
+            return np.log(value - least) - np.log(most - value)
+
+        def back(value: Any) -> Any:
+            return least + (most - least) / (1 + np.exp(-value))
+
+    else:
+
+        def stretch(value: Any) -> Any:
+            return np.log(value - least)
+
+        def back(value: Any) -> Any:
+            return least + np.exp(value)
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low, middle, high = stretch(np.clip(np.quantile(replicates, (tail, 0.5, 1 - tail)), least, most))
+        at = stretch(np.float64(estimate))
+        bias = 0.0 if middle == at else middle - at
+        both = [(1 + times) * bias for times in OPTIMISM]
+        return float(back(low - max(both))), float(back(high - min(both)))
 
 
 METHODS: dict[str, Callable[[Floats, float, float, float, float], tuple[float, ...]]] = {

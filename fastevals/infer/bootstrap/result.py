@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
-from fastevals.infer.bootstrap.intervals import TIE, confidence_interval
+from fastevals.infer.bootstrap.intervals import TIE, confidence_interval, share_below
 from fastevals.infer.bootstrap.plan import Plan
+from fastevals.infer.bootstrap.samples.base import Sample, Values
+from fastevals.infer.bootstrap.subjects import Asked
 from fastevals.infer.results import ResampledByMetric
+from fastevals.measure.asked import AskedMetric
+from fastevals.measure.metric_kinds import best_of, bounds_of
 from fastevals.measure.results import Frozen, Interval, number_or_array
 
-__all__ = ["BootstrapResult", "Estimate", "estimate_of"]
+__all__ = ["BootstrapResult", "Estimate", "accelerations_of", "estimate_of"]
 
 Floats = NDArray[np.float64]
+
+FEW = 50  # rows of a class with fewer of which intervals of a best value cover too seldom
+BEYOND = 0.75  # share of replicates beyond a best value from which it may be the best by chance alone
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,6 +46,9 @@ class Estimate(Frozen):
         Replicates in which the metric is undefined (one class, a zero denominator): they are left out.
     bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
         All replicates, NaN where undefined; None unless asked for.
+    caution : str
+        Why the interval may hold the true value more seldom than its level says; empty where there is no such reason
+        known. Said of metrics that are the best over thresholds chosen on the rows (see `bootstrap`).
 
     Examples
     --------
@@ -53,14 +64,17 @@ class Estimate(Frozen):
     bias: Any
     n_undefined: Any
     bootstrap_distribution: Floats | None = None
+    caution: str = ""
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):
             return f"Estimate({self.value.shape} values)"
         low, high = self.confidence_interval
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        caution = f", caution={self.caution!r}" if self.caution else ""
         return (
-            f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}{undefined})"
+            f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}"
+            f"{undefined}{caution})"
         )
 
 
@@ -78,20 +92,30 @@ class BootstrapResult(ResampledByMetric):
     __slots__ = ()
 
 
+def accelerations_of(sample: Sample, values: Values, asked: Asked, plan: Plan) -> dict[int, Any]:
+    """Compute BCa's accelerations, by the numbers of the metrics that have use for one."""
+    if plan.method != "BCa":
+        return {}
+    used = [k for k, each in enumerate(asked.values()) if best_of(each) is None and not np.isnan(values[k]).all()]
+    return sample.accelerations(plan.key, used)
+
+
 def estimate_of(
     label: str,
+    asked: AskedMetric | Callable[..., Any],
     value: Any,
     replicates: Floats,
     acceleration: Any,
     plan: Plan,
-    bounds: tuple[float, float],
     keep: bool,
+    class_sizes: tuple[int, int] | None,
 ) -> Estimate:
     """Make the estimate of a metric from its replicates, of shape (n_resamples, ...); warn of what is not as usual."""
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
     each = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
-    found = [_column(column, float(one), float(a), plan, bounds) for column, one, a in each]
+    limits = bounds_of(asked), best_of(asked)
+    found = [_column(column, float(one), float(a), plan, *limits) for column, one, a in each]
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(found).reshape(-1, 4).T)
     undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
     _warn(label, values, columns, low, undefined, plan.method)
@@ -102,10 +126,35 @@ def estimate_of(
         number_or_array(bias),
         undefined if undefined.ndim else int(undefined),
         replicates if keep else None,
+        "" if limits[1] is None or np.isnan(low).all() else _caution(columns, values, plan, class_sizes),
     )
 
 
-def _column(replicates: Floats, value: float, acceleration: float, plan: Plan, bounds: tuple[float, float]) -> Any:
+def _caution(columns: Floats, values: Floats, plan: Plan, class_sizes: tuple[int, int] | None) -> str:
+    """Say why the interval of a value that is the best over thresholds may cover too seldom."""
+    if plan.method != "BCa":
+        return (
+            f"replicates lie beyond a best value as it lies beyond the true one: {plan.method!r} takes that for width"
+        )
+    said = []
+    if class_sizes is not None and min(class_sizes) < FEW:
+        said.append(f"{min(class_sizes)} rows of a class: with fewer than {FEW} such intervals cover too seldom")
+    for column, value in zip(columns.T, values.ravel(), strict=True):
+        defined = column[~np.isnan(column)]
+        below = share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
+        if max(below, 1 - below) >= BEYOND:
+            said.append(f"{max(below, 1 - below):.0%} of replicates lie beyond the value: it may be the best by chance")
+    return "; ".join(said)
+
+
+def _column(
+    replicates: Floats,
+    value: float,
+    acceleration: float,
+    plan: Plan,
+    bounds: tuple[float, float],
+    best_of: tuple[float, float] | None,
+) -> Any:
     """Give the ends of the interval, the standard error and the bias of one number."""
     defined = replicates
     if not np.isfinite(replicates.sum()):
@@ -120,6 +169,7 @@ def _column(replicates: Floats, value: float, acceleration: float, plan: Plan, b
         alternative=plan.alternative,
         acceleration=acceleration,
         bounds=bounds,
+        best_of=best_of,
     )
     with np.errstate(over="ignore"):
         error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.plan import Plan
-from fastevals.infer.bootstrap.result import estimate_of
+from fastevals.infer.bootstrap.result import accelerations_of, estimate_of
 from fastevals.infer.bootstrap.samples.base import Sample
 from fastevals.infer.bootstrap.subjects import Asked, Design, models_of, predictions_of
 from fastevals.infer.comparison.differences import differences_of
@@ -214,8 +214,7 @@ def _compared(
     """Draw replicates of all models' metrics; give the estimates of each, and the differences."""
     values = sample.estimates()
     replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
-    defined = [k for k, value in enumerate(values) if not np.isnan(value).all()]
-    accelerations = sample.accelerations(plan.key, defined) if plan.method == "BCa" else {}
+    accelerations = accelerations_of(sample, values, asked, plan)
     comparisons = {}
     for k, (label, each) in enumerate(asked.items()):
         bounds = bounds_of(each)
@@ -223,7 +222,14 @@ def _compared(
         acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {
             model: estimate_of(
-                f"{label} of {model}", values[k][i], replicates[k][:, i], acceleration[i], plan, bounds, keep
+                f"{label} of {model}",
+                each,
+                values[k][i],
+                replicates[k][:, i],
+                acceleration[i],
+                plan,
+                keep,
+                sample.class_sizes,
             )
             for i, model in enumerate(models)
         }

@@ -54,12 +54,15 @@ class Sample:
         The classes of predicted labels, in the order of matrices.
     pos_label : label or None
         The positive class, where there is one.
+    class_sizes : tuple of int or None
+        Positive and negative rows, where it is of scores.
     """
 
     sizes: NDArray[Any]
     strata: list[slice]
     labels: NDArray[Any] | None = None
     pos_label: Any = None
+    class_sizes: tuple[int, int] | None = None
 
     # What each kind of sample says of itself ---------------------------------------------------------------------
 

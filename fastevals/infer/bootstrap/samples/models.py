@@ -39,6 +39,7 @@ class ModelsSample(UnitSample):
         self._one_model = one_model
         self.pos_label = truth.positive
         negative = truth.values != truth.positive
+        self.class_sizes = int(np.count_nonzero(~negative)), int(np.count_nonzero(negative))
         units = Units.of(negative.size, groups, negative if stratified else None)
         rankings = [
             Ranking(truth.values, each, sample_weight=weights, pos_label=truth.positive) for each in scores.values()

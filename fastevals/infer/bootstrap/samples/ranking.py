@@ -29,6 +29,7 @@ class RankingSample(Sample):
     ) -> None:
         self.pos_label = pos_label
         self._sweeps = Sweeps(counts, metrics)
+        self.class_sizes = int(counts.n_pos), int(counts.n_neg)
         sizes = self._sweeps.steps.sizes
         self.sizes = sizes.ravel()
         n = sizes.shape[1]
