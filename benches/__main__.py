@@ -69,13 +69,19 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def coverage(options: argparse.Namespace) -> int:
-    """Simulate how often intervals cover a known AUC, and save."""
-    rows = []
-    for row in simulation.simulate():
-        rows.append(row)
-        shares = "; ".join(f"{method} {result['coverage']:.1%}" for method, result in row["methods"].items())
-        print(f"{row['scheme']}, {row['n_positives']:g} of {row['n']}, AUC {row['auc']}: {shares}", flush=True)
-    print(f"written to {history.save(simulation.entry_of(rows), simulation.PATH)}")
+    """Simulate how often intervals and bands hold what is known to be true, and save."""
+    kept = simulation.saved()["studies"] if options.studies else {}
+    studies = {name: study["settings"] for name, study in kept.items()}
+    for name in options.studies or simulation.STUDIES:
+        rows = []
+        for row in simulation.simulate(simulation.STUDIES[name]):
+            rows.append(row)
+            shares = "; ".join(f"{method} {result['coverage']:.1%}" for method, result in row["methods"].items())
+            rounded = "" if row["decimals"] is None else f", decimals {row['decimals']}"
+            where = f"{row['scheme']}, {row['n_positives']:g} of {row['n']}, AUC {row['auc']}{rounded}"
+            print(f"{name}, {where}: {shares}", flush=True)
+        studies[name] = rows
+    print(f"written to {history.save(simulation.entry_of(studies), simulation.PATH)}")
     return 0
 
 
@@ -103,6 +109,14 @@ def main(arguments: list[str] | None = None) -> int:
             subparser.add_argument("--output", type=Path, help="instead of benches/history/VERSION.json")
         elif command is compare:
             subparser.add_argument("results", type=Path, nargs="?", help="of 'run --output'; by default measure now")
+        elif command is coverage:
+            subparser.add_argument(
+                "studies",
+                nargs="*",
+                metavar="STUDY",
+                choices=[*simulation.STUDIES, []],
+                help=f"of {', '.join(simulation.STUDIES)}: the others stay as saved; by default all anew",
+            )
         elif command is readme:
             subparser.add_argument("--check", action="store_true", help="only tell, by the exit status")
     options = parser.parse_args(arguments)

@@ -1,7 +1,7 @@
-"""Coverage: how often intervals of an AUC hold the true one, in simulations where that is known.
+"""Coverage: how often intervals and bands hold what is true, in simulations where that is known.
 
-Scores are binormal: normal in each class, with a shift of sqrt(2) ndtri(AUC) between them. All methods see the same
-data sets, and those of the bootstrap the same replicates.
+Scores are binormal: normal in each class, with a shift of sqrt(2) ndtri(AUC) between them. All methods of a study see
+the same data sets, and those of the bootstrap the same replicates.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 import multiprocessing
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import islice, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +24,40 @@ from numpy.typing import NDArray
 import fastevals
 from benches.history import FOLDER
 from fastevals._random import seed_key
+from fastevals.infer import bands
 from fastevals.infer.bootstrap import intervals
 from fastevals.infer.bootstrap.samples.ranking import RankingSample
 from fastevals.infer.delong import DelongResult
 from fastevals.infer.delong.placements import moments_of_ranking
+from fastevals.infer.tubes import Tube
 from fastevals.measure.asked import as_asked, of_ranking
 
-__all__ = ["LEVEL", "METHODS", "PATH", "SETTINGS", "Setting", "draw", "entry_of", "intervals_of", "saved", "simulate"]
+__all__ = [
+    "BANDS",
+    "LEVEL",
+    "METHODS",
+    "METRICS",
+    "PATH",
+    "STUDIES",
+    "Setting",
+    "Study",
+    "bands_of",
+    "differences_of",
+    "draw",
+    "entry_of",
+    "intervals_of",
+    "saved",
+    "simulate",
+    "truth_of",
+]
 
 Floats = NDArray[np.float64]
+Drawn = tuple[NDArray[np.bool_], Floats, np.random.Generator]
 
 PATH = FOLDER / "coverage.json"
 SEED = 20250217
 N_DATA_SETS, N_RESAMPLES, LEVEL = 2000, 999, 0.95
-TASK = 50  # data sets that a process takes at a time
-DELONG = {"DeLong": "delong", "DeLong, logit": "logit"}
-METHODS = (*intervals.METHODS, *DELONG)
-ASKED = as_asked("roc_auc")
+TASK = 20  # data sets that a process takes at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +73,16 @@ class Setting:
     n : int
         Rows.
     auc : float
-        The true one.
+        The true one, of scores that are not rounded.
+    decimals : int or None
+        That scores are rounded to.
     """
 
     scheme: str
     prevalence: float
     n: int
     auc: float
+    decimals: int | None = None
 
     @property
     def stratified(self) -> bool:
@@ -75,19 +97,68 @@ class Setting:
         return n_pos, self.n - n_pos
 
 
-SETTINGS = tuple(
-    Setting(*each) for each in product(("plain", "stratified"), (0.05, 0.5), (50, 200, 2000), (0.7, 0.9, 0.95))
-)
+class Study(NamedTuple):
+    """What is simulated in one go, and is one table.
+
+    Attributes
+    ----------
+    title : str
+        Of the table.
+    settings : tuple of Setting
+        Its rows.
+    methods : tuple of str
+        Its columns.
+    measure : callable
+        Of a setting, the number of a data set and a number of replicates, gives an array of shape (n_methods, 3):
+        whether each method's interval or band lies below the truth and above it, somewhere, and how wide it is; NaN
+        where there is none.
+    beside : dict of str to pair of str
+        Further columns: the mean width of one method as a share of another's.
+    undefined : dict of str to str
+        Further columns: how often a method has none.
+    n_resamples : int
+        Replicates of a data set.
+    """
+
+    title: str
+    settings: tuple[Setting, ...]
+    methods: tuple[str, ...]
+    measure: Callable[[Setting, int, int], Floats]
+    beside: Mapping[str, tuple[str, str]] = {}
+    undefined: Mapping[str, str] = {}
+    n_resamples: int = N_RESAMPLES
 
 
-def draw(setting: Setting, number: int) -> tuple[NDArray[np.bool_], Floats, np.random.Generator]:
+def draw(setting: Setting, number: int) -> Drawn:
     """Give the labels and scores of a numbered data set, and what is left of its random bits, for the bootstrap."""
-    from scipy.special import ndtri
-
     shares = (round(1000 * share) for share in (setting.prevalence, setting.auc))
     rng = np.random.default_rng([SEED, setting.stratified, setting.n, *shares, number])
     y = np.arange(setting.n) < setting.sizes[0] if setting.stratified else rng.random(setting.n) < setting.prevalence
-    return y, rng.standard_normal(setting.n) + y * (math.sqrt(2) * float(ndtri(setting.auc))), rng
+    scores = rng.standard_normal(setting.n) + y * _shift(setting.auc)
+    if setting.decimals is not None:
+        scores = np.asarray(np.round(scores, setting.decimals))
+    return y, scores, rng
+
+
+def _shift(auc: float) -> float:
+    from scipy.special import ndtri
+
+    return math.sqrt(2) * float(ndtri(auc))
+
+
+def _against(truth: Floats | float, ends: Floats) -> Floats:
+    """Compare intervals, of shape (n, 2), with the truth, and measure them."""
+    low, high = ends.T
+    found = np.stack([high < truth, low > truth, high - low], axis=1).astype(np.float64)
+    found[np.isnan(low)] = math.nan
+    return found
+
+
+# AUC --------------------------------------------------------------------------------------------------------------
+
+DELONG = {"DeLong": "delong", "DeLong, logit": "logit"}
+METHODS = (*intervals.METHODS, *DELONG)
+ASKED = as_asked("roc_auc")
 
 
 def intervals_of(setting: Setting, number: int, n_resamples: int) -> Floats:
@@ -132,21 +203,172 @@ def _delong(ranking: fastevals.Ranking) -> Floats:
     return np.array([np.ravel(result.confidence_interval(LEVEL, method)) for method in DELONG.values()])
 
 
+# Other metrics, and paired differences --------------------------------------------------------------------------
+
+METRICS: dict[str, Any] = {
+    "AUC": "roc_auc",
+    "AP": "average_precision",
+    "KS": "ks_statistic",
+    "EER": "equal_error_rate",
+    "BEP": "break_even_point",
+    "best F1": fastevals.metric("f1", best="f1"),
+}
+METRIC_COLUMNS = (*METRICS, *(f"Δ {name}" for name in METRICS))
+LESS = 0.05  # by which the other model's AUC is less
+SHARED = 0.5  # correlation of the models' scores within a class
+
+
+@lru_cache(maxsize=64)
+def truth_of(auc: float, prevalence: float) -> dict[str, float]:
+    """Compute the metrics of the population, from the definitions."""
+    from scipy.special import ndtr
+
+    shift = _shift(auc)
+    thresholds = np.linspace(shift + 9, -9, 400_001)
+    fpr, tpr = ndtr(-thresholds), ndtr(shift - thresholds)
+    found = prevalence * tpr
+    predicted = found + (1 - prevalence) * fpr
+    precision = found / predicted
+    even = np.searchsorted(predicted, prevalence)
+    return {
+        "AUC": auc,
+        "AP": float(((precision[1:] + precision[:-1]) / 2 * np.diff(tpr)).sum()),
+        "KS": float((tpr - fpr).max()),
+        "EER": float(ndtr(-shift / 2)),
+        "BEP": float(precision[even]),
+        "best F1": float((2 * found / (prevalence + predicted)).max()),
+    }
+
+
+def differences_of(setting: Setting, number: int, n_resamples: int) -> Floats:
+    """Compare BCa's intervals of a model's metrics, and those of its differences to another model, with the truth."""
+    y, s, rng = draw(setting, number)
+    if y.all() or not y.any():
+        return np.full((2 * len(METRICS), 3), math.nan)
+    own, less = _shift(setting.auc), setting.auc - LESS
+    noise = SHARED * (s - y * own) + math.sqrt(1 - SHARED**2) * rng.standard_normal(setting.n)
+    scores = {"a": s, "b": noise + y * _shift(less)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+        found = fastevals.compare_rankings(
+            y, scores, metrics=METRICS, n_resamples=n_resamples, confidence_level=LEVEL, rng=rng,
+            stratified=setting.stratified,
+        )  # fmt: skip
+    a, b = (np.array([*truth_of(auc, setting.prevalence).values()]) for auc in (setting.auc, less))
+    ends = [found[name].estimates["a"].confidence_interval for name in METRICS]
+    apart = [found[name].differences[0].confidence_interval for name in METRICS]
+    return _against(np.concatenate([a, a - b]), np.array([*ends, *apart], dtype=np.float64))
+
+
+# Bands ------------------------------------------------------------------------------------------------------------
+
+CURVES = {"ROC": "roc", "P-R": "precision_recall"}
+BANDS = tuple(f"{curve}, {method}" for curve in CURVES for method in ("studentised", "kolmogorov"))
+
+
+def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
+    """Compare simultaneous bands with the true curves; those of both curves are of the same replicates."""
+    y, s, rng = draw(setting, number)
+    counts = fastevals.Ranking(y, s).counts
+    tube = Tube.of(counts, LEVEL, n_resamples, seed_key("rng", rng))
+    found = []
+    for curve in CURVES.values():
+        studentised = bands.studentised(counts, curve, None, tube)
+        kolmogorov = bands.kolmogorov(counts, curve, LEVEL, studentised[0])
+        found += [_of_band(setting, curve, *each) for each in (studentised, kolmogorov)]
+    return np.array(found)
+
+
+def _of_band(setting: Setting, curve: str, x: Floats, low: Floats, high: Floats) -> tuple[float, float, float]:
+    """Tell whether a band is below the true curve, and above it, at its corners and the curve's; and its mean width."""
+    axis = int(curve != "roc")
+    at = np.union1d(x, _true_curve(setting)[axis])
+    at, true = at[axis:], _true_at(setting, at, axis)[axis:]  # at a recall of 0 precision is 0 / 0
+    if axis:
+        n_pos, n_neg = setting.sizes
+        true = at * n_pos / (at * n_pos + true * n_neg)
+    below, above = (np.interp(at, x, high) < true - 1e-12).any(), (np.interp(at, x, low) > true + 1e-12).any()
+    return bool(below), bool(above), float(np.trapezoid(high - low, x))
+
+
+@lru_cache(maxsize=64)
+def _true_curve(setting: Setting) -> tuple[Floats, Floats]:
+    """Compute FPR and TPR of the population: all corners where scores are rounded, else at 2,401 thresholds."""
+    from scipy.special import ndtr
+
+    step = 0.01 if setting.decimals is None else 10.0**-setting.decimals
+    thresholds = np.arange(15, -9, -step) - step / 2
+    rates = (ndtr(shift - thresholds) for shift in (0.0, _shift(setting.auc)))
+    fpr, tpr = (np.concatenate([[0.0], each, [1.0]]) for each in rates)
+    return fpr, tpr
+
+
+def _true_at(setting: Setting, at: Floats, axis: int) -> Floats:
+    """Compute the population's TPR at false positive rates, or on axis 1 its FPR at true positive ones."""
+    from scipy.special import ndtr, ndtri
+
+    if setting.decimals is None:
+        return np.asarray(ndtr(ndtri(at) + _shift(setting.auc) * (1 - 2 * axis)))
+    curve = _true_curve(setting)
+    return np.interp(at, curve[axis], curve[1 - axis])
+
+
+# All --------------------------------------------------------------------------------------------------------------
+
+
+def _aucs(setting: Setting, number: int, n_resamples: int) -> Floats:
+    return _against(setting.auc, intervals_of(setting, number, n_resamples))
+
+
+def _settings(schemes: Any, prevalences: Any, rows: Any, aucs: Any, decimals: Any = (None,)) -> tuple[Setting, ...]:
+    return tuple(Setting(*each) for each in product(schemes, prevalences, rows, aucs, decimals))
+
+
+STUDIES = {
+    "auc": Study(
+        "Intervals of AUC",
+        _settings(("plain", "stratified"), (0.05, 0.5), (50, 200, 2000), (0.7, 0.9, 0.95)),
+        METHODS,
+        _aucs,
+        undefined={"no BCa": "BCa", "no DeLong": "DeLong"},
+    ),
+    "metrics": Study(
+        "BCa intervals of metrics, and intervals of differences (Δ) of two models'",
+        _settings(("plain",), (0.05, 0.2, 0.5), (300,), (0.7, 0.9, 0.95))
+        + _settings(("plain",), (0.05,), (2000,), (0.7, 0.9, 0.95)),
+        METRIC_COLUMNS,
+        differences_of,
+    ),
+    "bands": Study(
+        "Simultaneous bands, and their mean width as a share of Kolmogorov's",
+        _settings(("stratified",), (0.05, 0.5), (200, 2000, 20_000), (0.7, 0.9, 0.99), (None, 1)),
+        BANDS,
+        bands_of,
+        {f"width, {curve}": (f"{curve}, studentised", f"{curve}, kolmogorov") for curve in CURVES},
+        n_resamples=499,
+    ),
+}
+
+
 def simulate(
-    settings: Iterable[Setting] = SETTINGS, n_data_sets: int = N_DATA_SETS, n_resamples: int = N_RESAMPLES
+    study: Study,
+    settings: Iterable[Setting] | None = None,
+    n_data_sets: int = N_DATA_SETS,
+    n_resamples: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Give what the intervals of each setting's data sets came to, a setting at a time.
+    """Give what the methods came to on each setting's data sets, a setting at a time.
 
     One process for each thread that fastevals may use: a draw of few rows takes microseconds, and between draws threads
     wait for the interpreter, so that two of them take 1.6 times as long as one.
     """
-    settings = list(settings)
+    n_resamples = n_resamples or study.n_resamples
+    settings = list(study.settings if settings is None else settings)
     parts = [range(start, min(start + TASK, n_data_sets)) for start in range(0, n_data_sets, TASK)]
-    tasks = [(setting, part, n_resamples) for setting in settings for part in parts]
+    tasks = [(study.measure, setting, part, n_resamples) for setting in settings for part in parts]
     with _mapping(min(fastevals.get_num_threads(), len(tasks))) as mapped:
         results = iter(mapped(_task, tasks))
         for setting in settings:
-            yield _summary(setting, np.concatenate(list(islice(results, len(parts)))))
+            yield _summary(study, setting, np.concatenate(list(islice(results, len(parts)))))
 
 
 @contextmanager
@@ -163,43 +385,45 @@ def _mapping(processes: int) -> Iterator[Callable[..., Iterable[Any]]]:
             pool.shutdown(cancel_futures=True)  # of which some are left after an error or Ctrl-C
 
 
-def _task(task: tuple[Setting, range, int]) -> Floats:
-    setting, numbers, n_resamples = task
+def _task(task: tuple[Callable[[Setting, int, int], Floats], Setting, range, int]) -> Floats:
+    measure, setting, numbers, n_resamples = task
     with fastevals.num_threads(1):
-        return np.stack([intervals_of(setting, number, n_resamples) for number in numbers])
+        return np.stack([measure(setting, number, n_resamples) for number in numbers])
 
 
-def _summary(setting: Setting, found: Floats) -> dict[str, Any]:
+def _summary(study: Study, setting: Setting, found: Floats) -> dict[str, Any]:
     """Count what covers, misses and isn't there; widths are means over what is there."""
-    low, high = np.moveaxis(found, -1, 0)
-    undefined = np.isnan(low)
+    low, high, width = np.moveaxis(found, -1, 0)
+    undefined = np.isnan(width)
     shares = {
-        "coverage": (low <= setting.auc) & (setting.auc <= high),
-        "too_low": high < setting.auc,
-        "too_high": low > setting.auc,
+        "coverage": (low == 0) & (high == 0),
+        "too_low": low == 1,
+        "too_high": high == 1,
         "undefined": undefined,
-        "without_width": low == high,
+        "without_width": width == 0,
     }
     means = {name: marked.mean(axis=0) for name, marked in shares.items()}
     there = len(found) - undefined.sum(axis=0)
-    means["mean_width"] = np.where(undefined, 0.0, high - low).sum(axis=0) / np.maximum(there, 1)
+    means["mean_width"] = np.where(undefined, 0.0, width).sum(axis=0) / np.maximum(there, 1)
     methods = {
-        method: {name: round(float(values[k]), 5) for name, values in means.items()} for k, method in enumerate(METHODS)
+        method: {name: round(float(values[k]), 5) for name, values in means.items()}
+        for k, method in enumerate(study.methods)
     }
     return {**asdict(setting), "n_positives": setting.sizes[0], "n_negatives": setting.sizes[1], "methods": methods}
 
 
-def entry_of(
-    rows: Sequence[Mapping[str, Any]], n_data_sets: int = N_DATA_SETS, n_resamples: int = N_RESAMPLES
-) -> dict[str, Any]:
-    """Make what is saved of the settings' results."""
+def entry_of(studies: Mapping[str, Sequence[Mapping[str, Any]]], n_data_sets: int = N_DATA_SETS) -> dict[str, Any]:
+    """Make what is saved of the settings' results, by study."""
     return {
         "version": fastevals.__version__,
         "seed": SEED,
         "n_data_sets": n_data_sets,
-        "n_resamples": n_resamples,
         "confidence_level": LEVEL,
-        "settings": list(rows),
+        "studies": {
+            name: {"n_resamples": STUDIES[name].n_resamples, "settings": list(studies[name])}
+            for name in STUDIES
+            if name in studies
+        },
     }
 
 

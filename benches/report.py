@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from benches.coverage import STUDIES, Study
 from benches.figures import FIGURES, Figure
 
 __all__ = ["amount", "bar_of", "coverage_section", "markers", "readme_with", "rows_of", "speed_section", "text_table"]
@@ -101,25 +103,41 @@ def speed_section(history: Mapping[str, Any]) -> str:
 
 
 def coverage_section(entry: Mapping[str, Any]) -> str:
-    """Write the table of what `benches.coverage` saved, folded up."""
-    settings = entry["settings"]
-    methods = list(settings[0]["methods"])
-    rows = [["scheme", "prevalence", "rows", "positives", "negatives", "AUC", *methods, "no BCa", "no DeLong"]]
-    for each in settings:
-        of = each["methods"]
-        shares = [*(of[method]["coverage"] for method in methods), *(of[it]["undefined"] for it in ("BCa", "DeLong"))]
-        rows.append(
-            [
-                each["scheme"],
-                f"{each['prevalence']:.0%}",
-                *(f"{each[number]:,g}" for number in ("n", "n_positives", "n_negatives", "auc")),
-                *(f"{100 * share:.1f}" for share in shares),
-            ]
-        )
+    """Write the tables of what `benches.coverage` saved, folded up."""
+    tables = [_coverage_table(STUDIES[name], **study) for name, study in entry["studies"].items()]
     note = (
-        f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets a setting, {entry['n_resamples']:,} "
-        f"replicates each, seed {entry['seed']}. Made by `python -m benches coverage`; `benches/history/coverage.json` "
-        "also has on which side intervals miss, and how wide they are."
+        f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets a setting, seed {entry['seed']}. Made by "
+        "`python -m benches coverage`; `benches/history/coverage.json` also has on which side intervals and bands "
+        "miss, and how wide they are."
     )
-    summary = f"Coverage of {entry['confidence_level']:.0%} intervals in {len(settings)} settings, in %"
-    return f"<details><summary>{summary}</summary>\n\n{markdown_table(rows)}\n\n{note}\n\n</details>"
+    n = sum(len(study["settings"]) for study in entry["studies"].values())
+    summary = f"Coverage at {entry['confidence_level']:.0%} in {n} settings, in %"
+    return "\n\n".join([f"<details><summary>{summary}</summary>", *tables, note, "</details>"])
+
+
+def _coverage_table(study: Study, n_resamples: int, settings: Sequence[Mapping[str, Any]]) -> str:
+    """Write a study's table under its title; a column of the settings that are all alike is left out."""
+    settled: dict[str, Callable[[Any], str]] = {
+        "scheme": lambda each: each["scheme"],
+        "prevalence": lambda each: f"{each['prevalence']:.0%}",
+        "rows": lambda each: f"{each['n']:,}",
+        "positives": lambda each: f"{each['n_positives']:,g}",
+        "negatives": lambda each: f"{each['n_negatives']:,g}",
+        "AUC": lambda each: f"{each['auc']:g}",
+        "decimals": lambda each: "" if each["decimals"] is None else str(each["decimals"]),
+    }
+    columns = {name: write for name, write in settled.items() if len(settings) == 1 or len({*map(write, settings)}) > 1}
+    columns |= {name: partial(_percent, method=name, share="coverage") for name in study.methods}
+    columns |= {name: partial(_percent, method=method, share="undefined") for name, method in study.undefined.items()}
+    columns |= {name: partial(_width_ratio, methods=methods) for name, methods in study.beside.items()}
+    rows = [list(columns), *([write(each) for write in columns.values()] for each in settings)]
+    return f"**{study.title}**; {n_resamples} replicates a data set\n\n{markdown_table(rows)}"
+
+
+def _percent(setting: Mapping[str, Any], method: str, share: str) -> str:
+    return f"{100 * setting['methods'][method][share]:.1f}"
+
+
+def _width_ratio(setting: Mapping[str, Any], methods: tuple[str, str]) -> str:
+    width, other = (setting["methods"][method]["mean_width"] for method in methods)
+    return f"{100 * width / other:.0f}"

@@ -15,6 +15,7 @@ from fastevals import _validation as check
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.samples.curves import SWEPT, CurveSample
 from fastevals.infer.results import MOST_RESAMPLES, level_of
+from fastevals.infer.tubes import Tube
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import RocCurve
@@ -22,12 +23,12 @@ from fastevals.measure.curves.geometry import Polyline, first_at, limits
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.results import Frozen
 
-__all__ = ["ConfidenceBand", "confidence_band"]
+__all__ = ["ConfidenceBand", "confidence_band", "kolmogorov", "studentised"]
 
 Floats = NDArray[np.float64]
 Edges = tuple[Floats, Floats, Floats]  # x, low, high
 
-METHODS = {"simultaneous": "Kolmogorov", "pointwise": "bootstrap"}
+METHODS = {"simultaneous": ("studentised", "kolmogorov"), "pointwise": ("bootstrap",)}
 GRIDS = {"roc": np.arange(101) / 100, "precision_recall": np.arange(1, 101) / 100}
 DENSE = np.arange(1001) / 1000  # recalls between which an edge of precision is as good as straight
 
@@ -47,9 +48,9 @@ class ConfidenceBand(Frozen):
         What it is a band of.
     kind : {"simultaneous", "pointwise"}
         Whether the level is that of the whole curve, or of each x by itself.
-    method : {"Kolmogorov", "bootstrap"}
-        Rectangles about the points from Kolmogorov's statistic of each class (Campbell 1994,
-        doi:10.1002/sim.4780130513), or percentiles of bootstrap replicates.
+    method : {"studentised", "kolmogorov", "bootstrap"}
+        As wide everywhere in standard errors; rectangles about the points from Kolmogorov's statistic of each class;
+        or, of a pointwise band, percentiles of bootstrap replicates.
     confidence_level : float
         Of the band.
     n_undefined : int
@@ -59,9 +60,9 @@ class ConfidenceBand(Frozen):
     --------
     >>> import fastevals
     >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
-    >>> band = fastevals.confidence_band(ranking, at=[0.0, 0.5, 1.0])
+    >>> band = fastevals.confidence_band(ranking, at=[0.0, 0.5, 1.0], rng=0)
     >>> band
-    ConfidenceBand(roc, 3 points, 0.95 simultaneous, Kolmogorov)
+    ConfidenceBand(roc, 3 points, 0.95 simultaneous, studentised)
     >>> x, low, high = band
     """
 
@@ -90,6 +91,7 @@ def confidence_band(
     curve: str = "roc",
     *,
     kind: str = "simultaneous",
+    method: str | None = None,
     confidence_level: float = 0.95,
     at: ArrayLike | None = None,
     n_resamples: int = 2000,
@@ -99,9 +101,8 @@ def confidence_band(
 ) -> ConfidenceBand:
     """Put a band about a ROC or a precision-recall curve.
 
-    A simultaneous band holds the whole true curve with the chance asked for, or a greater one, however many rows there
-    are and however the scores are distributed. It is wide. A pointwise band is about right at each x by itself, so the
-    true curve leaves it somewhere far more often than one minus the level.
+    A simultaneous band holds the whole true curve with about the chance asked for. A pointwise band is about right at
+    each x by itself, so the true curve leaves it somewhere far more often than one minus the level.
 
     Parameters
     ----------
@@ -110,19 +111,23 @@ def confidence_band(
     curve : {"roc", "precision_recall"}
         True positive rate over false positive rate, or precision over recall.
     kind : {"simultaneous", "pointwise"}
-        From Kolmogorov's statistic of each class, or percentiles of bootstrap replicates.
+        Of the whole curve, or of each point by itself.
+    method : {"studentised", "kolmogorov"}, optional
+        Of a simultaneous band; "studentised" by default. Kolmogorov's holds the true curve however few rows there are,
+        and far more often than its level says: it is about twice as wide.
     confidence_level : float in (0, 1)
         Of the whole curve, or of each point.
     at : float or array-like in [0, 1], optional
-        The x to give the band at; given in ascending order, each once. By default every corner of a simultaneous band,
-        some four for each point of ``ranking.roc_curve()``, and 0, 0.01, ..., 1 of a pointwise one (without the recall
-        0, where precision is 1 by convention).
+        The x to give the band at; given in ascending order, each once. By default places a twentieth of a standard
+        error apart, from 0 to 1, of a studentised band (some 60 for the root of the rows of a class), every corner of
+        Kolmogorov's, some four for each point of ``ranking.roc_curve()``, and 0, 0.01, ..., 1 of a pointwise one
+        (without the recall 0, where precision is 1 by convention).
     n_resamples : int
-        Replicates of a pointwise band.
+        Bootstrap replicates of a studentised or a pointwise band.
     stratified : bool
-        For a pointwise band, draw as many rows of each class as there are of it.
+        For a pointwise band, draw as many rows of each class as there are of it, as for a studentised one.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed of a pointwise band. The same seed gives the same bits, at any number of threads.
+        The seed of replicates. The same seed gives the same bits, at any number of threads.
     progress : bool
         Show a bar (needs tqdm) while replicates are drawn.
 
@@ -140,25 +145,30 @@ def confidence_band(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has no rows, if replicates without rows of a class are left out, or if all replicates are equal: the
-        band then has no width, which says nothing of how sure it is.
+        If a class has no rows, if replicates without rows of a class are left out, if replicates are too few for the
+        level, or if all those of a pointwise band are equal: without width it says nothing of how sure it is.
 
     Notes
     -----
-    With a chance of at least the root of the level, the positives' shares above all thresholds are within d of the true
-    ones, d being that quantile of Kolmogorov's statistic of as many rows, and likewise the negatives' within e. So each
-    point of the true curve is in a rectangle, 2 e wide and 2 d high, about a point of the polyline [1]_. The band is
-    the union of these: at x its upper edge is the polyline's TPR at x + e, plus d, its lower edge that at x - e, less
-    d. Ties, at which the true curve may have straight pieces, only make it safer. In simulations with
-    normal scores, bands at the level of 95 % held the true curve in 99.8 % or more (5 to 1000 rows of a class), and in
-    98.6 % with 20 rows of one class and 20,000 of the other.
+    The studentised band is drawn in coordinates 2 sqrt(n + 1/2) asin sqrt((k + 3/8) / (n + 3/4)) of both rates, k of n
+    rows (Anscombe 1948 [1]_): there the standard error of each is 1, whatever it is, and near enough normal even of
+    counts of 0 and 1. The band is all points within a distance of the curve, the same in all directions, since a curve
+    is missed at right angles: where it is steep by its false positives, where it is flat by its true ones. The distance
+    is the quantile of the largest that a point of the curve has from a bootstrap replicate, drawn within each class, at
+    least that of one point alone (the root of chi-squared's with 2 degrees of freedom).
+
+    For Kolmogorov's, with a chance of at least the root of the level, the positives' shares above all thresholds are
+    within d of the true ones, d being that quantile of Kolmogorov's statistic of as many rows, and likewise the
+    negatives' within e. So each point of the true curve is in a rectangle, 2 e wide and 2 d high, about a point of the
+    polyline [2]_. The band is the union of these: at x its upper edge is the polyline's TPR at x + e, plus d, its lower
+    edge that at x - e, less d. Ties, at which the true curve may have straight pieces, only make it safer.
 
     Precision is taken at the share of positives of these rows, in both kinds of band (without `stratified` it varies
-    among replicates): at another share of positives the curve is another one. In a simultaneous band of precision the
+    among replicates): at another share of positives the curve is another one. In Kolmogorov's band of precision the
     edges are curved between corners, so 0, 0.001, ..., 1 are among its x.
 
-    With `at`, the chance holds at those x; straight lines between them may cut corners. All corners of ten million rows
-    without ties took 0.5 GB.
+    With `at`, the chance holds at those x; straight lines between them may cut corners. By default they don't: the
+    whole band is between the lines. All corners of Kolmogorov's band of ten million rows without ties took 0.5 GB.
 
     Replicates of a pointwise band are read as `RocCurve.at` and `PrecisionRecallCurve.at` read a curve: along the
     polyline, the highest TPR where it is vertical, and straight in counts between two thresholds. With few rows the
@@ -168,17 +178,19 @@ def confidence_band(
 
     References
     ----------
-    .. [1] Campbell, G. (1994), "Advances in statistical methodology for the evaluation of diagnostic and laboratory
+    .. [1] Anscombe, F. J. (1948), "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35,
+       246-254, doi:10.1093/biomet/35.3-4.246.
+    .. [2] Campbell, G. (1994), "Advances in statistical methodology for the evaluation of diagnostic and laboratory
        tests", Statistics in Medicine 13, 499-508, doi:10.1002/sim.4780130513. Macskassy and Provost (2004) call it
        simultaneous joint confidence regions (SJR).
-    .. [2] Efron, B. and Tibshirani, R. J. (1993), *An Introduction to the Bootstrap*, chapter 13.
+    .. [3] Efron, B. and Tibshirani, R. J. (1993), *An Introduction to the Bootstrap*, chapter 13.
 
     Examples
     --------
     >>> import fastevals
     >>> y_true, y_score = [0, 0, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.3, 0.2, 0.6, 0.8, 0.5, 0.7]
     >>> ranking = fastevals.Ranking(y_true, y_score)
-    >>> fastevals.confidence_band(ranking, at=[0.2, 0.8]).low.round(3)
+    >>> fastevals.confidence_band(ranking, method="kolmogorov", at=[0.2, 0.8]).low.round(3)
     array([0.   , 0.077])
     >>> fastevals.confidence_band(ranking, kind="pointwise", at=0.5, rng=7).low
     array([0.5])
@@ -186,6 +198,11 @@ def confidence_band(
     check.check_unweighted("ranking", ranking, Ranking)
     check.check_choice("curve", curve, SWEPT)
     check.check_choice("kind", kind, METHODS)
+    if method is not None:
+        check.check_choice("method", method, METHODS["simultaneous"])
+        if kind == "pointwise":
+            raise ValueError(f"method goes with a simultaneous band, got {method!r} with kind='pointwise'")
+    how = method or METHODS[kind][0]
     level, alpha = level_of(confidence_level)
     n_resamples = check.check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
     x = None if at is None else np.unique(check.as_shares("at", at))
@@ -195,14 +212,16 @@ def confidence_band(
         check.warn_undefined(f"the {curve} band", f"y_true has no {'negatives' if counts.n_pos else 'positives'}")
         x = GRIDS[curve] if x is None else x
         edges = x, np.full(x.size, np.nan), np.full(x.size, np.nan)
-    elif kind == "simultaneous":
-        edges = _kolmogorov(counts, curve, level, x)
+    elif how == "kolmogorov":
+        edges = kolmogorov(counts, curve, level, x)
+    elif how == "studentised":
+        edges = studentised(counts, curve, x, Tube.of(counts, level, n_resamples, key, progress=progress))
     else:
         x = GRIDS[curve] if x is None else x
         sample = CurveSample(counts, curve, x, stratified=check.as_flag("stratified", stratified))
         (replicates,) = sample.replicates(n_resamples, key, progress=progress)
         edges, undefined = _percentiles(f"the {curve} band", x, replicates, alpha)
-    return ConfidenceBand(*edges, curve, kind, METHODS[kind], level, undefined)
+    return ConfidenceBand(*edges, curve, kind, how, level, undefined)
 
 
 def _percentiles(what: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:
@@ -220,7 +239,24 @@ def _percentiles(what: str, x: Floats, replicates: Floats, alpha: float) -> tupl
     return (x, low, high), undefined
 
 
-def _kolmogorov(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
+def studentised(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
+    """Give the edges of a tube about the ROC curve, over FPR or, for precision, over TPR."""
+    roc = curve == "roc"
+    tube = tube if roc else tube.swapped()
+    x = tube.places() if at is None else at
+    least, most = tube.edges(x)
+    if at is not None:
+        return (x, least, most) if roc else (x, _precision(counts, x, most), _precision(counts, x, least))
+    # Neither edge falls: between two places they are within the values here, and lines between the nodes below beyond.
+    if roc:
+        low, high = least[:-1], most[1:]
+    else:
+        low, high = _precision(counts, x[:-1], most[1:]), _precision(counts, x[1:], least[:-1])
+    before, after = np.append(0, np.arange(low.size)), np.append(np.arange(low.size), low.size - 1)
+    return x, np.minimum(low[before], low[after]), np.maximum(high[before], high[after])
+
+
+def kolmogorov(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
     """Give the union of rectangles about the points of the ROC polyline, over FPR or, for precision, over TPR."""
     up, right = (_reach(math.sqrt(level), n) for n in (counts.n_pos, counts.n_neg))
     fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)

@@ -37,14 +37,20 @@ ROW = {
     "prevalence": 0.05,
     "n": 2000,
     "auc": 0.9,
+    "decimals": None,
     "n_positives": 100.0,
     "n_negatives": 1900.0,
+    "methods": {method: {"coverage": 0.9435, "undefined": 0.0} for method in coverage.METHODS}
+    | {"DeLong": {"coverage": 0.9, "undefined": 0.0125}},
+}
+OF_BAND = {
     "methods": {
-        "BCa": {"coverage": 0.9435, "undefined": 0.0},
-        "DeLong": {"coverage": 0.9, "undefined": 0.0125},
+        method: {"coverage": 0.95, "undefined": 0.0, "mean_width": 0.2 if "studentised" in method else 0.5}
+        for method in coverage.BANDS
     },
 }
-COVERAGE = coverage.entry_of([ROW], n_data_sets=2000, n_resamples=999)
+OTHER = [{**ROW, **OF_BAND, "decimals": decimals} for decimals in (None, 1)]
+COVERAGE = coverage.entry_of({"auc": [ROW], "bands": OTHER})
 
 
 @pytest.mark.parametrize(("change", "worse"), [(1.2, [SORT]), (1.1, []), (0.5, [])])
@@ -143,9 +149,19 @@ def test_section_of_speed():
 
 def test_section_of_coverage():
     lines = coverage_section(COVERAGE).split("\n")
-    assert lines[0] == "<details><summary>Coverage of 95% intervals in 1 settings, in %</summary>"
-    assert lines[2].endswith("| AUC | BCa | DeLong | no BCa | no DeLong |")
-    assert lines[4] == "| plain | 5% | 2,000 | 100 | 1,900 | 0.9 | 94.3 | 90.0 | 0.0 | 1.2 |"
+    assert lines[0] == "<details><summary>Coverage at 95% in 3 settings, in %</summary>"
+    assert lines[2] == "**Intervals of AUC**; 999 replicates a data set"
+    assert lines[4].endswith(
+        "| AUC | decimals | BCa | percentile | basic | normal | DeLong | DeLong, logit | no BCa | no DeLong |"
+    )
+    assert (
+        lines[6]
+        == "| plain | 5% | 2,000 | 100 | 1,900 | 0.9 |  | 94.3 | 94.3 | 94.3 | 94.3 | 90.0 | 94.3 | 0.0 | 1.2 |"
+    )
+    assert lines[8].startswith("**Simultaneous bands")
+    kinds = "ROC, studentised | ROC, kolmogorov | P-R, studentised | P-R, kolmogorov | width, ROC | width, P-R"
+    assert lines[10] == f"| decimals | {kinds} |"  # what is the same in all settings is left out
+    assert lines[12:14] == [f"| {decimals} | 95.0 | 95.0 | 95.0 | 95.0 | 40 | 40 |" for decimals in ("", "1")]
     assert lines[-1] == "</details>"
 
 
@@ -153,10 +169,20 @@ def test_coverage_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(coverage, "PATH", tmp_path / "coverage.json")
     with pytest.raises(FileNotFoundError, match="python -m benches coverage"):
         coverage.saved()
-    monkeypatch.setattr(coverage, "simulate", lambda: iter([ROW]))
+    rows = {coverage.STUDIES[name].title: study["settings"] for name, study in COVERAGE["studies"].items()}
+    monkeypatch.setattr(coverage, "simulate", lambda study: iter(rows.get(study.title, [])))
     assert commands.main(["coverage"]) == 0
-    assert coverage.saved() == COVERAGE
-    assert "plain, 100 of 2000, AUC 0.9: BCa 94.3%; DeLong 90.0%" in capsys.readouterr().out
+    assert coverage.saved() == coverage.entry_of(
+        {"metrics": [], **{n: s["settings"] for n, s in COVERAGE["studies"].items()}}
+    )
+    said = capsys.readouterr().out
+    assert "auc, plain, 100 of 2000, AUC 0.9: BCa 94.3%; percentile 94.3%" in said
+    assert "bands, plain, 100 of 2000, AUC 0.9, decimals 1: ROC, studentised 95.0%" in said
+    monkeypatch.setattr(coverage, "simulate", lambda study: iter([ROW]))
+    assert commands.main(["coverage", "auc"]) == 0
+    assert coverage.saved()["studies"]["bands"] == COVERAGE["studies"]["bands"]
+    with pytest.raises(SystemExit):
+        commands.main(["coverage", "bnads"])
 
 
 def test_a_result_is_the_median_of_ratios_of_neighbours():

@@ -6,7 +6,7 @@ import pickle
 import subprocess
 import sys
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -154,7 +154,7 @@ def test_replicates_that_are_all_equal_are_said_to_be():
         assert (band.low[1:-1] < band.high[1:-1]).all()
 
 
-# Simultaneous -----------------------------------------------------------------------------------------------------
+# Kolmogorov's -----------------------------------------------------------------------------------------------------
 
 
 def within(points: list[tuple[float, float]], x: float, reach: float) -> list[float]:
@@ -187,7 +187,7 @@ def rectangles(ranking: Ranking, curve: str, level: float, x: float) -> tuple[fl
 @given(cases(), st.sampled_from([0.05, 0.5, 0.95]), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_the_edges_are_those_of_the_rectangles(curve, case, level, places):
     ranking = Ranking(case.y_true, case.y_score, pos_label=1)
-    band = confidence_band(ranking, curve, confidence_level=level, at=[*places, 0.0, 1.0])
+    band = confidence_band(ranking, curve, method="kolmogorov", confidence_level=level, at=[*places, 0.0, 1.0])
     expected = np.array([rectangles(ranking, curve, level, x) for x in band.x])
     np.testing.assert_allclose(np.stack([band.low, band.high], axis=1), expected, atol=1e-12)
 
@@ -197,17 +197,19 @@ def test_the_edges_are_those_of_the_rectangles(curve, case, level, places):
 @given(cases(), st.sampled_from([0.05, 0.5, 0.95]))
 def test_the_default_is_every_corner(curve, case, level):
     ranking = Ranking(case.y_true, case.y_score, pos_label=1)
-    x, low, high = confidence_band(ranking, curve, confidence_level=level)
+    x, low, high = confidence_band(ranking, curve, method="kolmogorov", confidence_level=level)
     assert (x[0], x[-1]) == (0, 1)
     assert (np.diff(x) >= 0).all()
     assert ((low >= 0) & (low <= high) & (high <= 1)).all()
     places, first, times = np.unique(x, return_index=True, return_counts=True)
     assert times.max() <= 2
-    there = confidence_band(ranking, curve, confidence_level=level, at=places)
+    there = confidence_band(ranking, curve, method="kolmogorov", confidence_level=level, at=places)
     np.testing.assert_array_equal(there.low, np.minimum.reduceat(low, first))
     np.testing.assert_array_equal(there.high, np.maximum.reduceat(high, first))
     wide = np.flatnonzero(np.diff(x) > 1e-9)
-    between = confidence_band(ranking, curve, confidence_level=level, at=(x[wide] + x[wide + 1]) / 2)
+    between = confidence_band(
+        ranking, curve, method="kolmogorov", confidence_level=level, at=(x[wide] + x[wide + 1]) / 2
+    )
     off = 1e-12 if curve == "roc" else 2e-4  # precision is curved between its corners
     np.testing.assert_allclose(between.low, (low[wide] + low[wide + 1]) / 2, atol=off)
     np.testing.assert_allclose(between.high, (high[wide] + high[wide + 1]) / 2, atol=off)
@@ -216,7 +218,7 @@ def test_the_default_is_every_corner(curve, case, level):
 def test_the_width_is_that_of_published_tables():
     """Miller (1956), doi:10.1080/01621459.1956.10501314, table 1: 0.40925 for 10 rows at 5 %, two-sided."""
     ranking = Ranking([0] * 10 + [1] * 10, range(20))
-    band = confidence_band(ranking, confidence_level=0.95**2)
+    band = confidence_band(ranking, method="kolmogorov", confidence_level=0.95**2)
     assert band.low[-1] == pytest.approx(1 - 0.40925, abs=1e-5)
     assert band.x[np.flatnonzero(band.low)[0]] == pytest.approx(0.40925, abs=1e-5)
     assert (band.high == 1).all()
@@ -224,8 +226,9 @@ def test_the_width_is_that_of_published_tables():
 
 def test_a_greater_level_is_a_wider_band():
     x = np.linspace(0, 1, 57)
-    for curve in CURVES:
-        inner, outer = (confidence_band(example(), curve, confidence_level=level, at=x) for level in (0.5, 0.99))
+    for curve, method in product(CURVES, ["studentised", "kolmogorov"]):
+        options = {"method": method, "at": x, "rng": 0}
+        inner, outer = (confidence_band(example(), curve, confidence_level=level, **options) for level in (0.5, 0.99))
         assert ((outer.low <= inner.low) & (inner.high <= outer.high)).all()
         assert (outer.high - outer.low).sum() > 1.2 * (inner.high - inner.low).sum()
 
@@ -234,9 +237,9 @@ def covered(rng: np.random.Generator, n_pos: int, n_neg: int, shift: float) -> l
     """Tell whether bands of both curves hold a true one of normal scores: on either side of every corner."""
     y = np.arange(n_pos + n_neg) < n_pos
     ranking = Ranking(y, rng.normal(size=y.size) + shift * y)
-    x, low, high = confidence_band(ranking)
+    x, low, high = confidence_band(ranking, method="kolmogorov")
     tpr = stats.norm.cdf(stats.norm.ppf(x) + shift)
-    recall, least, most = confidence_band(ranking, "precision_recall")
+    recall, least, most = confidence_band(ranking, "precision_recall", method="kolmogorov")
     fpr = stats.norm.cdf(stats.norm.ppf(recall) - shift)
     inside = recall > 0  # 0 / 0 there
     precision = recall[inside] * n_pos / (recall * n_pos + fpr * n_neg)[inside]
@@ -273,7 +276,7 @@ def test_the_true_polyline_of_tied_scores_is_inside():
     y, x = np.arange(150) < 50, np.union1d(fpr, np.linspace(0, 1, 101))
     hits = 0
     for _ in range(1000):
-        x, low, high = confidence_band(Ranking(y, np.round(rng.normal(size=y.size) + y)), at=x)
+        x, low, high = confidence_band(Ranking(y, np.round(rng.normal(size=y.size) + y)), method="kolmogorov", at=x)
         truth = np.interp(x, np.concatenate(([0], fpr, [1])), np.concatenate(([0], tpr, [1])))
         hits += bool(((low <= truth + 1e-12) & (truth <= high + 1e-12)).all())
     assert hits >= fewest(1000)
@@ -335,14 +338,14 @@ def test_another_subject_is_named():
 
 
 def test_no_places_are_no_points():
-    for kind in ("simultaneous", "pointwise"):
-        for curve in CURVES:
-            assert confidence_band(example(), curve, kind=kind, at=[], n_resamples=5, rng=1).x.size == 0
+    for kind, curve in product(("simultaneous", "pointwise"), CURVES):
+        assert confidence_band(example(), curve, kind=kind, at=[], n_resamples=50, rng=1).x.size == 0
+    assert confidence_band(example(), method="kolmogorov", at=[]).x.size == 0
 
 
 def test_what_a_band_is():
-    band = confidence_band(example(), at=[0.25, 0.5])
-    assert repr(band) == "ConfidenceBand(roc, 2 points, 0.95 simultaneous, Kolmogorov)"
+    band = confidence_band(example(), at=[0.25, 0.5], rng=0)
+    assert repr(band) == "ConfidenceBand(roc, 2 points, 0.95 simultaneous, studentised)"
     x, low, high = band
     assert x.tolist() == [0.25, 0.5]
     told = band.to_dict()
@@ -358,10 +361,11 @@ def test_what_a_band_is():
 
 
 @pytest.mark.slow
-def test_a_pointwise_band_loads_no_scipy_stats():
+def test_a_band_of_replicates_loads_no_scipy_stats():
     code = (
         "import sys, fastevals\nranking = fastevals.Ranking([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])\n"
         "fastevals.confidence_band(ranking, kind='pointwise', n_resamples=20, rng=1)\n"
+        "fastevals.confidence_band(ranking, n_resamples=20, rng=1)\n"
         "sys.exit('scipy.stats' in sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

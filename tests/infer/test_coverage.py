@@ -6,9 +6,25 @@ import numpy as np
 import pytest
 
 import fastevals
-from benches.coverage import LEVEL, METHODS, SETTINGS, Setting, draw, entry_of, intervals_of, saved, simulate
+from benches.coverage import (
+    LEVEL,
+    METHODS,
+    METRICS,
+    STUDIES,
+    Setting,
+    bands_of,
+    differences_of,
+    draw,
+    entry_of,
+    intervals_of,
+    saved,
+    simulate,
+    truth_of,
+)
 from fastevals.infer.bootstrap.intervals import METHODS as OF_BOOTSTRAP
 
+AUC = STUDIES["auc"]
+SETTINGS = AUC.settings
 SURE = ("BCa", "DeLong, logit")
 ENOUGH = [setting for setting in SETTINGS if min(setting.sizes) >= 50]
 SMALL = Setting("plain", 0.05, 50, 0.95), Setting("stratified", 0.05, 50, 0.95)
@@ -19,7 +35,7 @@ def coverage_of(rows, method):
 
 
 def settings_of(rows):
-    return [Setting(*(row[name] for name in ("scheme", "prevalence", "n", "auc"))) for row in rows]
+    return [Setting(*(row[name] for name in ("scheme", "prevalence", "n", "auc", "decimals"))) for row in rows]
 
 
 @pytest.mark.parametrize("setting", [*SMALL, Setting("plain", 0.5, 200, 0.7), Setting("stratified", 0.05, 2000, 0.9)])
@@ -57,9 +73,9 @@ def test_data_sets_have_the_auc_they_claim():
 def test_the_same_at_any_number_of_threads_and_in_any_order():
     settings = [Setting("plain", 0.5, 200, 0.9), SMALL[0]]
     with fastevals.num_threads(1):
-        first, small = simulate(settings, 60, 99)
+        first, small = simulate(AUC, settings, 60, 99)
     with fastevals.num_threads(2):
-        assert list(simulate(settings[::-1], 60, 99)) == [small, first]
+        assert list(simulate(AUC, settings[::-1], 60, 99)) == [small, first]
     for row in (first, small):
         assert list(row["methods"]) == list(METHODS)
         for each in row["methods"].values():
@@ -75,12 +91,44 @@ def test_the_same_at_any_number_of_threads_and_in_any_order():
     assert 0 < of["BCa"]["without_width"] < 0.6
 
 
-def test_the_saved_table_is_whole_and_meets_the_bar():
+def test_the_truth_is_that_of_very_many_rows():
+    y, s, _ = draw(Setting("stratified", 0.2, 2_000_000, 0.9), 0)
+    ranking = fastevals.Ranking(y, s)
+    found = {
+        "AUC": ranking.roc_auc(),
+        "AP": ranking.average_precision(),
+        "KS": ranking.ks_statistic().value,
+        "EER": ranking.equal_error_rate().value,
+        "BEP": ranking.break_even_point().value,
+        "best F1": ranking.best_threshold("f1").value,
+    }
+    truth = truth_of(0.9, 0.2)
+    assert list(found) == list(truth) == list(METRICS)
+    np.testing.assert_allclose([*found.values()], [*truth.values()], atol=0.003)
+
+
+def test_what_is_compared_with_the_truth():
+    setting = Setting("plain", 0.5, 200, 0.9)
+    low, high, width = differences_of(setting, 1, 99).T
+    assert low.size == 2 * len(METRICS)
+    assert set(low) | set(high) <= {0, 1}
+    assert ((width > 0) & (width < 1)).all()
+    assert np.isnan(differences_of(Setting("plain", 0.001, 20, 0.9), 0, 9)).all()  # no positives
+    for decimals in (None, 0):
+        low, high, width = bands_of(Setting("stratified", 0.5, 100, 0.9, decimals), 1, 99).T
+        assert (low[1::2] == 0).all()
+        assert (high[1::2] == 0).all()
+        assert (width[0::2] < width[1::2]).all()
+
+
+def test_the_saved_tables_are_whole_and_meet_the_bars():
     entry = saved()
-    rows = entry["settings"]
-    assert settings_of(rows) == list(SETTINGS)
-    assert len(SETTINGS) == 36
-    assert {**entry, "version": fastevals.__version__} == entry_of(rows)
+    rows = entry["studies"]["auc"]["settings"]
+    for name, study in entry["studies"].items():
+        assert settings_of(study["settings"]) == list(STUDIES[name].settings)
+        assert {tuple(row["methods"]) for row in study["settings"]} == {STUDIES[name].methods}
+    again = entry_of({name: study["settings"] for name, study in entry["studies"].items()})
+    assert {**entry, "version": fastevals.__version__} == again
     there = [row for row, setting in zip(rows, SETTINGS, strict=True) if setting in ENOUGH]
     for method in SURE:
         covered = coverage_of(there, method)
@@ -90,11 +138,11 @@ def test_the_saved_table_is_whole_and_meets_the_bar():
 @pytest.mark.slow
 def test_coverage_is_as_nominal_with_50_rows_of_each_class():
     # Fewer replicates than in the saved table, for speed: with 2,000 data sets the standard error of a share is 0.005.
-    rows = list(simulate(ENOUGH, 2000, 399))
+    rows = list(simulate(AUC, ENOUGH, 2000, 399))
     for method in SURE:
         covered = coverage_of(rows, method)
         assert ((covered >= 0.93) & (covered <= 0.97)).all(), (method, covered)
-    before = [row for row in saved()["settings"] if settings_of([row])[0] in ENOUGH]
+    before = [row for row in saved()["studies"]["auc"]["settings"] if settings_of([row])[0] in ENOUGH]
     for method in METHODS:  # of the same data sets: apart only by replicates, or by rounding elsewhere
         off = 0.001 if method.startswith("DeLong") else 0.01
         np.testing.assert_allclose(coverage_of(rows, method), coverage_of(before, method), atol=off, err_msg=method)

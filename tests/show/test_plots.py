@@ -446,7 +446,7 @@ def test_the_legend_of_many_models_is_below_the_axes():
 
 
 BANDED = {"roc": plots.plot_roc, "precision_recall": plots.plot_precision_recall}
-KOLMOGOROV, BOOTSTRAP = "95 % simultaneous band (Kolmogorov)", "95 % pointwise band (bootstrap)"
+STUDENTISED, BOOTSTRAP = "95 % simultaneous band (studentised)", "95 % pointwise band (bootstrap)"
 
 
 def shades(ax):
@@ -467,7 +467,7 @@ def test_a_band_is_shaded_behind_its_curve(curve, digits):
     (shade,) = shades(ax)
     assert outline(shade) == {*zip(band.x, band.low, strict=True), *zip(band.x, band.high, strict=True)}
     assert shade.get_zorder() < curves(ax)[0].get_zorder()
-    assert legend(ax).count(KOLMOGOROV) == 1
+    assert legend(ax).count(STUDENTISED) == 1
     assert legend(ax)[0].startswith(("AUC", "area"))
     assert ax.get_xlim() == (-0.02, 1.02)
     bands = {name: confidence_band(each, curve, kind="pointwise", rng=1) for name, each in digits.items()}
@@ -478,7 +478,7 @@ def test_a_band_is_shaded_behind_its_curve(curve, digits):
         assert outline(shade) == {*zip(each.x, each.low, strict=True), *zip(each.x, each.high, strict=True)}
     assert legend(ax).count(BOOTSTRAP) == 1
     plot({"fawcett": OF_COUNTS[plot](ranking)}, ax=ax, band={"fawcett": band})
-    assert (len(shades(ax)), legend(ax).count(BOOTSTRAP), legend(ax).count(KOLMOGOROV)) == (4, 1, 1)
+    assert (len(shades(ax)), legend(ax).count(BOOTSTRAP), legend(ax).count(STUDENTISED)) == (4, 1, 1)
     some = plot(by_name(OF_COUNTS[plot], digits), ax=axes(), band={"naive_bayes": bands["naive_bayes"]})
     assert_allclose(shades(some)[0].get_facecolor()[0, :3], to_rgb(curves(some)[1].get_color()))
     assert not shades(plot(OF_COUNTS[plot](ranking), ax=axes()))
@@ -515,7 +515,7 @@ def test_a_band_of_one_class_is_not_there(curve):
 @pytest.mark.parametrize("curve", BANDED)
 def test_a_band_of_many_rows_is_thinned(curve):
     ranking = ranking_of("usual")
-    band = confidence_band(ranking, curve)
+    band = confidence_band(ranking, curve, method="kolmogorov")
     ax = BANDED[curve](OF_COUNTS[BANDED[curve]](ranking), ax=axes(), band=band)
     (path,) = shades(ax)[0].get_paths()
     assert path.vertices.shape[0] < 20_000 < band.x.size

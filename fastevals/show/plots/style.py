@@ -59,6 +59,7 @@ BAR_STEP = 0.015  # between bars, on the y axis
 MOST_INSIDE = 3  # models; the legend of more is below the axes
 LEGEND_ROW = 0.22  # inches: of an entry
 SHADE = 0.16  # opacity of a band
+BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are
 LONGEST_NAME = 40  # characters of a name in a legend
 
 Style = tuple[str, Any]  # colour, kind of line
@@ -162,7 +163,7 @@ def shade(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> 
 def explain_bands(ax: Axes, bands: Iterable[ConfidenceBand]) -> None:
     """Say in the legend, once, what the shadings are."""
     for band in bands:
-        label = f"{100 * band.confidence_level:g} % {band.kind} band ({band.method})"
+        label = f"{100 * band.confidence_level:g} % {band.kind} band ({BAND_METHODS.get(band.method, band.method)})"
         if label not in (each.get_label() for each in ax.collections):
             ax.fill_between([], [], color=GREY, alpha=2 * SHADE, linewidth=0, label=label)
 

@@ -1,0 +1,101 @@
+"""ROC polylines in coordinates in which the standard error of each rate is 1, and how far they are from each other."""
+
+import math
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.steps import wide
+
+__all__ = ["coordinate", "farthest", "trace", "upper_edge"]
+
+
+@kernel
+def coordinate(count, n):
+    """Where a count of n rows is: Anscombe's arcsine, 2 sqrt(n + 1/2) asin sqrt((count + 3/8) / (n + 3/4))."""
+    return 2 * math.sqrt(n + 0.5) * math.asin(math.sqrt((count + 0.375) / (n + 0.75)))
+
+
+@kernel
+def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
+    """Write the corners of the polyline of a draw's steps (see `steps`), a slanted one in pieces; return their number.
+
+    `ups` and `rights` are the coordinates of the least counts of positives and negatives, as far as they go: a table is
+    5 x as fast as an arcsine.
+    """
+    tp, fp, at = 0, 0, 0
+    x[0], y[0] = coordinate(0, n_neg), coordinate(0, n_pos)
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step])
+        if tied[step]:
+            for piece in range(1, pieces[step]):
+                at += 1
+                share = piece / pieces[step]
+                x[at], y[at] = coordinate(fp + share * down, n_neg), coordinate(tp + share * up, n_pos)
+            tp += up
+        else:
+            tp += up
+            at += 1
+            x[at], y[at] = x[at - 1], ups[tp] if tp < ups.size else coordinate(tp, n_pos)
+        fp += down
+        at += 1
+        x[at] = rights[fp] if fp < rights.size else coordinate(fp, n_neg)
+        y[at] = ups[tp] if tp < ups.size else coordinate(tp, n_pos)
+    return at + 1
+
+
+@kernel
+def squared_distance(px, py, ax, ay, bx, by):
+    """From a point to a straight piece, squared."""
+    dx, dy = bx - ax, by - ay
+    length = dx * dx + dy * dy
+    along = 0.0
+    if length > 0:
+        along = min(max(((px - ax) * dx + (py - ay) * dy) / length, 0.0), 1.0)
+    dx, dy = px - ax - along * dx, py - ay - along * dy
+    return dx * dx + dy * dy
+
+
+@kernel
+def farthest(px, py, qx, qy, n):
+    """Distance of the point that is farthest from the polyline of the first n corners q; both never fall.
+
+    The search for the nearest piece starts where x + y is the same and goes outwards, until what is left is too far
+    away, or the point is known to be no farther than another: most are after one piece.
+    """
+    most, at = 0.0, 1
+    for i in range(px.size):
+        x, y = px[i], py[i]
+        here = x + y
+        while at < n - 1 and qx[at] + qy[at] < here:
+            at += 1
+        least = squared_distance(x, y, qx[at - 1], qy[at - 1], qx[at], qy[at])
+        above, below = at, at - 1
+        while least > most:
+            ahead = qx[above] + qy[above] - here
+            behind = here - qx[below] - qy[below]
+            searching = False
+            if above < n - 1 and (ahead <= 0 or ahead * ahead < 2 * least):
+                new = squared_distance(x, y, qx[above], qy[above], qx[above + 1], qy[above + 1])
+                least, above, searching = min(least, new), above + 1, True
+            if below > 0 and (behind <= 0 or behind * behind < 2 * least):
+                new = squared_distance(x, y, qx[below - 1], qy[below - 1], qx[below], qy[below])
+                least, below, searching = min(least, new), below - 1, True
+            if not searching:
+                most = least
+    return math.sqrt(most)
+
+
+@kernel
+def upper_edge(places, x, y, radius, out):
+    """Largest y within a radius of points that never fall, at each of ascending places."""
+    first = 0
+    for k in range(places.size):
+        while first < x.size - 1 and x[first] < places[k] - radius:
+            first += 1
+        highest, i = -np.inf, first
+        while i < x.size and x[i] <= places[k] + radius:
+            off = x[i] - places[k]
+            highest = max(highest, y[i] + math.sqrt(max(radius * radius - off * off, 0.0)))
+            i += 1
+        out[k] = highest
