@@ -61,6 +61,8 @@ def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
         while tp + up >= stop:
             found = grid[at] * n_pos
             ahead = fp + down * tied[step] * (max(found - tp, 0.0) / up)
+            if tp + fp == 0:  # constant; a tiny recall has no digits to find it by
+                found, ahead = float(up), float(down * tied[step])
             out[at] = found / (found + ahead)
             at += 1
             if at == grid.size:

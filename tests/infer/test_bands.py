@@ -8,6 +8,7 @@ import sys
 from functools import cache
 from itertools import pairwise, product
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ from fastevals.infer.bootstrap.samples.curves import CurveSample
 from fastevals.infer.bootstrap.samples.steps import Steps
 from fastevals.measure.registry import Detail
 from tests.infer.test_replicates import CASES, drawn, every_width
-from tests.strategies import BOUNDED, cases
+from tests.strategies import BOUNDED, Case, cases
 
 CURVES = ["roc", "precision_recall"]
 READ = {
@@ -50,6 +51,8 @@ def example(n: int = 200, seed: int = 0, digits: int = 6, shift: float = 1.0) ->
 @every_width
 @BOUNDED
 @given(*CASES, st.lists(st.floats(0, 1), max_size=5))
+@hypothesis.example(Case(np.array([0, 1, 0]), np.zeros(3)), [0, 2, 1, *[0] * 9], [5e-324])
+@hypothesis.example(Case(np.array([1, 0, 0]), np.zeros(3)), [1, 2, 1, *[0] * 9], [5e-324])
 def test_a_replicate_is_read_as_its_rows_ranked_anew(curve, dtype, case, times, places):
     y, s, _ = case
     times = np.array(times[: y.size], dtype=dtype)

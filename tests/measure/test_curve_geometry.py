@@ -219,6 +219,14 @@ def test_lift_at_nothing_is_that_of_the_highest_score():
     assert Ranking([0, 1], [2, 1]).lift_curve().at(share=0.0) == 0.0
 
 
+@pytest.mark.parametrize("place", [5e-324, 1e-320, 1e-300, 0.01])
+@pytest.mark.parametrize("y", [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1]])
+def test_precision_and_lift_are_constant_up_to_the_first_point(y, place):
+    ranking = Ranking([*y, 1, 0], [2, 2, 2, 2, 1, 0])
+    assert ranking.precision_recall_curve().at(recall=place) == sum(y) / 4
+    assert ranking.lift_curve().at(share=place) == sum(y) / 4 / ((sum(y) + 1) / 6)
+
+
 @polylines
 @FEWER
 @given(any_weights)

@@ -96,6 +96,8 @@ class PrecisionRecallCurve(Curve):
         return Polyline(self.recall, ratio(-self.counts.fps, self.counts.n_pos))
 
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        nothing = (points.x == 0) & (points.y == 0)
         precision = ratio(points.x, points.x - points.y)
-        return np.where(nothing, 1.0, precision), points.x
+        first = int(np.argmax(self.recall > 0))
+        if not self.counts.fps[first - 1]:  # up to there it is constant; a tiny recall has no digits to find it by
+            precision = np.where(points.x < self.recall[first], self.precision[first], precision)
+        return np.where((points.x == 0) & (points.y == 0), 1.0, precision), points.x
