@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut
     from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve, bias_variance_over_training_sets
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives: imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
 _HOMES = {

@@ -1,5 +1,6 @@
 """Set-up shared by all tests."""
 
+import importlib.util
 import os
 import tempfile
 from pathlib import Path
@@ -10,6 +11,13 @@ USER = getattr(os, "getuid", int)()
 
 # Compiled kernels go to a folder of their own: an edit makes new files there, and others serve again.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))
+
+# Of what is installed without the checkout there are no benches, and nothing to test of them.
+if importlib.util.find_spec("benches") is None:
+    _TESTS = Path(__file__).parent
+    collect_ignore = [
+        str(path.relative_to(_TESTS)) for path in _TESTS.rglob("test_*.py") if "\nfrom benches" in path.read_text()
+    ]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -219,6 +219,8 @@ def as_seed(name: str, value: Any) -> int | list[int] | None:
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Give `value` as an int within [low, high]."""
+    if isinstance(value, np.bool_):
+        value = bool(value)  # lest an old NumPy take it for an index with a warning
     try:
         number = operator.index(value)
     except TypeError:

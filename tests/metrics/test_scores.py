@@ -233,6 +233,8 @@ def test_errors_say_where():
 def test_missing_labels_are_errors(name):
     call = getattr(fastevals.metrics, name)
     with pytest.raises(ValueError, match="y_true has 1 missing value, the first at row 1"):
+        call(pd.Series(["a", None, "b"], dtype=object), [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match="y_true has 1 missing value, the first at row 1"):
         call(pd.Series(["a", None, "b"]), [0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match="missing values"):
         call(pd.Series([0, 1, None], dtype="Int64"), [0.1, 0.2, 0.3])

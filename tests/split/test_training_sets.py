@@ -23,7 +23,7 @@ DATA = X, Y, X_TEST, Y_TEST
 
 
 def polynomial(x, y, x_new, degree=1):
-    return np.polynomial.Polynomial.fit(x, y, degree)(x_new)
+    return np.polynomial.Polynomial.fit(x, y, degree, domain=[-1, 1])(x_new)
 
 
 def nearest(x, y, x_new):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.arrays import check_all_strings
 from fastevals._validation.drop_in.arrays import (
     as_column,
     as_dense,
@@ -88,8 +89,10 @@ def as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
 
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
-    """Give the first label and the first that differs from it; raise if one is no whole number."""
+    """Give the first label and the first that differs from it; raise if one is no whole number, or no text among it."""
     found = distinct_pair(labels) if labels.size else []
+    if labels.dtype == object and not all(isinstance(label, (str, bytes)) for label in found):
+        check_all_strings("y_true", labels)
     if any(isinstance(label, float) and not label.is_integer() for label in found):
         raise ValueError(f"labels must be whole numbers, got {found}")
     return found

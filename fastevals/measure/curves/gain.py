@@ -143,6 +143,6 @@ class LiftCurve(_ShareCurve):
         return ranking_metrics.mean_lift(self.counts)
 
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        first = self.share[min(1, len(self) - 1)]  # up to there it is constant; a tiny share has no digits to find it by
-        constant = (points.x < first) | (points.x == 0)
+        # Up to the first point it is constant; a tiny share has no digits to find it by.
+        constant = (points.x < self.share[min(1, len(self) - 1)]) | (points.x == 0)
         return points.x, np.where(constant, rates.first_lift(self.counts), ratio(points.y, points.x))

@@ -12,6 +12,7 @@ from fastevals._kernels.random import stream_key
 
 __all__ = ["draw_tables", "leave_out_table", "table_size"]
 
+RARE = 1e-12  # chances below it are drawn as Poisson's, for NumPy before 2.4 lost them beside 1: no one could tell
 TABLE = 1 << 18  # cells drawn together
 MOST = 5000  # replicates drawn together, half the usual number
 
@@ -49,7 +50,7 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
         # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
         for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
             there = int(rows_of[cell])
-            out[cell] = stream.binomial(rows, there / left) if there < left else rows
+            out[cell] = _binomial(stream, rows, there / left) if there < left else rows
             rows, left = rows - out[cell], left - there
     return drawn.T
 
@@ -59,6 +60,11 @@ def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: 
     stream = _stream(key, number, 1)
     left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
     return np.asarray(sizes - left_out.astype(sizes.dtype))
+
+
+def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
+    """Draw numbers of successes, of a chance that may be tiny: Poisson's distribution is within it of the binomial."""
+    return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
 
 
 def _stream(key: np.uint64, number: int, purpose: int) -> np.random.Generator:

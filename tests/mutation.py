@@ -1,0 +1,418 @@
+"""Sample one-line mutants of the package and count how many of them the tests notice.
+
+    python -m tests.mutation                          # 100 mutants of the whole package, seed 0
+    python -m tests.mutation fastevals/infer --sample 30 --seed 4
+    python -m tests.mutation fastevals/measure/median.py:63   # every mutant of a line
+
+A mutant is run in a copy of the tree, never in place: first the tests of its room (the folder under `tests` of its
+folder's name), nearest imports first, then, if it survives, all others. The first test that fails has killed it, if
+that test passes without the mutant; so has a crash, and a test that takes over `SECONDS` of processor time. What no
+public output can show is listed with its reason in `mutation_equivalents.toml`. Prints a line a mutant and the score
+of each room; ends with status 1 below `LEAST` or `LEAST_NOT_EQUIVALENT`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import io
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tokenize
+import tomllib
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
+PACKAGE = "fastevals"
+ROOMS = {"_kernels": "kernels"}  # whose tests are in a folder of another name
+LEAST, LEAST_NOT_EQUIVALENT = 0.90, 0.97
+SECONDS = 120  # of processor time for one test, cold kernels compiled in it
+WALL_SECONDS = 3600  # for a run of tests: what waits for ever takes no processor time
+IN_RUN = "FASTEVALS_MUTATION_SECONDS"
+
+OPERATORS = {
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"), ast.FloorDiv: ("//", "*"),
+    ast.Mod: ("%", "//"), ast.Pow: ("**", "*"), ast.LShift: ("<<", ">>"), ast.RShift: (">>", "<<"),
+    ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&"), ast.BitXor: ("^", "&"), ast.MatMult: ("@", "*"),
+    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Is: ("is", "is not"), ast.IsNot: ("is not", "is"),
+    ast.In: ("in", "not in"), ast.NotIn: ("not in", "in"), ast.And: ("and", "or"), ast.Or: ("or", "and"),
+}  # fmt: skip
+NAMES = ("min max", "minimum maximum", "any all", "floor ceil", "argmin argmax", "cumsum cumprod", "zeros ones")
+SWAPPED = {one: other for pair in NAMES for one, other in (pair.split(), pair.split()[::-1])}
+SIDES = {"left": "right", "right": "left"}
+
+
+class Change(NamedTuple):
+    """New text for a part of a line; `start` and `end` are places in its UTF-8 bytes."""
+
+    line: int
+    start: int
+    end: int
+    new: str
+
+
+class Mutant(NamedTuple):
+    """A change to a file."""
+
+    file: str
+    change: Change
+    before: str  # the line
+    name: str  # of the function or class it is in
+
+    @property
+    def after(self) -> str:
+        line = self.before.encode()
+        return (line[: self.change.start] + self.change.new.encode() + line[self.change.end :]).decode()
+
+    @property
+    def room(self) -> str:
+        parts = Path(self.file).parts
+        return parts[1] if len(parts) > 2 else PACKAGE
+
+    def applied(self, source: str) -> str:
+        lines = source.split("\n")
+        lines[self.change.line - 1] = self.after
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.change.line}  {self.before.strip()}  ->  {self.after.strip()}"
+
+
+# Mutants ----------------------------------------------------------------------------------------------------------
+
+
+def mutants_of(file: str, source: str) -> list[Mutant]:
+    """List all changes to a file in the order of their places: none to annotations, formatted text or imports."""
+    tree, lines = ast.parse(source), source.split("\n")
+    tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.string.strip()]
+    found = {
+        Mutant(file, change, lines[change.line - 1], name)
+        for node, name in _nodes(tree)
+        for change in _changes(node, tokens, lines)
+    }
+    return sorted(found)
+
+
+def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """Walk what is run, each node with the name of the innermost function or class around it."""
+    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    while todo:
+        node, name = todo.pop()
+        yield node, name
+        name = getattr(node, "name", name) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else name
+        # Places within formatted text differ between versions of Python, and it is mostly messages.
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            continue
+        for field, value in ast.iter_fields(node):
+            if field not in ("annotation", "returns"):
+                todo += [(child, name) for child in (value if isinstance(value, list) else [value]) if child]
+        todo = [pair for pair in todo if isinstance(pair[0], ast.AST)]
+
+
+def _changes(node: ast.AST, tokens: Sequence[tokenize.TokenInfo], lines: Sequence[str]) -> Iterator[Change]:
+    """Give the changes at a node."""
+
+    def whole(of: Any, *new: str) -> Iterator[Change]:
+        if of.lineno == of.end_lineno:
+            yield from (Change(of.lineno, of.col_offset, of.end_col_offset, text) for text in new)
+
+    def between(left: Any, right: Any, kind: ast.AST, suffix: str = "") -> Iterator[Change]:
+        old, new = (words + suffix for words in OPERATORS[type(kind)])
+        first, last = (left.end_lineno, left.end_col_offset), (right.lineno, right.col_offset)
+        for at, token in enumerate(tokens):
+            words = tokens[at : at + len(old.split())]
+            (line, start, _), (end_line, _, end) = _in_bytes(token, lines), _in_bytes(words[-1], lines)
+            inside = first <= (line, start) and (end_line, end) <= last and line == end_line
+            if inside and [word.string for word in words] == old.split():
+                yield Change(line, start, end, new)
+
+    match node:
+        case ast.BinOp(left, op, right):
+            yield from between(left, right, op)
+        case ast.AugAssign(target, op, value):
+            yield from between(target, value, op, "=")
+        case ast.BoolOp(op, values):
+            for left, right in pairwise(values):
+                yield from between(left, right, op)
+        case ast.Compare(left, ops, comparators):
+            for op, (before, after) in zip(ops, pairwise([left, *comparators]), strict=True):
+                yield from between(before, after, op)
+        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
+            yield from whole(node, ast.unparse(operand))
+        case ast.Constant(bool(value)):
+            yield from whole(node, str(not value))
+        case ast.Constant(int(value)):
+            yield from whole(node, str(value + 1), *([str(value - 1)] if value > 0 else []))
+        case ast.Constant(float(value)):
+            yield from whole(node, repr(2 * value if value else 1.0))
+        case ast.Constant("left" | "right" as side):
+            yield from whole(node, repr(SIDES[side]))
+        case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name)) if name in SWAPPED:
+            function: Any = node.func
+            end = function.end_col_offset
+            yield Change(function.end_lineno, end - len(name), end, SWAPPED[name])
+        case ast.Expr(ast.Call()):
+            yield from whole(node, "pass")
+        case ast.Continue():
+            yield from whole(node, "break")
+        case ast.Break():
+            yield from whole(node, "continue")
+        case ast.If(test) | ast.IfExp(test):
+            yield from whole(test, f"(not ({ast.unparse(test)}))")
+
+
+def _in_bytes(token: tokenize.TokenInfo, lines: Sequence[str]) -> tuple[int, int, int]:
+    """Give a token's line and where in its bytes it starts and ends."""
+    (line, start), (_, end) = token.start, token.end
+    return line, len(lines[line - 1][:start].encode()), len(lines[line - 1][:end].encode())
+
+
+def mutants_at(places: Sequence[str], root: Path = ROOT) -> list[Mutant]:
+    """List all mutants of files, folders and lines (`file:line`), places relative to the root."""
+    found = []
+    for place in places:
+        name, _, line = place.partition(":")
+        path = root / name
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in files:
+            all_there = mutants_of(str(file.relative_to(root)), file.read_text())
+            found += [mutant for mutant in all_there if not line or mutant.change.line == int(line)]
+    return found
+
+
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """Read the reasons for which mutants are equivalent, by file, line and mutated line."""
+    entries = tomllib.loads(EQUIVALENTS.read_text())["equivalent"]
+    return {(entry["file"], entry["line"], entry["mutant"]): entry["reason"] for entry in entries}
+
+
+# Which tests ------------------------------------------------------------------------------------------------------
+
+
+class Tests:
+    """The test files of a tree, by how near what they import is to a file."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = sorted(str(path.relative_to(root)) for path in (root / "tests").rglob("test_*.py"))
+        homes = _public_names(root)
+        self.importers: dict[str, set[str]] = {}
+        for path in [*(root / PACKAGE).rglob("*.py"), *(root / "tests").rglob("*.py")]:
+            name = str(path.relative_to(root))
+            if name != f"{PACKAGE}/__init__.py":
+                for imported in _imports(root, path, homes):
+                    self.importers.setdefault(imported, set()).add(name)
+
+    def near(self, mutant: Mutant) -> tuple[list[str], list[str]]:
+        """Give the tests of a mutant's room, its own examples first, and all others; nearest first."""
+        distance, todo = {mutant.file: 0}, deque([mutant.file])
+        while todo:
+            file = todo.popleft()
+            for importer in self.importers.get(file, ()):
+                if importer not in distance:
+                    distance[importer] = distance[file] + 1
+                    todo.append(importer)
+
+        def place(file: str) -> tuple[float, int, str]:
+            mentions = len(re.findall(rf"\b{mutant.name}\b", (self.root / file).read_text())) if mutant.name else 0
+            return distance.get(file, float("inf")), -mentions, file
+
+        ranked = sorted(self.files, key=place)
+        folder = f"tests/{ROOMS.get(mutant.room, mutant.room)}/"
+        own = [file for file in ranked if file in distance and (file.startswith(folder) or distance[file] == 1)]
+        examples = [mutant.file] if ">>>" in (self.root / mutant.file).read_text() else []
+        own = own or ranked[:4]  # a room without tests of its own
+        return examples + own, [*(file for file in ranked if file not in own), PACKAGE]
+
+
+def _public_names(root: Path) -> dict[str, str]:
+    """Read in which module each public name is."""
+    for node in ast.parse((root / PACKAGE / "__init__.py").read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
+            return dict(ast.literal_eval(node.value))
+    return {}
+
+
+def _imports(root: Path, path: Path, homes: dict[str, str]) -> set[str]:
+    """List the files of this tree that a file imports anywhere, or names as `fastevals.name`."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names):
+                modules |= {alias.name for alias in names}
+            case ast.ImportFrom(str(module), names):
+                modules |= {module, *(f"{module}.{alias.name}" for alias in names)}
+            case ast.Attribute(ast.Name("fastevals"), name):
+                modules.add(f"{PACKAGE}.{name}")
+    public = {f"{PACKAGE}.{name}": f"{PACKAGE}.{home}" for name, home in homes.items()}
+    found = set()
+    for module in modules:
+        module = public.get(module, module)
+        stem = root / module.replace(".", "/")
+        for file in (stem.with_suffix(".py"), stem / "__init__.py"):
+            if file.is_file():
+                found.add(str(file.relative_to(root)))
+    return found
+
+
+# Trials -----------------------------------------------------------------------------------------------------------
+
+
+class Verdict(NamedTuple):
+    """What became of a mutant: killed (by what), or "survived"."""
+
+    killed: bool
+    by: str
+
+
+class Copy:
+    """A copy of the tree in which mutants are tried, and kernels are compiled once for each of their sources."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.tree, self._cache, self._clock = folder / "tree", folder / "cache", int(time.time()) - 10**8
+        self._passes: dict[str, bool] = {}
+        listed = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
+        wanted = {name for name in names if name and (root / name).is_file()}
+        for path in self.tree.rglob("*"):
+            if path.is_file() and path.suffix != ".pyc" and str(path.relative_to(self.tree)) not in wanted:
+                path.unlink()
+        for name in wanted:
+            content, path = (root / name).read_bytes(), self.tree / name
+            if not path.is_file() or path.read_bytes() != content:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+
+    def try_(self, mutant: Mutant, stages: Sequence[Sequence[str]], markers: str) -> Verdict:
+        """Run stages of tests until one kills the mutant."""
+        with self._mutated(mutant):
+            for tests in stages:
+                deselected: list[str] = []
+                while (verdict := self.run(tests, markers, deselected)).killed:
+                    if "::" not in verdict.by or self._passes_without(mutant, verdict.by, markers):
+                        return verdict
+                    deselected.append(verdict.by)
+        return Verdict(False, "survived")
+
+    @contextlib.contextmanager
+    def _mutated(self, mutant: Mutant) -> Iterator[None]:
+        path = self.tree / mutant.file
+        source = path.read_text()
+        self._write(path, mutant.applied(source))
+        try:
+            yield
+        finally:
+            self._write(path, source)
+
+    def _write(self, path: Path, source: str) -> None:
+        """Write a file with a time of its own: compiled code is valid for a second and a size."""
+        path.write_text(source)
+        self._clock += 2
+        os.utime(path, (self._clock, self._clock))
+
+    def _passes_without(self, mutant: Mutant, test: str, markers: str) -> bool:
+        if test not in self._passes:
+            path = self.tree / mutant.file
+            mutated = path.read_text()
+            self._write(path, (ROOT / mutant.file).read_text())
+            self._passes[test] = not self.run([test], markers, []).killed
+            self._write(path, mutated)
+        return self._passes[test]
+
+    def run(self, tests: Sequence[str], markers: str, deselected: Sequence[str]) -> Verdict:
+        """Run tests in the copy until one fails."""
+        given = {"PYTHONPATH": str(self.tree), "NUMBA_CACHE_DIR": str(self._cache), IN_RUN: str(SECONDS)}
+        command = [sys.executable, "-m", "pytest", "-p", "tests.mutation", "-n", "0", "-x", "-q", "--tb=no", "-rfE"]
+        command += ["-p", "no:cacheprovider", "-m", markers, *(f"--deselect={test}" for test in deselected), *tests]
+        with subprocess.Popen(
+            command, cwd=self.tree, env=os.environ | given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                said, _ = process.communicate(timeout=WALL_SECONDS)
+            except subprocess.TimeoutExpired:
+                said = ""
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # also what its tests have started
+        if process.returncode in (0, 5):  # all passed, or there were none
+            return Verdict(False, "survived")
+        if failed := re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.MULTILINE):
+            return Verdict(True, failed[1])
+        slow = process.returncode in (-signal.SIGPROF, -signal.SIGKILL)
+        last = said.strip().split("\n")[-1][:200]
+        return Verdict(True, "too slow" if slow else f"ended with {process.returncode}: {last}")
+
+
+def pytest_runtest_logstart() -> None:
+    """End a test run, as a plugin of pytest in it, that takes too much processor time; compiled code can't refuse."""
+    if IN_RUN in os.environ:
+        signal.setitimer(signal.ITIMER_PROF, float(os.environ[IN_RUN]))
+
+
+# Scores -----------------------------------------------------------------------------------------------------------
+
+
+def score(verdicts: Sequence[tuple[str, str]]) -> tuple[str, bool]:
+    """Tabulate rooms and verdicts ("killed", "equivalent", "survived"); tell whether enough were killed."""
+    lines = [f"{'room':14}{'mutants':>8}{'killed':>8}{'equivalent':>12}{'survived':>10}{'score':>8}{'of others':>11}"]
+    enough = True
+    for room in [*sorted({room for room, _ in verdicts}), "all"]:
+        count = Counter(verdict for its, verdict in verdicts if room in (its, "all"))
+        n, killed, equivalent = count.total(), count["killed"], count["equivalent"]
+        shares = killed / max(n, 1), killed / max(n - equivalent, 1)
+        lines.append(f"{room:14}{n:8}{killed:8}{equivalent:12}{count['survived']:10}{shares[0]:8.0%}{shares[1]:11.0%}")
+        enough = shares[0] >= LEAST and shares[1] >= LEAST_NOT_EQUIVALENT
+    return "\n".join(lines), enough
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "places", nargs="*", default=[PACKAGE], help="files, folders or lines (all mutants of file:line)"
+    )
+    parser.add_argument("--sample", type=int, default=100, help="how many mutants (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample (default: %(default)s)")
+    parser.add_argument("--slow", action="store_true", help="survivors also run the slow tests")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="for the copy and its kernels, used again")
+    given = parser.parse_args(arguments)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored, in tests it is not
+    mutants = mutants_at(given.places)
+    if not all(":" in place for place in given.places):
+        mutants = random.Random(given.seed).sample(mutants, min(given.sample, len(mutants)))
+    known, verdicts = equivalents(), []
+    with tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary:
+        copy, tests = Copy(ROOT, given.keep or Path(temporary)), Tests(ROOT)
+        for mutant in mutants:
+            start = time.monotonic()
+            own, others = tests.near(mutant)
+            reason = known.get((mutant.file, mutant.before.strip(), mutant.after.strip()))
+            if reason is not None:
+                verdict, by = "equivalent", reason
+            else:
+                killed, by = copy.try_(mutant, [own, others], "not slow")
+                if not killed and given.slow:
+                    killed, by = copy.try_(mutant, [[*own, *others]], "slow")
+                verdict = "killed" if killed else "survived"
+            verdicts.append((mutant.room, verdict))
+            print(f"{verdict:10} {mutant}  [{by}; {time.monotonic() - start:.0f} s]", flush=True)
+    table, enough = score(verdicts)
+    print(f"\n{table}")
+    return 0 if enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
