@@ -7,8 +7,8 @@
 A mutant is run in a copy of the tree, never in place: first the tests of its room (the folder under `tests` of its
 folder's name), nearest imports first, then, if it survives, all others. The first test that fails has killed it, if
 that test passes without the mutant; so has a crash, and a test that takes over `SECONDS` of processor time. What no
-public output can show is listed with its reason in `mutation_equivalents.toml`. Prints a line a mutant and the score
-of each room; ends with status 1 below `LEAST` or `LEAST_NOT_EQUIVALENT`.
+public output can show is listed with its reason in `mutation_equivalents.toml`, and not run. Prints a line a mutant and
+the score of each room; ends with status 1 below `LEAST` or `LEAST_NOT_EQUIVALENT`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import ast
 import contextlib
 import io
+import math
 import os
 import random
 import re
@@ -39,6 +40,7 @@ PACKAGE = "fastevals"
 ROOMS = {"_kernels": "kernels"}  # whose tests are in a folder of another name
 LEAST, LEAST_NOT_EQUIVALENT = 0.90, 0.97
 SECONDS = 120  # of processor time for one test, cold kernels compiled in it
+FEW = 4  # test files that are run first
 WALL_SECONDS = 3600  # for a run of tests: what waits for ever takes no processor time
 IN_RUN = "FASTEVALS_MUTATION_SECONDS"
 
@@ -111,11 +113,11 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:
         node, name = todo.pop()
-        yield node, name
-        name = getattr(node, "name", name) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else name
         # Places within formatted text differ between versions of Python, and it is mostly messages.
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
             continue
+        yield node, name
+        name = node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else name
         for field, value in ast.iter_fields(node):
             if field not in ("annotation", "returns"):
                 todo += [(child, name) for child in (value if isinstance(value, list) else [value]) if child]
@@ -202,7 +204,7 @@ def equivalents() -> dict[tuple[str, str, str], str]:
 # Which tests ------------------------------------------------------------------------------------------------------
 
 
-class Tests:
+class Suite:
     """The test files of a tree, by how near what they import is to a file."""
 
     def __init__(self, root: Path) -> None:
@@ -216,8 +218,8 @@ class Tests:
                 for imported in _imports(root, path, homes):
                     self.importers.setdefault(imported, set()).add(name)
 
-    def near(self, mutant: Mutant) -> tuple[list[str], list[str]]:
-        """Give the tests of a mutant's room, its own examples first, and all others; nearest first."""
+    def near(self, mutant: Mutant) -> tuple[list[str], list[str], list[str]]:
+        """Give the examples of a mutant's file and the nearest few tests of its room, its room's others, all others."""
         distance, todo = {mutant.file: 0}, deque([mutant.file])
         while todo:
             file = todo.popleft()
@@ -226,16 +228,17 @@ class Tests:
                     distance[importer] = distance[file] + 1
                     todo.append(importer)
 
-        def place(file: str) -> tuple[float, int, str]:
+        def place(file: str) -> tuple[bool, float, int, str]:
             mentions = len(re.findall(rf"\b{mutant.name}\b", (self.root / file).read_text())) if mutant.name else 0
-            return distance.get(file, float("inf")), -mentions, file
+            namesake = Path(mutant.file).stem.strip("_") in Path(file).stem
+            return not namesake, distance.get(file, math.inf), -mentions, file
 
         ranked = sorted(self.files, key=place)
         folder = f"tests/{ROOMS.get(mutant.room, mutant.room)}/"
         own = [file for file in ranked if file in distance and (file.startswith(folder) or distance[file] == 1)]
         examples = [mutant.file] if ">>>" in (self.root / mutant.file).read_text() else []
-        own = own or ranked[:4]  # a room without tests of its own
-        return examples + own, [*(file for file in ranked if file not in own), PACKAGE]
+        own = own or ranked[:FEW]  # a room without tests of its own
+        return examples + own[:FEW], own[FEW:], [*(file for file in ranked if file not in own), PACKAGE]
 
 
 def _public_names(root: Path) -> dict[str, str]:
@@ -283,7 +286,7 @@ class Copy:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.tree, self._cache, self._clock = folder / "tree", folder / "cache", int(time.time()) - 10**8
-        self._passes: dict[str, bool] = {}
+        self._known: dict[str, bool] = {}  # which tests pass without a mutant
         listed = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
         wanted = {name for name in names if name and (root / name).is_file()}
@@ -298,39 +301,34 @@ class Copy:
 
     def try_(self, mutant: Mutant, stages: Sequence[Sequence[str]], markers: str) -> Verdict:
         """Run stages of tests until one kills the mutant."""
-        with self._mutated(mutant):
-            for tests in stages:
-                deselected: list[str] = []
-                while (verdict := self.run(tests, markers, deselected)).killed:
-                    if "::" not in verdict.by or self._passes_without(mutant, verdict.by, markers):
-                        return verdict
-                    deselected.append(verdict.by)
-        return Verdict(False, "survived")
-
-    @contextlib.contextmanager
-    def _mutated(self, mutant: Mutant) -> Iterator[None]:
         path = self.tree / mutant.file
         source = path.read_text()
-        self._write(path, mutant.applied(source))
+        failing: list[str] = []  # without the mutant, too
         try:
-            yield
+            for tests in stages:
+                self._write(path, mutant.applied(source))
+                while (verdict := self.run(tests, markers, failing)).killed:
+                    if "::" not in verdict.by:  # it crashed, took too long or can't be imported
+                        return verdict
+                    self._write(path, source)
+                    if self._passes(verdict.by, markers):
+                        return verdict
+                    failing.append(verdict.by)
+                    self._write(path, mutant.applied(source))
         finally:
             self._write(path, source)
+        return Verdict(False, "survived")
 
     def _write(self, path: Path, source: str) -> None:
-        """Write a file with a time of its own: compiled code is valid for a second and a size."""
+        """Write a file with a time of its own: Python tells compiled files by their second and size."""
         path.write_text(source)
         self._clock += 2
         os.utime(path, (self._clock, self._clock))
 
-    def _passes_without(self, mutant: Mutant, test: str, markers: str) -> bool:
-        if test not in self._passes:
-            path = self.tree / mutant.file
-            mutated = path.read_text()
-            self._write(path, (ROOT / mutant.file).read_text())
-            self._passes[test] = not self.run([test], markers, []).killed
-            self._write(path, mutated)
-        return self._passes[test]
+    def _passes(self, test: str, markers: str) -> bool:
+        if test not in self._known:
+            self._known[test] = not self.run([test], markers, []).killed
+        return self._known[test]
 
     def run(self, tests: Sequence[str], markers: str, deselected: Sequence[str]) -> Verdict:
         """Run tests in the copy until one fails."""
@@ -386,26 +384,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--sample", type=int, default=100, help="how many mutants (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="leave out the tests of other rooms")
     parser.add_argument("--slow", action="store_true", help="survivors also run the slow tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="for the copy and its kernels, used again")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored, in tests it is not
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and ends what it has started
     mutants = mutants_at(given.places)
     if not all(":" in place for place in given.places):
         mutants = random.Random(given.seed).sample(mutants, min(given.sample, len(mutants)))
     known, verdicts = equivalents(), []
     with tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary:
-        copy, tests = Copy(ROOT, given.keep or Path(temporary)), Tests(ROOT)
+        copy, tests = Copy(ROOT, given.keep or Path(temporary)), Suite(ROOT)
         for mutant in mutants:
             start = time.monotonic()
-            own, others = tests.near(mutant)
+            stages = [stage for stage in tests.near(mutant)[: 2 if given.quick else 3] if stage]
             reason = known.get((mutant.file, mutant.before.strip(), mutant.after.strip()))
             if reason is not None:
                 verdict, by = "equivalent", reason
             else:
-                killed, by = copy.try_(mutant, [own, others], "not slow")
+                killed, by = copy.try_(mutant, stages, "not slow")
                 if not killed and given.slow:
-                    killed, by = copy.try_(mutant, [[*own, *others]], "slow")
+                    killed, by = copy.try_(mutant, stages, "slow")
                 verdict = "killed" if killed else "survived"
             verdicts.append((mutant.room, verdict))
             print(f"{verdict:10} {mutant}  [{by}; {time.monotonic() - start:.0f} s]", flush=True)
