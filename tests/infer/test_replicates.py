@@ -13,7 +13,7 @@ from fastevals.infer.bootstrap.samples.sweeps import Sweeps
 from fastevals.measure.asked import AskedMetric, metric, of_ranking
 from fastevals.measure.probability_bins import are_probabilities
 from fastevals.measure.registry import METRICS, Detail
-from tests.strategies import BOUNDED, FEWER, cases
+from tests.strategies import BOUNDED, FEWER, Case, cases
 
 WHOLE = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry.of != "cells"]
 PARTIAL = [
@@ -93,6 +93,19 @@ def test_a_replicate_is_ranked_without_sorting(asked, dtype, case, times):
     times[0] = times[0] or not times.any()
     asked = [each if isinstance(each, AskedMetric) else AskedMetric(each, {}) for each in asked]
     assert_replicate(asked, case, times)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 6])
+@pytest.mark.parametrize("n", [64, 65, 128, 700])
+def test_a_replicate_of_many_steps(n, digits):
+    """Stretches of 64 steps are looked at as one first; hulls have vertices in, and at the ends of, any of them."""
+    rng = np.random.default_rng([n, digits])
+    for flip in (1, -1):
+        for shift in (0.0, 0.7, 3.0):
+            y = rng.permutation(np.arange(n) < n // 2)
+            s = np.round(rng.normal(size=n) + shift * flip * y, digits)
+            times = rng.integers(0, 4, n).astype(np.uint16)
+            assert_replicate([*WHOLE, *CHOSEN], Case(y.astype(int), s), times)
 
 
 OF_ALL_KINDS = ("accuracy", "recall", "precision", "false_positive_rate", "matthews")

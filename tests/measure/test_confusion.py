@@ -143,6 +143,18 @@ def test_label_dtypes() -> None:
     assert count(np.array([1], np.uint8), np.array([-1], np.int8)).labels.tolist() == [-1, 1]
 
 
+@pytest.mark.parametrize(
+    ("true", "predicted", "expected"),
+    [
+        ("u1", "u1", "u1"), (">i2", ">i2", "i2"), ("?", "?", "?"), ("f4", "f4", "f4"), ("u1", "i2", "i2"),
+        ("i2", "u1", "i2"), ("?", "u1", "i2"), ("i4", "f4", "f8"), ("f4", "f8", "f8"),
+    ],
+)  # fmt: skip
+def test_labels_have_the_type_that_holds_both_sides(true: str, predicted: str, expected: str) -> None:
+    found = count(np.array([0, 1], true), np.array([1, 0], predicted)).labels
+    assert (found.dtype, found.tolist()) == (np.dtype(expected), [0, 1])
+
+
 def test_bytes_are_labels() -> None:
     check_same(count([b"x", b"y"], [b"y", b"y"]), [[0, 1], [0, 1]], ["x", "y"])
     check_same(count(np.array([b"x", b"\xe9"]), ["x", "x"]), [[1, 0], [1, 0]], ["x", "é"])

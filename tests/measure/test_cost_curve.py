@@ -543,6 +543,15 @@ def test_one_class(label):
         whole.difference(curve)
 
 
+@pytest.mark.parametrize("costs", [*COSTS, (0.0, 1.0), (1.0, 0.0)])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_perfect_classifier_costs_nothing_at_any_prior(costs, normalize):
+    over = (
+        Ranking([0, 0, 1], [1, 2, 3]).cost_curve().over_prior(cost_fp=costs[0], cost_fn=costs[1], normalize=normalize)
+    )
+    assert (over.area, over.cost.max()) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("costs", [(0.0, 1.0), (1.0, 0.0)])
 @pytest.mark.filterwarnings("ignore:cost_curve is undefined")

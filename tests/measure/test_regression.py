@@ -189,6 +189,14 @@ def test_the_bracket_of_random_errors_is_narrow_and_holds_the_median():
         assert np.count_nonzero((errors > low) & (errors < high)) < 0.05 * LARGE
 
 
+def test_the_bracket_is_open_where_few_rows_have_the_weight():
+    for errors, expected in ((np.arange(LARGE) + 1.0, (-1.0, math.inf)), (np.zeros(LARGE), (-1.0, math.inf))):
+        weights = np.where(np.arange(LARGE) % (LARGE // median.SAMPLE * 1000), 1e-9, 1.0)  # 34 rows of the sample
+        weights[1:] = np.where(weights[1:] == 1, 0.01, weights[1:])  # and of those, one
+        assert median.bracket_median(errors, np.zeros(LARGE), weights) == expected
+        assert _median(errors, np.zeros(LARGE), weights, expected) == errors[0]
+
+
 # Weights ----------------------------------------------------------------------------------------------------------
 
 

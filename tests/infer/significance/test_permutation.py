@@ -248,6 +248,15 @@ def test_signs_are_bits_of_streams():
     np.testing.assert_allclose(found.null_distribution, signs @ (a - b) / 300, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize(("n_bits", "n_resamples", "n"), [
+    (13, 1, 2**13), (14, 2**14 - 2, 2**14 - 2), (14, 2**14 - 1, 2**14), (14, 2**15, 2**14), (80, 5, 5), (0, 5, 1),
+])  # fmt: skip
+def test_all_swaps_are_gone_through_where_they_are_no_more_than_drawn_or_few(n_bits, n_resamples, n):
+    swaps = RowSwaps(np.arange(100) < n_bits, Draws.of(n_resamples, 0))
+    assert sum(map(len, swaps.tasks(1000))) == n
+    assert swaps.outcomes([np.zeros(n)]).exact == (n == 2**n_bits)
+
+
 @pytest.mark.parametrize("asked", ["roc_auc", "average_precision", metric("recall", fpr=0.2), "brier_score"])
 def test_scores_are_swapped_as_the_bits_say(asked):
     y, a, b = outputs("scores", 150)

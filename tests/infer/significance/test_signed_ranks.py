@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from fastevals._kernels import ranks
 from fastevals._kernels.ranks import sum_at
 from fastevals.infer.results import ALTERNATIVES, SignificanceResult
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
@@ -215,6 +216,27 @@ def test_many_differences() -> None:
     assert low < result.effect < high  # type: ignore[operator]
     assert abs((high - low) / (2 * 1.96 * math.sqrt(math.pi / 3 / 100_000)) - 1) < 0.02  # efficiency 3 / pi
     assert result.null.name == "norm"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, -2.0, 3.0], [0.0, 0.0, 1.0, 1.0, -2.0]])
+@pytest.mark.parametrize("zeros", ZEROS)
+def test_the_critical_value_has_room_for_all_sums(monkeypatch, values, zeros) -> None:
+    """Compiled code doesn't notice where it writes; the interval's end is the smallest W+ not rejected."""
+    found = []
+
+    def spread_signs(ranks, scratch):
+        assert scratch.shape[0] >= 2
+        assert scratch.shape[1] > ranks.sum()
+        found.append(spread(ranks, scratch))
+        return found[-1]
+
+    expected = of(values, zeros=zeros)  # kernels that call it are compiled now
+    spread = ranks.spread_signs
+    monkeypatch.setattr(ranks, "spread_signs", spread_signs)
+    assert of(values, zeros=zeros).confidence_interval == expected.confidence_interval
+    (chances,) = found
+    assert chances.sum() == 1
+    assert chances[0] == chances[-1]
 
 
 def test_few_differences_among_many_zeros() -> None:
