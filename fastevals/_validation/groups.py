@@ -87,12 +87,12 @@ def _as_moment(key: Any, dtype: np.dtype[Any]) -> Any:
     if getattr(key, "tzinfo", None) is not None:
         raise ValueError("groups have no time zone")
     key = key.to_numpy() if hasattr(key, "to_numpy") else key  # Python's part of pandas' times leaves out nanoseconds
-    if dtype.kind == "M":
+    if dtype.kind == "M" and key is not None:
         moment: Any = np.datetime64(key)
     elif isinstance(key, (np.timedelta64, datetime.timedelta)):
         moment = np.timedelta64(key)
     else:
-        raise TypeError("not a span of time")
+        raise TypeError("not a time")
     found = moment.astype(dtype, casting="same_kind")
     if found.astype(moment.dtype) != moment:
         raise ValueError("between two of the unit")
