@@ -189,7 +189,7 @@ def learning_curve(
         classes = np.unique(check.as_strata("y", y, measured.n_samples), return_inverse=True)[1]
     key = seed_key("rng", rng)
     cut = [
-        whole if size == smallest else Splits(partial(_smaller, whole, size, key, classes), whole.shape)
+        whole if size == smallest else Splits(partial(_smaller, whole, size, key, classes), whole.shape, whole.held)
         for size in sizes
     ]
     trials = [Trial(candidate, each) for each in cut]

@@ -17,11 +17,11 @@ from fastevals.measure.metric_kinds import bounds_of, is_greater_better
 from fastevals.split.estimates.asked import Asked, tallies_of
 from fastevals.split.estimates.corrections import corrected
 from fastevals.split.estimates.fits import Counted, Fit, SplitFit, estimates_from, fits_of, said_of
-from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, interval_about, margin_of
-from fastevals.split.estimates.tallies.base import Tally
+from fastevals.split.estimates.intervals import SplitVariance, interval_about
+from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates
 from fastevals.split.fitting import run_fits
 from fastevals.split.learners import learner_of
-from fastevals.split.plans import plan_of, splits_of
+from fastevals.split.plans import held_by, plan_of, splits_of
 from fastevals.split.splitters import BootstrapSplit
 
 __all__ = ["estimate_error"]
@@ -108,10 +108,16 @@ def estimate_error(
     -----
     The interval is Student's t of Nadeau and Bengio [1]_: with J splits of variance s^2 the variance of their mean is
     taken to be s^2 (1 / J + n_test / n_train), as training sets overlap. For one fixed predictor under repeated
-    hold-out that tends to sigma^2 / n, its variance on n rows; where the hold-out is stratified, to what is left of it
-    when the shares of the classes are known. It is conservative for the folds of a cross-validation,
-    whose test sets do not overlap. No estimator of the variance is unbiased for all data there [2]_. An
-    interval is clipped to what the metric can be; where all splits agree it has no width, which says little.
+    hold-out that tends to sigma^2 / n, its variance on n rows. It is conservative for the folds of a cross-validation,
+    whose test sets do not overlap. No estimator of the variance is unbiased for all data there [2]_. An interval is
+    clipped to what the metric can be.
+
+    What the splits hold fixed they don't vary by. Where they are stratified (a splitter says so; folds and pairs of
+    other origin show it), the variance that the shares of the classes give the metric is added, from the counts of all
+    test sets: of labels, scores and mean losses; that of numbers, functions and medians is for shares as they are.
+    Where all splits test the same rows, the variance of the rows is. Where all splits agree, a share of rows (accuracy,
+    recall, ...) has Wilson's interval for as many rows as were tested, and others that of the rows where counts tell
+    it; else it is NaN, with a warning.
 
     A corrected bootstrap's value is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may be above the
     no-information rate where the out-of-bag error is (see `error_632_plus`). Where greater is better
@@ -146,7 +152,8 @@ def estimate_error(
     level, alpha = level_of(confidence_level)
     check.check_same_rows(X=X, y=y, groups=groups)
     own = learner_of("fit_predict", fit_predict, params)
-    splits = splits_of(plan_of("splitter", splitter, X, y, groups))
+    plan = plan_of("splitter", splitter, X, y, groups)
+    splits = splits_of(plan, held_by(splitter, plan, y))
     check.check_splits_method("method", method, METHODS, isinstance(splitter, BootstrapSplit))
     tallies, positive = tallies_of(asked, "y", y, several=own.is_estimator, pos_label=pos_label, labels=labels)
     if method == ".632+":
@@ -161,9 +168,9 @@ def estimate_error(
     )  # fmt: skip
     whole = counted.pop() if more else None
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    found = estimates_from(tallies, counted, splits.shape, asked, alpha, splitter)
+    found, variances = estimates_from(tallies, counted, splits.shape, asked, alpha, splits.held, splitter)
     if whole is not None:
-        found |= _with_corrections(found, asked, tallies, whole, str(method), sizes, alpha)
+        found |= _with_corrections(found, asked, variances, whole, str(method))
     matrices = tallies[0].matrices([each.test[0] for each in counted], splits.shape)
     n_train, n_test = (np.reshape(each, splits.shape) for each in sizes)
     in_order = {name: found[name] for name in asked}
@@ -175,15 +182,14 @@ def estimate_error(
 def _with_corrections(
     found: Mapping[str, ErrorEstimate],
     asked: Asked,
-    tallies: Sequence[Tally],
+    variances: Sequence[SplitVariance],
     whole: Counted,
     method: str,
-    sizes: tuple[Any, Any],
-    alpha: float,
 ) -> dict[str, ErrorEstimate]:
     """Give the estimates with the .632 or the .632+ value in place of the mean over the replicates."""
     changed = {}
-    for tally, counts, predicted in zip(tallies, whole.test, whole.predicted or (), strict=True):
+    for variance, counts, predicted in zip(variances, whole.test, whole.predicted or (), strict=True):
+        tally = variance.tally
         own = tally.values([counts])[:, 0]
         none = tally.no_information(predicted)
         for name, err, rate in zip(tally.names, own.tolist(), none.tolist(), strict=True):
@@ -195,6 +201,8 @@ def _with_corrections(
             if not np.isnan(interval.low):
                 losses = [each if best is None else best - each for each in (value, estimate.value)]
                 ratio = abs(losses[0] / losses[1]) if losses[1] and greater is not None else 1.0
-                interval = interval_about(value, ratio * margin_of(estimate.per_split, sizes, alpha), bounds)
+                margin = variance.margin(name, estimate.per_split)
+                below, above = (margin, margin) if margin else np.abs(np.subtract(interval, estimate.value)).tolist()
+                interval = interval_about(value, ratio * below, ratio * above, bounds)
             changed[name] = replace(estimate, value=value, confidence_interval=interval, bootstrap=parts)
     return changed

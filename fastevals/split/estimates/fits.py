@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from fastevals import _validation as check
 from fastevals.split.estimates.asked import Asked
+from fastevals.split.estimates.intervals import SplitVariance
 from fastevals.split.estimates.result import ErrorEstimate, estimates_of
 from fastevals.split.estimates.tallies.base import Floats, Tally
 from fastevals.split.learners import Learner
-from fastevals.split.plans import Splits
+from fastevals.split.plans import Held, Splits
 
 __all__ = ["Counted", "Fit", "SplitFit", "estimates_from", "fits_of", "said_of"]
 
@@ -113,9 +114,10 @@ def estimates_from(
     shape: tuple[int, int],
     asked: Asked,
     alpha: float,
+    held: Held,
     splitter: Any = None,
-) -> dict[str, ErrorEstimate]:
-    """Make the estimates of metrics from what is `Counted` of all splits.
+) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
+    """Make the estimates of metrics from what is `Counted` of all splits; give also how each tally's vary.
 
     What is anything else stands for one that failed: its values are NaN, of which there is no warning. One is there.
     """
@@ -123,17 +125,21 @@ def estimates_from(
     counted: list[Counted] = [found[k] for k in there]
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
 
-    def measured(tally: Tally, parts: list[Any]) -> tuple[Floats, Floats]:
+    def measured(tally: Tally, parts: list[Any], pooled: Any) -> tuple[Floats, Floats]:
         values = np.full((len(tally.names), len(found)), np.nan)
         values[:, there] = tally.values(parts)
-        return values, tally.micro(parts)
+        return values, tally.micro(pooled)
 
     estimates: dict[str, ErrorEstimate] = {}
+    variances = []
     for k, tally in enumerate(tallies):
-        test = measured(tally, [each.test[k] for each in counted])
-        training = measured(tally, [each.training[k] for each in counted]) if counted[0].training else None
+        parts = [each.test[k] for each in counted]
+        variances.append(SplitVariance(tally, tally.pooled(parts), held, *sizes, alpha))
+        test, training = measured(tally, parts, variances[-1].pooled), None
+        if counted[0].training:
+            parts = [each.training[k] for each in counted]
+            training = measured(tally, parts, tally.pooled(parts))
         estimates |= estimates_of(
-            tally.names, *test, shape, asked, sizes, alpha, training=training, missing=len(found) - len(there),
-            splitter=splitter,
-        )  # fmt: skip
-    return estimates
+            *test, shape, asked, variances[-1], training=training, missing=len(found) - len(there), splitter=splitter
+        )
+    return estimates, variances

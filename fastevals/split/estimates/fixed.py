@@ -14,9 +14,10 @@ from fastevals._kernels.fold_counts import count_cells
 from fastevals.infer.results import level_of
 from fastevals.measure.asked import as_asked
 from fastevals.split.estimates.asked import tallies_of
+from fastevals.split.estimates.intervals import SplitVariance
 from fastevals.split.estimates.result import ErrorEstimate, ErrorEstimates, estimates_of
 from fastevals.split.estimates.tallies.base import Floats, Tally
-from fastevals.split.plans import AssignedFolds, CodedSplits, plan_of, shape_of
+from fastevals.split.plans import AssignedFolds, CodedSplits, held_by, plan_of, shape_of
 
 __all__ = ["evaluate_splits"]
 
@@ -92,13 +93,15 @@ def evaluate_splits(
     tallies, positive = tallies_of(asked, "y_true", y_true, several=False, pos_label=pos_label, labels=labels)
     plan = _plan(splits, y_true, groups)
     predicted = check.as_fixed_predictions("y_pred", y_pred, plan.n_samples, plan.n_repeats)
-    counted = _count(plan, tallies, predicted, check.as_flag("progress", progress))
+    held = held_by(splits, plan, y_true)
+    counted = _count(plan, tallies, predicted, held.what is not None, check.as_flag("progress", progress))
     shape = shape_of(plan)
     n_test = counted.n_test.reshape(shape)
     sizes = plan.n_samples - n_test, n_test
     found: dict[str, ErrorEstimate] = {}
-    for tally, values, micro in zip(tallies, counted.values, counted.micro, strict=True):
-        found |= estimates_of(tally.names, values, micro, shape, asked, sizes, alpha, splitter=splits)
+    for tally, values, pooled in zip(tallies, counted.values, counted.pooled, strict=True):
+        variance = SplitVariance(tally, pooled, held, *sizes, alpha)
+        found |= estimates_of(values, tally.micro(pooled), shape, asked, variance, splitter=splits)
     in_order = {name: found[name] for name in asked}
     matrices = tallies[0].matrices(counted.parts[0], shape)
     return ErrorEstimates(in_order, *sizes, matrices, splits, None, level, labels=tallies[0].labels, pos_label=positive)
@@ -117,20 +120,22 @@ def _plan(splits: Any, y_true: Any, groups: Any) -> CodedSplits:
 
 
 class _Counted(NamedTuple):
-    """Of all test sets: their sizes, and for each tally the values, the micro averages and what these are made of."""
+    """Of all test sets: their sizes, and for each tally the values, the counts of all, and those of parts of them."""
 
     n_test: NDArray[np.int64]
     values: list[Floats]
-    micro: list[Floats]
+    pooled: list[Any]
     parts: list[list[Any]]
 
 
-def _count(plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any], progress: bool) -> _Counted:
-    """Count the rows of each test set, a chunk of repetitions at a time."""
+def _count(
+    plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any], ask_tested: bool, progress: bool
+) -> _Counted:
+    """Count the rows of each test set, a chunk of repetitions at a time, and how often each is tested if asked to."""
     n, n_folds = plan.n_samples, plan.n_folds
     fixed = predicted.ndim == 1
     prepared = [each.prepared(each.checked("y_pred", predicted), n_folds) for each in tallies] if fixed else []
-    asks_tested = not fixed or any(each.asks_tested for each in tallies)
+    asks_tested = ask_tested or not fixed or any(each.asks_tested for each in tallies)
     keeps = [each.keeps(plan.n_repeats * n_folds) for each in tallies]
     size, nowhere = max(1, WORK // n), np.zeros(n, dtype=np.int32)
 
@@ -165,7 +170,7 @@ def _count(plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any],
     return _Counted(
         np.concatenate(sizes),
         [np.concatenate(each, axis=1) for each in zip(*values, strict=True)],
-        [each.micro_of(own, predicted, tested) for each, own in zip(tallies, all_parts, strict=True)],
+        [each.pooled_of(own, predicted, tested) for each, own in zip(tallies, all_parts, strict=True)],
         all_parts,
     )
 

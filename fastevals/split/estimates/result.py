@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.infer.results import ByMetric
 from fastevals.infer.significance.differences import scaled
-from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.metric_kinds import bounds_of
 from fastevals.measure.results import Frozen, Interval
 from fastevals.split.estimates.corrections import BootstrapErrors
+from fastevals.split.estimates.intervals import SplitVariance
 
-__all__ = ["ErrorEstimate", "ErrorEstimates", "estimates_of", "interval_about", "margin_of", "no_estimate"]
+__all__ = ["ErrorEstimate", "ErrorEstimates", "estimates_of", "no_estimate"]
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,8 @@ class ErrorEstimate(Frozen):
     standard_deviation : float
         Of the splits about their mean; NaN of a single one, or where one is infinite.
     confidence_interval : Interval
-        For the value, by Nadeau and Bengio's t; NaN where the standard deviation is. See `estimate_error`.
+        For the value, by Nadeau and Bengio's t; NaN where the standard deviation is, and, with a warning, where all
+        splits agree and no counts tell how rows vary. See `estimate_error`.
     per_split : ndarray of shape (n_repeats, n_folds)
         Each test set's, NaN where undefined.
     micro : float
@@ -117,30 +118,30 @@ class ErrorEstimates(ByMetric):
 
 
 def estimates_of(
-    names: Sequence[str],
     values: Floats,
     micro: Floats,
     shape: tuple[int, int],
     asked: Mapping[str, Any],
-    sizes: tuple[Any, Any],
-    alpha: float,
+    variance: SplitVariance,
     *,
     training: tuple[Floats, Floats] | None = None,
     missing: int = 0,
     splitter: Any = None,
 ) -> dict[str, ErrorEstimate]:
-    """Make the estimates of metrics from their values in each split; warn of splits in which one has none.
+    """Make the estimates of a tally's metrics from their values in each split; warn of splits in which one has none.
 
     `values` are those of each metric in each split, `micro` one for each metric; `training` are both of the training
-    rows. `sizes` are the rows of training sets and of test sets. Of splits that were not measured, `missing` of them,
-    values are NaN without a warning.
+    rows. Of splits that were not measured, `missing` of them, values are NaN without a warning.
     """
-    splits = None if missing else MeasuredSplits(np.reshape(sizes[0], shape), np.reshape(sizes[1], shape), splitter)
+    splits = None
+    if not missing:
+        n_train, n_test = (np.reshape(each, shape) for each in (variance.n_train, variance.n_test))
+        splits = MeasuredSplits(n_train, n_test, splitter)
     found = {}
-    for m, name in enumerate(names):
+    for m, name in enumerate(variance.tally.names):
         own = _without_interval(name, values[m].reshape(shape), micro[m], missing)
         if not math.isnan(own.standard_deviation):
-            interval = interval_about(own.value, margin_of(own.per_split, sizes, alpha), bounds_of(asked[name]))
+            interval = variance.interval(name, own.value, own.per_split, bounds_of(asked[name]))
             own = replace(own, confidence_interval=interval)
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
@@ -166,18 +167,3 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
         (own,), exponent = scaled(defined)  # so that no square overflows
         value, spread = (float(np.ldexp(each, exponent[0])) for each in (own.mean(), own.std(ddof=1)))
     return ErrorEstimate(value, spread, Interval(math.nan, math.nan), per_split, float(micro), undefined)
-
-
-def margin_of(per_split: Floats, sizes: tuple[Any, Any], alpha: float) -> float:
-    """Give half the width of Nadeau and Bengio's interval for the mean; `sizes` as for `estimates_of`.
-
-    Test sets of all rows have no rest to train on: the interval is that of a mean.
-    """
-    n_train, n_test = (float(np.sum(each)) for each in sizes)
-    return corrected_t_margin(per_split[~np.isnan(per_split)], n_test / n_train if n_train else 0.0, alpha)
-
-
-def interval_about(value: float, margin: float, bounds: tuple[float, float]) -> Interval:
-    """Give an interval about a value, clipped to what the metric can be."""
-    low, high = (float(np.clip(end, *bounds)) for end in (value - margin, value + margin))
-    return Interval(low, high)

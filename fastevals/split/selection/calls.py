@@ -155,7 +155,7 @@ def select_model(
     best = check.check_some_defined(measured.metric, _best(found[0], better), len(tried), "candidates")
     estimate = None
     if outer is not None:
-        estimate = _nested(measured, tried, found[1:], better, outer_pairs, outer.shape, n_jobs)
+        estimate = _nested(measured, tried, found[1:], better, outer_pairs, outer, n_jobs)
     choice, learner = tried[best]
     test_value = None
     if held_out is not None:
@@ -235,7 +235,7 @@ def _nested(
     searches: Sequence[Sequence[Outcome]],
     maximize: bool,
     pairs: Sequence[Pair],
-    shape: tuple[int, int],
+    outer: Splits,
     n_jobs: int | None,
 ) -> NestedEstimate:
     """Choose in each outer split by its search, and measure what was chosen on its test rows."""
@@ -255,7 +255,7 @@ def _nested(
             if candidate is not None and isinstance(failure, Failure):
                 failures.append(OuterFailure(k, candidate.choice, str(failure)))
     names = tuple(None if each is None else each.choice for each in chosen)
-    result = NestedEstimate(measured.estimate(found, shape), names, tuple(failures))
+    result = NestedEstimate(measured.estimate(found, outer.shape, outer.held), names, tuple(failures))
     missing = sum(each is None or isinstance(each, Failure) for each in found)
     if missing:
         check.warn_outer_splits(measured.metric, missing, len(found), result.failed())

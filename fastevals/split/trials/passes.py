@@ -19,7 +19,7 @@ from fastevals.split.estimates.asked import Asked, tallies_of
 from fastevals.split.estimates.fits import Counted, Fit, SplitFit, estimates_from, fits_of, said_of
 from fastevals.split.estimates.result import ErrorEstimate, no_estimate
 from fastevals.split.fitting import Failure, run_fits
-from fastevals.split.plans import Splits, plan_of, splits_of
+from fastevals.split.plans import Held, Splits, held_by, plan_of, splits_of
 from fastevals.split.rows import take_rows
 from fastevals.split.trials.candidates import Candidate
 
@@ -104,7 +104,8 @@ class Measurement:
         data = self._task.X, self._task.y, self.groups
         if part is not None:
             data = tuple(take_rows(each, part) for each in data)
-        return splits_of(plan_of(name, splitter, *data), part)
+        plan = plan_of(name, splitter, *data)
+        return splits_of(plan, held_by(splitter, plan, data[1]), part)
 
     def fits(self, fits: Iterable[Fit], total: int, **how: Any) -> list[Any]:
         """Make fits; give what is `Counted` of each, in order."""
@@ -119,11 +120,12 @@ class Measurement:
                 progress=check.as_flag("progress", progress),
             )
         )  # fmt: skip
-        return [self._outcome(list(islice(found, splits.number)), splits.shape) for _, splits in trials]
+        return [self._outcome(list(islice(found, splits.number)), splits) for _, splits in trials]
 
-    def _outcome(self, found: Sequence[Counted | Failure], shape: tuple[int, int]) -> Outcome:
+    def _outcome(self, found: Sequence[Counted | Failure], splits: Splits) -> Outcome:
         failure = next((each for each in found if isinstance(each, Failure)), None)
-        return (self.estimate(found, shape) if failure is None else self.nothing(shape)), failure
+        shape = splits.shape
+        return (self.estimate(found, shape, splits.held) if failure is None else self.nothing(shape)), failure
 
     def nothing(self, shape: tuple[int, int]) -> ErrorEstimate:
         """Give what stands where there is no estimate."""
@@ -136,11 +138,12 @@ class Measurement:
             check.warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
         return value
 
-    def estimate(self, found: Sequence[Any], shape: tuple[int, int]) -> ErrorEstimate:
+    def estimate(self, found: Sequence[Any], shape: tuple[int, int], held: Held) -> ErrorEstimate:
         """Give the estimate from fits, NaN where one is not `Counted`: it failed, of which there is no warning."""
         if not any(isinstance(each, Counted) for each in found):
             return self.nothing(shape)
-        return estimates_from(self._task.tallies, found, shape, self._asked, self.alpha)[self.metric]
+        estimates, _ = estimates_from(self._task.tallies, found, shape, self._asked, self.alpha, held)
+        return estimates[self.metric]
 
 
 def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:

@@ -6,6 +6,7 @@ beforehand, and the test sets of many splits are counted in one pass (`of_folds`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from fastevals._validation import Classes
 from fastevals.measure.confusion import ConfusionMatrix
 
-__all__ = ["Floats", "Folds", "SumTally", "Tally", "in_test_sets"]
+__all__ = ["Floats", "Folds", "SumTally", "Tally", "in_test_sets", "variance_of_rows"]
 
 Floats = NDArray[np.float64]
 Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): that a row is tested in, or a number past all of them
 Rows = NDArray[np.intp]
+
+ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
 
 
 class Tally:
@@ -34,7 +37,7 @@ class Tally:
     knows_no_information : bool
         Whether `no_information` gives numbers.
     asks_tested : bool
-        Whether `micro_of` looks at `tested`.
+        Whether `pooled_of` always looks at `tested`.
     classes : Classes or None
         Of predicted labels.
     """
@@ -62,28 +65,47 @@ class Tally:
         """Give each metric of each test set, of shape (n_metrics, n_splits); NaN where undefined."""
         raise NotImplementedError
 
-    def micro(self, counted: Sequence[Any]) -> Floats:
+    def pooled(self, counted: Sequence[Any]) -> Any:
+        """Give the counts of all test sets together, where there are any."""
+        return None
+
+    def micro(self, pooled: Any) -> Floats:
         """Give each metric of all test sets together; NaN where no counts tell it."""
         return np.full(len(self.names), np.nan)
+
+    def class_variance(self, name: str, pooled: Any) -> float:
+        """Give the variance, over the rows, of what a metric gains by a row of the class that the row is of.
+
+        That over the number of rows is what a metric varies by because the shares of the classes do. NaN if unknown.
+        """
+        return math.nan
+
+    def row_variance(self, name: str, pooled: Any) -> float:
+        """Give the variance, over the rows, of what a metric gains by the row; NaN if unknown."""
+        return math.nan
+
+    def outcomes(self, name: str, pooled: Any) -> tuple[float, float] | None:
+        """Give the successes and failures that a metric is a share of; None where it is none."""
+        return None
 
     def prepared(self, predicted: NDArray[Any], n_folds: int) -> Any:
         """Do once, for predictions of all rows, what `of_folds` needs for so many folds."""
         return predicted
 
     def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Give each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `micro_of` needs.
+        """Give each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `pooled_of` needs.
 
         With `keep`, that is also what `matrices` needs.
         """
         raise NotImplementedError
 
-    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
-        """Give each metric of all test sets together.
+    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
+        """Give the counts of all test sets together.
 
         `parts` are what each call of `of_folds` gave; `tested` is how often each prediction is in a test set, of the
-        shape of the predictions.
+        shape of the predictions, or nowhere where that is not asked for.
         """
-        return self.micro(parts)
+        return self.pooled(parts)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Give each metric of all pairs of one row's truth and another's prediction, of predictions of all rows."""
@@ -94,7 +116,7 @@ class Tally:
         return False
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
-        """Give the matrices of splits of a shape where results hold them; `counted` is as for `micro`."""
+        """Give the matrices of splits of a shape where results hold them; `counted` is as for `pooled`."""
         return None
 
 
@@ -126,10 +148,13 @@ class SumTally(Tally):
         """Give each metric of each test set."""
         return self.of_totals(np.stack(counted))
 
-    def micro(self, counted: Sequence[Any]) -> Floats:
-        """Give each metric of the sums of all; `counted` are sums of any number of test sets each."""
-        totals = np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted])
-        return np.asarray(self.of_totals(self.merged(totals)[None])[:, 0])
+    def pooled(self, counted: Sequence[Any]) -> Any:
+        """Give the sums of all; `counted` are sums of any number of test sets each."""
+        return self.merged(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
+
+    def micro(self, pooled: Any) -> Floats:
+        """Give each metric of the sums of all."""
+        return np.asarray(self.of_totals(pooled[None])[:, 0])
 
     def prepared(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
         """Give what is added up of each row."""
@@ -140,6 +165,18 @@ class SumTally(Tally):
         totals = self.totals(prepared, folds, n_folds)
         flat = totals.reshape(-1, totals.shape[-1])
         return self.of_totals(flat).reshape(-1, *totals.shape[:2]), totals if keep else self.merged(flat)[None, None]
+
+
+def variance_of_rows(without: float, more: Floats, numbers: NDArray[Any]) -> float:
+    """Compute the variance of what a metric gains by a row.
+
+    `without` is its value, and `more` are its values with one row more, of kinds that there are so many rows of.
+    """
+    n = float(numbers.sum())
+    gains = (n + 1) * (more - without)
+    gains[np.abs(gains) <= ROUNDING * n * np.maximum(np.abs(more), 1)] = 0.0
+    shares = numbers / n
+    return float(shares @ (gains - shares @ gains) ** 2)
 
 
 def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:

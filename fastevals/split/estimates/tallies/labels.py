@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals._kernels.fold_counts import count_cells
 from fastevals.infer.bootstrap.samples.matrix import measure_stack
+from fastevals.infer.proportions import OUTCOMES
+from fastevals.measure.asked import AskedMetric
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.counts import Cells
 from fastevals.measure.metric_kinds import matrix_metric
-from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally
+from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally, variance_of_rows
 
 __all__ = ["LabelTally"]
 
@@ -22,6 +25,7 @@ Rows = NDArray[np.intp]
 
 STACKED = 1 << 20  # entries of matrices at a time
 MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
+MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
 
 
 class LabelTally(SumTally):
@@ -112,6 +116,49 @@ class LabelTally(SumTally):
             return None
         k = self.classes.labels.size
         return ConfusionMatrix._of(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
+
+    def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
+        """Give the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
+        k = self.classes.size
+        rows = pooled.reshape(k, k).sum(axis=1)
+        (there,) = np.nonzero(rows)
+        if there.size * pooled.size > MOST_TRIED:
+            return math.nan
+        more = np.zeros((there.size, k, k))
+        more[np.arange(there.size), there] = pooled.reshape(k, k)[there] / rows[there, None]
+        return self._variance(name, pooled, more, rows[there])
+
+    def row_variance(self, name: str, pooled: NDArray[Any]) -> float:
+        """Give the variance of what a metric gains by a row."""
+        (there,) = np.nonzero(pooled)
+        if there.size * pooled.size > MOST_TRIED:
+            return math.nan
+        more = np.zeros((there.size, pooled.size))
+        more[np.arange(there.size), there] = 1.0
+        return self._variance(name, pooled, more, pooled[there])
+
+    def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
+        """Give the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
+        k = self.classes.size
+        stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
+        (values,) = measure_stack(stack, self.classes, [matrix_metric(self._asked[name])])
+        return variance_of_rows(float(values[0]), values[1:], numbers)
+
+    def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
+        """Give the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
+        asked, k = self._asked[name], self.classes.size
+        matrix = pooled.reshape(k, k)
+        if not isinstance(asked, AskedMetric) or asked.name not in OUTCOMES or asked.options:
+            return None
+        right = int(np.trace(matrix))
+        if asked.name in ("accuracy", "error_rate"):
+            cells = Cells(right, int(matrix.sum()) - right, 0, 0)
+        elif k == 2:
+            cells = Cells(*map(int, (matrix[1, 1], matrix[0, 1], matrix[1, 0], matrix[0, 0])))
+        else:
+            return None
+        successes, failures = OUTCOMES[asked.name](cells)
+        return float(successes), float(failures)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Give each metric of the matrix that the margins make."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,13 +17,14 @@ from fastevals.measure.asked import AskedMetric, RankingMetric, of_ranking
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.registry import METRICS
-from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally, Tally, in_test_sets
+from fastevals.split.estimates.tallies.base import Floats, Folds, SumTally, Tally, in_test_sets, variance_of_rows
 
 __all__ = ["LossTally", "RankTally", "is_mean_loss"]
 
 Rows = NDArray[np.intp]
 
 FEW_CELLS = 1 << 22  # of the steps of all test sets of a repetition, counted together: three times as fast by test set
+VARIES = 1e-12  # of the mean square: a variance of less is rounding
 PER_ROW = 2  # the same, for each row: of one fold all are counted together
 MOST_EXACT = 2**31  # pairs of rows up to which counts of them are whole numbers
 
@@ -81,6 +83,21 @@ class ScoreTally(Tally):
         return self.of_counts([ThresholdCounts(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
 
 
+class LossTotals(NamedTuple):
+    """Sums of the losses of all test sets: as `LossTally` adds them up, and, where they are asked for, by class.
+
+    Attributes
+    ----------
+    totals : ndarray of shape (1 + n_metrics,)
+        Rows, and the sum of each metric's losses.
+    by_class : ndarray of shape (2, 1 + 2 n_metrics) or None
+        The same of negatives and of positives, and sums of squares.
+    """
+
+    totals: Floats
+    by_class: Floats | None
+
+
 class LossTally(ScoreTally, SumTally):
     """Metrics that are means of what each row loses: the Brier score, the log loss."""
 
@@ -98,7 +115,60 @@ class LossTally(ScoreTally, SumTally):
 
     def of_totals(self, totals: NDArray[Any]) -> Floats:
         """Give the means."""
-        return np.asarray((totals[:, 1:] / totals[:, :1]).T)
+        return np.asarray((totals[:, 1 : 1 + len(self.names)] / totals[:, :1]).T)
+
+    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
+        """Give the sums of a test set, and those by class."""
+        by_class = self._by_class(predicted[None], self._positive[rows][None], np.ones((1, rows.size), dtype=np.int64))
+        return np.concatenate((SumTally.of_rows(self, rows, predicted), by_class.ravel()))
+
+    def pooled(self, counted: Sequence[Any]) -> LossTotals:
+        """Give the sums of all, and those by class if they were counted."""
+        totals = SumTally.pooled(self, counted)
+        m = len(self.names)
+        return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
+
+    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
+        """Give the sums of all, and those by class where it is known how often each row is tested."""
+        pooled = self.pooled(parts)
+        if not tested.any():
+            return pooled
+        predicted = np.atleast_2d(predicted)
+        positive = np.broadcast_to(self._positive, predicted.shape)
+        return pooled._replace(by_class=self._by_class(predicted, positive, np.reshape(tested, predicted.shape)))
+
+    def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
+        """Add up losses and their squares by class, of predictions of shape (n, n_rows), each so many times."""
+        found = np.zeros((2, 1 + 2 * len(self.names)))
+        for scores, of_class, number in zip(predicted, positive, times, strict=True):
+            scores, of_class, number = scores[number > 0], of_class[number > 0], number[number > 0].astype(np.float64)
+            losses = [np.where(of_class, *_losses(metric)(scores.astype(np.float64))) for metric in self._metrics()]
+            terms = np.stack([np.ones(scores.size), *losses, *np.square(losses)]) * number
+            found += [terms[:, of_class == each].sum(axis=1) for each in (False, True)]
+        return found
+
+    def micro(self, pooled: LossTotals) -> Floats:
+        """Give the means of all."""
+        return np.asarray(self.of_totals(pooled.totals[None])[:, 0])
+
+    def class_variance(self, name: str, pooled: LossTotals) -> float:
+        """Give the variance of the mean losses of the classes."""
+        if pooled.by_class is None or not pooled.by_class[:, 0].all():
+            return math.nan
+        n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
+        negative, positive = sums / n
+        with np.errstate(invalid="ignore"):
+            return float(n[0] * n[1] / n.sum() ** 2 * (positive - negative) ** 2)
+
+    def row_variance(self, name: str, pooled: LossTotals) -> float:
+        """Give the variance of the losses."""
+        if pooled.by_class is None:
+            return math.nan
+        totals, m = pooled.by_class.sum(axis=0), self.names.index(name)
+        mean, square = totals[1 + m] / totals[0], totals[1 + len(self.names) + m] / totals[0]
+        with np.errstate(invalid="ignore"):
+            variance = float(square - mean**2)
+        return variance if variance > VARIES * square else 0.0
 
 
 class Sorted(NamedTuple):
@@ -188,20 +258,37 @@ class RankTally(ScoreTally):
         """Give each metric of each test set."""
         return self.of_counts(counted)
 
-    def micro(self, counted: Sequence[ThresholdCounts]) -> Floats:
-        """Give each metric of the counts of all at each threshold of any."""
+    def pooled(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
+        """Give the counts of all at each threshold of any."""
         return self._of_steps(
             np.concatenate([each.thresholds[1:] for each in counted]),
             *(np.concatenate([np.diff(getattr(each, name)) for each in counted]) for name in ("tps", "fps")),
         )
 
-    def _of_steps(self, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> Floats:
-        """Give each metric of rows of both classes, so many of each score; scores may come again."""
+    def micro(self, pooled: ThresholdCounts) -> Floats:
+        """Give each metric of the counts of all."""
+        return self.of_counts([pooled])[:, 0]
+
+    def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
+        """Give the variance of what a metric gains by a row of a class, its scores in the shares there are."""
+        n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
+        if not (n_pos and n_neg):
+            return math.nan
+        metric = of_ranking(self._asked[name])
+        thresholds, tps, fps = pooled.thresholds, pooled.tps.astype(np.float64), pooled.fps.astype(np.float64)
+        more = [
+            metric.of_counts(ThresholdCounts(thresholds, tps * (1 + positive / n_pos), fps * (1 + negative / n_neg)))
+            for negative, positive in ((0, 0), (1, 0), (0, 1))
+        ]
+        return variance_of_rows(more[0], np.array(more[1:]), np.array([n_neg, n_pos]))
+
+    def _of_steps(self, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> ThresholdCounts:
+        """Give the counts of rows of both classes, so many of each score; scores may come again."""
         thresholds, number = np.unique(scores, return_inverse=True)
         sums = np.zeros((2, thresholds.size), dtype=np.int64)
         for of_class, rows in zip(sums, (positives, negatives), strict=True):
             np.add.at(of_class, number, rows)
-        return self.of_counts([_from_none(thresholds[::-1], *np.cumsum(sums[:, ::-1], axis=1))])[:, 0]
+        return _from_none(thresholds[::-1], *np.cumsum(sums[:, ::-1], axis=1))
 
     def prepared(self, predicted: NDArray[Any], n_folds: int) -> Stepped | Sorted:
         """Sort the scores."""
@@ -227,8 +314,8 @@ class RankTally(ScoreTally):
                 found[:, repeat, fold] = [metric.of_counts(counts) for metric in metrics]
         return found
 
-    def micro_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Floats:
-        """Give each metric of all rows, each as often as it is tested."""
+    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> ThresholdCounts:
+        """Give the counts of all rows, each as often as it is tested."""
         there = tested > 0
         times, positive = tested[there], np.broadcast_to(self._positive, predicted.shape)[there]
         return self._of_steps(predicted[there], times * positive, times * ~positive)
