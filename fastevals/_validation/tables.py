@@ -138,7 +138,7 @@ def as_measured(name: str, values: Any, *, least: int = 1, flat: bool = True) ->
             first = next(iter(values))
             raise ValueError(f"{name} must be of one metric, got {listed(values)}: give {name}[{first!r}], say")
         (values,) = values.values()
-    splits, own = getattr(values, "splits", None), getattr(values, "per_split", None)
+    splits, own = getattr(values, "_splits", None), getattr(values, "per_split", None)
     array = as_array(name, values if own is None else own)
     shape = array.shape
     if own is not None and (undefined := int(np.count_nonzero(np.isnan(array)))):

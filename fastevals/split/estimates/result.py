@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,7 @@ class ErrorEstimate(Frozen):
         The same of the training rows, without an interval, where asked for.
     bootstrap : BootstrapErrors or None
         The parts of the .632 and the .632+ estimate, where one of them was asked for.
-    splits : MeasuredSplits or None
-        Sizes of the splits, and what made them, so that tests of two learners take estimates as they are.
     """
-
-    MADE_OF: ClassVar[tuple[str, ...]] = ("splits",)  # an `ErrorEstimates` has them once for all metrics
 
     value: float
     standard_deviation: float
@@ -70,7 +66,7 @@ class ErrorEstimate(Frozen):
     n_undefined: int
     training: ErrorEstimate | None = None
     bootstrap: BootstrapErrors | None = None
-    splits: MeasuredSplits | None = None
+    _splits: MeasuredSplits | None = None  # which `ErrorEstimates` has once for all; tests of two learners read it
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
@@ -146,7 +142,7 @@ def estimates_of(
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
             own = replace(own, training=seen)
-        found[name] = replace(own, splits=splits)
+        found[name] = replace(own, _splits=splits)
     return found
 
 

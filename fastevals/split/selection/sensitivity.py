@@ -51,7 +51,8 @@ class Sensitivity(Frozen):
     >>> def polynomial(x, y, x_new, degree, shift):
     ...     return np.polyval(np.polyfit(x, y, degree), x_new) + shift
     >>> x = np.linspace(-1, 1, 40)
-    >>> found = select_model(polynomial, x, abs(x), "mean_squared_error", grid={"degree": [1, 2], "shift": [0, 1]}, rng=0)
+    >>> grid = {"degree": [1, 2], "shift": [0, 1]}
+    >>> found = select_model(polynomial, x, abs(x), "mean_squared_error", grid=grid, rng=0)
     >>> [each.parameter for each in found.sensitivities()]
     ['shift', 'degree']
     """

@@ -119,7 +119,7 @@ class LabelTally(SumTally):
 
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
         """Give the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
-        k = self.classes.size
+        k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
         (there,) = np.nonzero(rows)
         if there.size * pooled.size > MOST_TRIED:
@@ -139,14 +139,14 @@ class LabelTally(SumTally):
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
         """Give the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
-        k = self.classes.size
+        k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
         (values,) = measure_stack(stack, self.classes, [matrix_metric(self._asked[name])])
         return variance_of_rows(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
         """Give the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
-        asked, k = self._asked[name], self.classes.size
+        asked, k = self._asked[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
         if not isinstance(asked, AskedMetric) or asked.name not in OUTCOMES or asked.options:
             return None
