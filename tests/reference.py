@@ -251,7 +251,7 @@ def both(a: Fraction | None, b: Fraction | None, combine: Callable[[Fraction, Fr
 
 def _matthews(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> float | None:
     squared = ratio((tp * tn - fp * fn) ** 2, (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    return None if squared is None else math.copysign(math.sqrt(squared), tp * tn - fp * fn)
+    return None if squared is None else math.copysign(math.sqrt(squared), 1 if tp * tn >= fp * fn else -1)
 
 
 def _kappa(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Fraction | None:

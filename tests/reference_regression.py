@@ -26,14 +26,25 @@ def metrics(
     mean = sum(w * y for y, _, w in rows) / weight
     scatter = sum(w * (y - mean) ** 2 for y, _, w in rows)
     return {
-        "mean_squared_error": float(square / weight),
-        "root_mean_squared_error": math.sqrt(square / weight),
+        "mean_squared_error": rounded(square / weight),
+        "root_mean_squared_error": root(square / weight),
         "mean_absolute_error": float(sum(w * abs(e) for _, e, w in rows) / weight),
         "median_absolute_error": median_absolute_error(y_true, y_pred, weights),
         "mean_absolute_percentage_error": float(sum(w * abs(e) / max(abs(y), EPSILON) for y, e, w in rows) / weight),
         "r2": float(1 - square / scatter) if scatter else math.nan,
         "pinball_loss": float(sum(w * max(q * e, (q - 1) * e) for _, e, w in rows) / weight),
     }
+
+
+def rounded(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def root(value: Fraction) -> float:
+    return float(Fraction(math.isqrt(value.numerator * 4**1200 // value.denominator), 2**1200))
 
 
 def median_absolute_error(

@@ -25,15 +25,15 @@ def roc_area(fps, tps, fp_scale, tp_scale):
 
 
 @kernel
-def average_precision(fps, tps):
-    """Sum of gained true positives times precision, as a pair.
+def average_precision(fps, tps, tp_scale):
+    """Sum of gained true positives, scaled by a power of two, times precision, as a pair.
 
     No branch on the gain, which no processor can predict; what rounding loses is added up apart (Ogita, Rump and Oishi
     2005, doi:10.1137/030601818), so that one addition doesn't wait for the correction of the last: half the time.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
-        gain, error = difference(float(tps[i]), float(tps[i - 1]))
+        gain, error = difference(tps[i] * tp_scale, tps[i - 1] * tp_scale)
         precision = tps[i] / (np.float64(tps[i]) + np.float64(fps[i]))
         high, lost = two_sum(high, gain * precision if gain != 0.0 else 0.0)
         low += lost + (error * precision if gain != 0.0 else 0.0)
@@ -41,15 +41,15 @@ def average_precision(fps, tps):
 
 
 @kernel
-def linear_pr_area(fps, tps):
-    """Twice the area under the P-R polyline, in true positives, as a pair; the curve starts at precision 1."""
+def linear_pr_area(fps, tps, tp_scale):
+    """Twice the area under the P-R polyline, in scaled true positives, as a pair; the curve starts at precision 1."""
     high, low = 0.0, 0.0
     before = 1.0
     if tps[0] + fps[0] > 0:
         before = tps[0] / (np.float64(tps[0]) + np.float64(fps[0]))
     for i in range(1, fps.size):
         precision = tps[i] / (np.float64(tps[i]) + np.float64(fps[i]))
-        gain, error = difference(float(tps[i]), float(tps[i - 1]))
+        gain, error = difference(tps[i] * tp_scale, tps[i - 1] * tp_scale)
         if gain != 0.0:
             high, low = add(high, low, gain * (before + precision))
             low += error * (before + precision)
@@ -83,49 +83,50 @@ def excess_share(u):
 
 
 @kernel
-def davis_goadrich_area(fps, tps):
-    """Area under the P-R curve with counts linear between points, in true positives, as a pair.
+def davis_goadrich_area(fps, tps, tp_scale):
+    """Area under the P-R curve with counts linear between points, in scaled true positives, as a pair.
 
     Davis and Goadrich (2006), doi:10.1145/1143844.1143874. From (tp, fp), with r = dfp / dtp, the area of a step is
     the integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], in closed form and free of cancellation.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
-        gain, error = difference(float(tps[i]), float(tps[i - 1]))
+        gain, error = difference(tps[i] * tp_scale, tps[i - 1] * tp_scale)
         if gain > 0.0 and fps[i] == 0:
             high, low = add(high, low, gain)
             low += error
         elif gain > 0.0:
-            slope = 1.0 + (fps[i] - fps[i - 1]) / gain
+            gained = np.float64(tps[i] - tps[i - 1])
+            slope = 1.0 + (fps[i] - fps[i - 1]) / gained
             start = np.float64(tps[i - 1]) + np.float64(fps[i - 1])
             if start == 0.0:
                 high, low = add(high, low, gain / slope)
             elif slope == 0.0:
-                high, low = add(high, low, gain * (tps[i - 1] + gain / 2) / start)
+                high, low = add(high, low, gain * ((tps[i - 1] + gained / 2) / start))
             else:
-                u = min(slope * gain / start, LARGEST)
-                high, low = add(high, low, tps[i - 1] / slope * np.log1p(u))
+                u = min((gained + (fps[i] - fps[i - 1])) / start, LARGEST)
+                high, low = add(high, low, tps[i - 1] * tp_scale / slope * np.log1p(u))
                 high, low = add(high, low, gain / slope * excess_share(u))
     return high, low
 
 
 @kernel
-def lift_area(fps, tps):
-    """Area under precision over the rows predicted positive, counts linear between points, as a pair.
+def lift_area(fps, tps, tp_scale):
+    """Area under precision over the rows predicted positive, in scaled true positives, as a pair; counts are linear.
 
     From (tp, fp), with m the share of positives among the next n rows, the area of a step is the integral of
     (tp + m t) / (tp + fp + t) over t in [0, n], in closed form and free of cancellation.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
-        gain = float(tps[i]) - float(tps[i - 1])
-        rows = gain + (float(fps[i]) - float(fps[i - 1]))
+        gain = tps[i] * tp_scale - tps[i - 1] * tp_scale
+        rows = (float(tps[i]) - float(tps[i - 1])) + (float(fps[i]) - float(fps[i - 1]))
         start = float(tps[i - 1]) + float(fps[i - 1])
         if start == 0.0:
             high, low = add(high, low, gain)
         elif rows > 0.0:
             u = min(rows / start, LARGEST)
-            high, low = add(high, low, tps[i - 1] * np.log1p(u))
+            high, low = add(high, low, tps[i - 1] * tp_scale * np.log1p(u))
             high, low = add(high, low, gain * excess_share(u))
     return high, low
 

@@ -139,6 +139,7 @@ def average_precisions(keys, weights, starts, first, last, values):
         tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
         high, low = 0.0, 0.0
         at, i = middle - 1, stop - 1
+        up = unit_of(sum_of(weights[middle:stop])[0])  # else products with precision may vanish
         while i >= middle:
             key = keys[i]
             gain, gain_low = 0.0, 0.0
@@ -151,9 +152,9 @@ def average_precisions(keys, weights, starts, first, last, values):
             tp, tp_low = add(tp, tp_low, gain)
             tp_low += gain_low
             precision = tp / (tp + fp)
-            high, low = add(high, low, gain * precision)
-            low += gain_low * precision
-        values[g] = min(share(high, low, tp), 1.0) if stop > middle else np.nan
+            high, low = add(high, low, gain * up * precision)
+            low += gain_low * up * precision
+        values[g] = min(share(high, low, tp * up), 1.0) if stop > middle else np.nan
 
 
 @kernel

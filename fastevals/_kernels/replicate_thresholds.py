@@ -31,9 +31,11 @@ def exceeds(value, best):
 
 @kernel
 def best_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Where the F score is largest; without positives it is 0 everywhere, and no threshold is best."""
+    """Where the F score is largest; without positives it is 0 everywhere, and the highest score is best."""
     if n_pos == 0:
-        return n_pos - 1, n_pos - 1
+        for step in range(tied.size):
+            if negatives[step] > 0:
+                return n_pos, wide(negatives[step])
     tp, fp, square = n_pos * 0, n_pos * 0, beta * beta
     least = 0.0  # the largest at the ends of stretches
     for start in range(0, tied.size, STRETCH):
@@ -61,7 +63,10 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
 
 @kernel
 def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rates):
-    """Where gain * tp - loss * fp is largest, of counts or of rates."""
+    """Where gain * tp - loss * fp is largest, of counts or of rates.
+
+    What is equal but for the rounding of both terms is equal: their difference may be much smaller than they are.
+    """
     if of_rates and (n_pos == 0 or n_neg == 0):
         return n_pos * 0 - 1, n_pos * 0 - 1
     if of_rates:  # of rates times both numbers
@@ -72,9 +77,9 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
         tp += positives[step]
         ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
-        value = gain * tp - loss * ahead
-        if exceeds(value, best):
-            best, best_tp, best_fp = value, tp, ahead
+        won, lost = gain * tp, loss * ahead
+        if won - lost > best + ROUNDING * (won + lost):
+            best, best_tp, best_fp = won - lost, tp, ahead
     return best_tp, best_fp
 
 

@@ -27,11 +27,14 @@ __all__ = [
     "check_finite",
     "check_probabilities",
     "check_same_length",
+    "in_usual_unit",
+    "power_of_two",
     "raise_not_finite",
     "read_only",
 ]
 
 EXACT = 2**53  # up to here every integer is a float64
+USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
@@ -145,6 +148,27 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
         if not math.isfinite(weights.sum()):
             raise ValueError(f"{name} must have a finite sum, but it overflows (largest value {largest:g})")
     return weights
+
+
+def power_of_two(total: float) -> float:
+    """Return the scale that brings a total near 1, so that products of weights neither overflow nor vanish."""
+    return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))
+
+
+def in_usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+    """Return weights times a power of two, where products of their sums might overflow or vanish.
+
+    What is made of them must be a ratio of sums, which the unit leaves as it is. With `positive` products are of sums
+    of the two classes: one may be as small as the other is large.
+    """
+    largest = float(weights.max())
+    if 1 / USUAL < largest < USUAL:
+        return weights
+    if positive is not None and positive.any() and not positive.all():
+        sides = float(weights[positive].max()), float(weights[~positive].max())
+        largest = math.sqrt(sides[0]) * math.sqrt(sides[1])
+        largest *= max(max(sides) / largest / 2.0**1000, 1.0)
+    return weights * power_of_two(largest)
 
 
 def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:

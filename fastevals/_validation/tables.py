@@ -93,8 +93,10 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
 
 def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     """Give numbers as float64, none of which is rounded if they are integers."""
-    if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > EXACT:
-        raise ValueError(f"{name} must be within 2**53 where integer, got {max(array.max(), -array.min(), key=abs)}")
+    if array.dtype.kind in "iu" and array.size:
+        farthest = max(int(array.max()), int(array.min()), key=abs)
+        if abs(farthest) > EXACT:
+            raise ValueError(f"{name} must be within 2**53 where integer, got {farthest}")
     with np.errstate(over="ignore"):  # a longer float's
         return array.astype(np.float64)
 

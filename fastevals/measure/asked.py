@@ -15,7 +15,6 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.registry import METRICS, Detail, Metric, ReplicateKernel, other_names
 from fastevals.measure.regression import RegressionMetrics
-from fastevals.measure.sweeps import best_row
 
 __all__ = [
     "ERRORS",
@@ -305,20 +304,20 @@ def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
 def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
     """Give a metric at the threshold that is best by another; undefined where the other needs a class that is missing.
 
-    F is 0 at all thresholds without positives: none is best.
+    F is 0 at all thresholds without positives: the highest score is best.
     """
-    by, entry = _of_cells(best, options), _entry(best)
-    sign = 1 if entry.greater_is_better else -1
+    entry, own = _entry(best), _own_options(best, options)
 
     def of_counts(counts: ThresholdCounts) -> float:
-        if not counts.n_pos and entry.best is METRICS["f1"].best:
-            return math.nan
-        return _at_row(of_cells, counts, best_row(counts, lambda at: sign * by(at)))
+        return _at_row(of_cells, counts, thresholds.best_row_by(counts, entry, own))
 
     if entry.best is None:
         return RankingMetric(of_counts, Detail.THRESHOLDS)
-    kernel, parameters = entry.best(**_own_options(best, options))
-    sweep = ReplicateKernel(kernel)
+    kernel, parameters = entry.best(**own)
+    # Steps merge negatives, of which without positives the highest score is to be told apart: unless all are alike.
+    one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
+    alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
+    sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS)
     return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
 
 

@@ -1,11 +1,14 @@
 """Metrics of the four cells of a binary confusion matrix, as numbers or arrays.
 
-Each is written once, in NumPy, for one matrix, a stack of matrices, or every threshold of a ranking. A zero
-denominator gives NaN. Symbols as in Zhou, *Machine Learning*, section 2.3.
+Each is written once, in NumPy, for one matrix, a stack of matrices, or every threshold of a ranking: most as numerator
+and denominator (`Quotient`), which for whole counts are integers, so that the value is rounded once and values can be
+compared exactly. A zero denominator gives NaN. Symbols as in Zhou, *Machine Learning*, section 2.3.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,117 +17,268 @@ from numpy.typing import NDArray
 from fastevals.measure.counts import Cells
 
 __all__ = [
+    "Quotient",
     "accuracy",
     "balanced_accuracy",
     "cohen_kappa",
+    "cost_parts",
     "error_rate",
+    "excess",
     "expected_cost",
     "f_score",
     "false_negative_rate",
     "false_positive_rate",
+    "in_unit",
     "informedness",
     "jaccard",
     "matthews",
+    "matthews_parts",
     "precision",
     "ratio",
     "recall",
+    "shift_of",
     "specificity",
 ]
 
+Floats = NDArray[np.float64]
+Parts = tuple[Any, Any]
 
-def ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:
+LEAST, MOST = -480, 1000  # binary exponents of sums of weights that are taken as they are
+FAR_APART = 2.0**-240  # products of four so small are still as precise
+WHOLE = 2**31  # rows, below which products of two totals are integers of 64 bits
+
+
+def ratio(numerator: Any, denominator: Any) -> Floats:
     """Divide, with NaN for 0 / 0 and no warning."""
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         return np.asarray(np.true_divide(numerator, denominator))
 
 
-def accuracy(cells: Cells) -> NDArray[np.float64]:
-    """Share of rows predicted right (2.5)."""
-    return ratio(cells.tp + cells.tn, sum(cells))
+class Quotient:
+    """A metric that is one division.
 
-
-def error_rate(cells: Cells) -> NDArray[np.float64]:
-    """Share of rows predicted wrong (2.4)."""
-    return ratio(cells.fp + cells.fn, sum(cells))
-
-
-def expected_cost(
-    cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
-) -> NDArray[np.float64]:
-    """Cost of a row, on average: p FNR cost_fn + (1 - p) FPR cost_fp, where p is `prior` or the positives' share."""
-    if prior is None:
-        return ratio(cost_fn * cells.fn + cost_fp * cells.fp, sum(cells))
-    return prior * cost_fn * false_negative_rate(cells) + (1 - prior) * cost_fp * false_positive_rate(cells)
-
-
-def precision(cells: Cells) -> NDArray[np.float64]:
-    """Share of predicted positives that are positive (2.8)."""
-    return ratio(cells.tp, cells.tp + cells.fp)
-
-
-def recall(cells: Cells) -> NDArray[np.float64]:
-    """Share of positives that are predicted positive (2.9)."""
-    return ratio(cells.tp, cells.tp + cells.fn)
-
-
-def specificity(cells: Cells) -> NDArray[np.float64]:
-    """Share of negatives that are predicted negative."""
-    return ratio(cells.tn, cells.tn + cells.fp)
-
-
-def false_positive_rate(cells: Cells) -> NDArray[np.float64]:
-    """Share of negatives that are predicted positive (2.19)."""
-    return ratio(cells.fp, cells.tn + cells.fp)
-
-
-def false_negative_rate(cells: Cells) -> NDArray[np.float64]:
-    """Share of positives that are predicted negative (2.24)."""
-    return ratio(cells.fn, cells.tp + cells.fn)
-
-
-def f_score(cells: Cells, beta: float = 1.0) -> NDArray[np.float64]:
-    """Weighted harmonic mean of precision and recall (2.11), from counts: 0 where tp = 0 but there was an error."""
-    b = beta * beta
-    gained = (1 + b) * cells.tp
-    return ratio(gained, gained + b * cells.fn + cells.fp)
-
-
-def jaccard(cells: Cells) -> NDArray[np.float64]:
-    """Intersection over union of the predicted and the true positives."""
-    return ratio(cells.tp, cells.tp + cells.fp + cells.fn)
-
-
-def balanced_accuracy(cells: Cells) -> NDArray[np.float64]:
-    """Mean of recall and specificity."""
-    return (recall(cells) + specificity(cells)) / 2
-
-
-def informedness(cells: Cells) -> NDArray[np.float64]:
-    """Recall + specificity - 1, Youden's J."""
-    return recall(cells) - false_positive_rate(cells)
-
-
-def _balanced(cells: Cells) -> Cells:
-    """Give cells of which products of four neither overflow nor vanish.
-
-    Integers below 2**31 stay; larger ones become floats, and floats are scaled by a power of two, which is exact.
+    Parameters
+    ----------
+    parts : callable
+        Of cells and the metric's options, gives numerator and denominator. Of Python's integers they are exact.
+    unit : callable, optional
+        Scales cells first; by default `in_unit`.
     """
-    cells = Cells(*map(np.asarray, cells))
-    total = sum(cells)
-    if total.dtype.kind != "f" and total.max(initial=0) < 2**31:
+
+    def __init__(self, parts: Callable[..., Parts], unit: Callable[[Cells], Cells] | None = None) -> None:
+        self.parts, self._unit = parts, unit or in_unit
+        functools.update_wrapper(self, parts)
+
+    def __call__(self, cells: Cells, *args: Any, **options: Any) -> Floats:
+        """Divide the parts."""
+        return ratio(*self.parts(self._unit(cells), *args, **options))
+
+
+# Units ------------------------------------------------------------------------------------------------------------
+
+
+def in_unit(cells: Cells) -> Cells:
+    """Return cells of which shares are as precise as floats are: very small ones are scaled by a power of two."""
+    cells = as_counts(cells)
+    if cells.tp.dtype.kind != "f" or max(cell.min(initial=1.0) for cell in cells) > 2.0**LEAST:
         return cells
-    exponent = np.frexp(total.astype(np.float64))[1]
-    return Cells(*(np.ldexp(cell.astype(np.float64), -exponent) for cell in cells))
+    exponent = np.frexp(np.maximum.reduce(np.broadcast_arrays(*cells)))[1]
+    shift = np.where(exponent < LEAST, -exponent, 0)
+    return Cells(*(np.ldexp(cell, shift) for cell in cells)) if shift.any() else cells
 
 
-def matthews(cells: Cells) -> NDArray[np.float64]:
-    """Correlation of truth and prediction (Matthews 1975, doi:10.1016/0005-2795(75)90109-9)."""
-    tp, fp, fn, tn = _balanced(cells)
-    variances = np.asarray((tp + fn) * (tn + fp), dtype=np.float64) * ((tp + fp) * (tn + fn))
-    return np.clip(ratio(tp * tn - fp * fn, np.sqrt(variances)), -1.0, 1.0)
+def as_counts(cells: Cells) -> Cells:
+    """Return cells as arrays, integers as floats unless all together are below 2**31."""
+    cells = Cells(*map(np.asarray, cells))
+    if all(cell.dtype.kind in "iub" for cell in cells) and 4 * max(int(cell.max(initial=0)) for cell in cells) < WHOLE:
+        return cells
+    return Cells(*(cell.astype(np.float64, copy=False) for cell in cells))
 
 
-def cohen_kappa(cells: Cells) -> NDArray[np.float64]:
+def shift_of(largest: Any) -> Any:
+    """Return the binary exponent of what to multiply floats by, of which the largest may be near an end of its range.
+
+    So that they can be added up, what is large is made a little smaller, not near 1: there may be something very small
+    beside it.
+    """
+    exponent = np.frexp(largest)[1]
+    return np.where(exponent > MOST, MOST - 1024, np.where(exponent < LEAST, -exponent, 0))
+
+
+def added_up(cells: Cells, *, keepdims: bool = False) -> Cells:
+    """Add up the cells of the classes, which lie along the last axis; floats in a unit in which the sum is finite."""
+    if cells.tp.dtype.kind == "f":
+        shift = shift_of(np.maximum.reduce(cells).max(axis=-1, keepdims=True))
+        cells = Cells(*(np.ldexp(cell, shift) for cell in cells))
+    return Cells(*(cell.sum(axis=-1, keepdims=keepdims) for cell in cells))
+
+
+def by_class(cells: Cells) -> Cells:
+    """Scale the floats of each true class by a power of two that brings its larger cell near 1; integers stay."""
+    tp, fp, fn, tn = cells = as_counts(cells)
+    if tp.dtype.kind != "f" or _are_near_one((tp + fn, tn + fp), 2.0**480):
+        return cells
+    up, down = (-np.frexp(np.maximum(*pair))[1] for pair in ((tp, fn), (fp, tn)))
+    return Cells(np.ldexp(tp, up), np.ldexp(fp, down), np.ldexp(fn, up), np.ldexp(tn, down))
+
+
+def _together(cells: Cells) -> tuple[Cells, Any]:
+    """Scale floats so that the largest cell is near 1; tell where products of sums may vanish. Integers stay."""
+    if cells.tp.dtype.kind != "f" or _are_near_one(_margins(cells), 1 / FAR_APART):
+        return cells, False
+    largest = np.maximum.reduce(np.broadcast_arrays(*cells))
+    far_apart = np.any([(margin > 0) & (margin < FAR_APART * largest) for margin in _margins(cells)], axis=0)
+    exponent = -np.frexp(largest)[1]
+    return Cells(*(np.ldexp(cell, exponent) for cell in cells)), far_apart
+
+
+def _are_near_one(totals: Iterable[Any], bound: float) -> bool:
+    """Tell whether totals are zero or within a factor of 1, so that products of as many are floats like others."""
+    return all(np.max(each, initial=0) < bound and not ((each > 0) & (each < 1 / bound)).any() for each in totals)
+
+
+def _margins(cells: Cells) -> tuple[Any, Any, Any, Any]:
+    """Sum what is predicted positive, what is left, positives and negatives."""
+    tp, fp, fn, tn = cells
+    return tp + fp, tn + fn, tp + fn, tn + fp
+
+
+def excess(cells: Cells) -> Any:
+    """Return tp tn - fp fn, exact of integers."""
+    tp, fp, fn, tn = cells
+    return tp * tn - fp * fn
+
+
+# Shares of rows ---------------------------------------------------------------------------------------------------
+
+
+@Quotient
+def accuracy(cells: Cells) -> Parts:
+    """Share of rows predicted right (2.5)."""
+    return cells.tp + cells.tn, sum(cells)
+
+
+@Quotient
+def error_rate(cells: Cells) -> Parts:
+    """Share of rows predicted wrong (2.4)."""
+    return cells.fp + cells.fn, sum(cells)
+
+
+@Quotient
+def precision(cells: Cells) -> Parts:
+    """Share of predicted positives that are positive (2.8)."""
+    return cells.tp, cells.tp + cells.fp
+
+
+@Quotient
+def recall(cells: Cells) -> Parts:
+    """Share of positives that are predicted positive (2.9)."""
+    return cells.tp, cells.tp + cells.fn
+
+
+@Quotient
+def specificity(cells: Cells) -> Parts:
+    """Share of negatives that are predicted negative."""
+    return cells.tn, cells.tn + cells.fp
+
+
+@Quotient
+def false_positive_rate(cells: Cells) -> Parts:
+    """Share of negatives that are predicted positive (2.19)."""
+    return cells.fp, cells.tn + cells.fp
+
+
+@Quotient
+def false_negative_rate(cells: Cells) -> Parts:
+    """Share of positives that are predicted negative (2.24)."""
+    return cells.fn, cells.tp + cells.fn
+
+
+@Quotient
+def f_score(cells: Cells, beta: float = 1) -> Parts:
+    """Weighted harmonic mean of precision and recall (2.11), from counts: 0 where tp = 0 but there was an error."""
+    b, one = beta * beta, 1
+    if isinstance(b, float) and (b > 2.0**10 or max(np.max(cell, initial=0) for cell in cells) > 2.0**MOST):
+        one = np.ldexp(1.0, -np.frexp(one + b)[1])  # all times a power of two, so that nothing overflows
+        b = b * one
+    gained = (one + b) * cells.tp
+    return gained, gained + b * cells.fn + one * cells.fp
+
+
+@Quotient
+def jaccard(cells: Cells) -> Parts:
+    """Intersection over union of the predicted and the true positives."""
+    return cells.tp, cells.tp + cells.fp + cells.fn
+
+
+# Both classes -----------------------------------------------------------------------------------------------------
+
+
+@functools.partial(Quotient, unit=by_class)
+def balanced_accuracy(cells: Cells) -> Parts:
+    """Mean of recall and specificity."""
+    tp, fp, fn, tn = cells
+    n_pos, n_neg = tp + fn, tn + fp
+    return tp * n_neg + tn * n_pos, 2 * n_pos * n_neg
+
+
+@functools.partial(Quotient, unit=by_class)
+def informedness(cells: Cells) -> Parts:
+    """Recall + specificity - 1, Youden's J."""
+    return excess(cells), (cells.tp + cells.fn) * (cells.tn + cells.fp)
+
+
+@functools.partial(Quotient, unit=as_counts)
+def cohen_kappa(cells: Cells) -> Parts:
     """Agreement beyond chance (Cohen 1960, doi:10.1177/001316446002000104)."""
-    tp, fp, fn, tn = _balanced(cells)
-    return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+    near_one, far_apart = _together(cells)
+    predicted, left, n_pos, n_neg = _margins(near_one)
+    agreement, expected = 2 * excess(near_one), predicted * n_neg + n_pos * left
+    if not np.any(far_apart):
+        return agreement, expected
+    predicted, left, n_pos, n_neg = _margins(cells)  # both divided by the product of the classes
+    far_apart = far_apart & (n_pos > 0) & (n_neg > 0)
+    return (
+        np.where(far_apart, 2 * informedness(cells), agreement),
+        np.where(far_apart, ratio(predicted, n_pos) + ratio(left, n_neg), expected),
+    )
+
+
+def matthews(cells: Cells) -> Floats:
+    """Correlation of truth and prediction (Matthews 1975, doi:10.1016/0005-2795(75)90109-9)."""
+    cells = as_counts(cells)
+    near_one, far_apart = _together(cells)
+    predicted, left, n_pos, n_neg = _margins(near_one)
+    value = ratio(excess(near_one), np.sqrt(np.asarray(n_pos * n_neg, dtype=np.float64) * (predicted * left)))
+    if np.any(far_apart):  # no product of what may be very small or large
+        (predicted, a), (left, b), (n_pos, c), (n_neg, d) = (np.frexp(np.sqrt(each)) for each in _margins(cells))
+        with np.errstate(invalid="ignore", over="ignore"):
+            factor = np.ldexp(ratio(n_pos * n_neg, predicted * left), c + d - a - b)
+            value = np.where(far_apart, informedness(cells) * factor, value)
+    return np.clip(value, -1.0, 1.0)
+
+
+def matthews_parts(cells: Cells) -> Parts:
+    """Return numerator and denominator of the correlation's square, with its sign: they order as it does."""
+    tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)
+    found = excess(Cells(tp, fp, fn, tn))
+    return found * abs(found), (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
+
+
+# Costs ------------------------------------------------------------------------------------------------------------
+
+
+def expected_cost(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None) -> Floats:
+    """Cost of a row, on average: p FNR cost_fn + (1 - p) FPR cost_fp, where p is `prior` or the positives' share."""
+    if prior is not None:
+        return prior * cost_fn * false_negative_rate(cells) + (1 - prior) * cost_fp * false_positive_rate(cells)
+    cells = in_unit(cells)
+    if LEAST < np.frexp(max(cost_fp, cost_fn))[1] < MOST:
+        return ratio(*cost_parts(cells, cost_fp, cost_fn))
+    n = sum(cells)  # divided first, so that nothing over- or underflows
+    return cost_fn * ratio(cells.fn, n) + cost_fp * ratio(cells.fp, n)
+
+
+def cost_parts(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0) -> Parts:
+    """Return the sum of the costs of the rows, and how many there are."""
+    return cost_fn * cells.fn + cost_fp * cells.fp, sum(cells)

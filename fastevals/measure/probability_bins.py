@@ -20,7 +20,6 @@ from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
 from fastevals.measure.cells import ratio
 from fastevals.measure.counts import ThresholdCounts, last_row
-from fastevals.measure.ranking_metrics import power_of_two
 
 __all__ = [
     "Bins",
@@ -60,7 +59,7 @@ class Groups(NamedTuple):
 
 def scale_of(counts: ThresholdCounts) -> float:
     """Give the power of two that brings the weight near 1, so that no product overflows or vanishes."""
-    return power_of_two(max(counts.n_pos, counts.n_neg))
+    return check.power_of_two(max(counts.n_pos, counts.n_neg))
 
 
 def sweep_groups(counts: ThresholdCounts, function: Callable[[slice, Groups], T]) -> list[T]:

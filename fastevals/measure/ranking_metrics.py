@@ -7,7 +7,7 @@ Zhou, *Machine Learning*, section 2.3.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels import areas
-from fastevals.measure.counts import ThresholdCounts
+from fastevals._validation import power_of_two
+from fastevals.measure.cells import informedness
+from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row, sum_steps
 
@@ -30,7 +32,6 @@ __all__ = [
     "ks_statistic",
     "mean_lift",
     "partial_roc_auc",
-    "power_of_two",
     "pr_auc",
     "rank_loss",
     "roc_auc",
@@ -49,11 +50,6 @@ PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.l
 def one_class(counts: ThresholdCounts) -> bool:
     """Tell whether a class has no rows."""
     return not (counts.n_pos and counts.n_neg)
-
-
-def power_of_two(total: float) -> float:
-    """Give the scale that brings a total near 1, so that products of weights neither overflow nor vanish."""
-    return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))
 
 
 def _auc(counts: ThresholdCounts) -> Fraction:
@@ -85,39 +81,62 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
     """
     if one_class(counts):
         return math.nan
-    n_pos, n_neg = counts.n_pos, counts.n_neg
-    last = int(np.searchsorted(counts.fps, max_fpr * n_neg, side="right")) - 1
-    first = int(np.searchsorted(counts.tps, min_tpr * n_pos, side="left"))
-    after = slice(last, last + 2)
-    right = (max_fpr, float(np.interp(max_fpr, counts.fps[after] / n_neg, counts.tps[after] / n_pos)))
-    before = slice(max(first - 1, 0), first + 1)
-    left = (float(np.interp(min_tpr, counts.tps[before] / n_pos, counts.fps[before] / n_neg)), min_tpr)
-    area = 0.0
-    if left[0] < right[0]:
-        points = [left, right]
+    n, n_pos, n_neg = counts.thresholds.size, Fraction(counts.n_pos), Fraction(counts.n_neg)
+
+    def fpr(row: int) -> Fraction:
+        return Fraction(counts.fps[row].item()) / n_neg
+
+    def tpr(row: int) -> Fraction:
+        return Fraction(counts.tps[row].item()) / n_pos
+
+    right, bottom = Fraction(max_fpr), Fraction(min_tpr)
+    last = bisect_right(range(n), right, key=fpr) - 1
+    first = bisect_left(range(n), bottom, key=tpr)
+    start = _between(fpr, tpr, first, bottom), bottom
+    stop = right, _between(tpr, fpr, min(last + 1, n - 1), right)
+    area = Fraction(0)
+    if start[0] < right:
+        points = [start, stop]
         if first <= last:
             rows = slice(first, last + 1)
-            fp_scale, tp_scale = power_of_two(n_neg), power_of_two(n_pos)
-            doubled = sum(areas.roc_area(counts.fps[rows], counts.tps[rows], fp_scale, tp_scale))
-            ends = [(counts.fps[row] / n_neg, counts.tps[row] / n_pos) for row in (first, last)]
-            area = doubled / 2 / (n_neg * fp_scale) / (n_pos * tp_scale) - min_tpr * (ends[1][0] - ends[0][0])
-            points[1:1] = ends
+            fp_scale, tp_scale = power_of_two(counts.n_neg), power_of_two(counts.n_pos)
+            doubled = sum(map(Fraction, areas.roc_area(counts.fps[rows], counts.tps[rows], fp_scale, tp_scale)))
+            whole = 2 * (n_neg * Fraction(fp_scale)) * (n_pos * Fraction(tp_scale))
+            points[1:1] = [(fpr(first), tpr(first)), (fpr(last), tpr(last))]
+            area = doubled / whole - bottom * (fpr(last) - fpr(first))
         for (x0, y0), (x1, y1) in zip(points[::2], points[1::2], strict=True):  # the pieces cut off at the limits
-            area += (x1 - x0) * ((y0 + y1) / 2 - min_tpr)
+            area += (x1 - x0) * ((y0 + y1) / 2 - bottom)
     if not standardize:
         return float(area)
-    chance = max(max_fpr - min_tpr, 0.0) ** 2 / 2
-    return min(float(0.5 * (1 + (area - chance) / (max_fpr * (1 - min_tpr) - chance))), 1.0)
+    chance = max(right - bottom, Fraction(0)) ** 2 / 2
+    return min(float((1 + (area - chance) / (right * (1 - bottom) - chance)) / 2), 1.0)
+
+
+def _between(
+    across: Callable[[int], Fraction], along: Callable[[int], Fraction], row: int, place: Fraction
+) -> Fraction:
+    """Interpolate one rate where the other is at a place, from the row before to a row that has reached it."""
+    end = along(row)
+    if not row or end <= place:
+        return across(row)
+    before = along(row - 1)
+    return across(row - 1) + (across(row) - across(row - 1)) * (place - before) / (end - before)
 
 
 def average_precision(counts: ThresholdCounts) -> float:
     """Give the sum of recall gained times precision, over thresholds."""
-    return share_of_gains(sum_steps(areas.average_precision, counts), counts.n_pos)
+    return share_of_gains(_sum_over_positives(areas.average_precision, counts)) if counts.n_pos else math.nan
 
 
-def share_of_gains(total: Fraction, n_pos: float) -> float:
-    """Give a sum of gained true positives times precision over all positives."""
-    return float(min(total / Fraction(n_pos), Fraction(1))) if n_pos else math.nan
+def _sum_over_positives(kernel: Callable[..., Any], counts: ThresholdCounts) -> Fraction:
+    """Sum a kernel of true positives over all steps, as a share of the positives."""
+    scale = power_of_two(counts.n_pos)
+    return sum_steps(kernel, counts, scale) / Fraction(counts.n_pos * scale)
+
+
+def share_of_gains(share: Fraction) -> float:
+    """Round the sum of gained recall times precision once, and no higher than 1."""
+    return float(min(share, Fraction(1)))
 
 
 def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> float:
@@ -125,14 +144,14 @@ def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> fl
     if not counts.n_pos:
         return math.nan
     kernel, multiple = PR_AREAS[interpolation]
-    return float(min(sum_steps(kernel, counts) / (multiple * Fraction(counts.n_pos)), Fraction(1)))
+    return share_of_gains(_sum_over_positives(kernel, counts) / multiple)
 
 
 def mean_lift(counts: ThresholdCounts) -> float:
     """Give precision over the share of positives, on average over the share of rows predicted positive."""
     if not counts.n_pos:
         return math.nan
-    return float(sum_steps(areas.lift_area, counts) / Fraction(counts.n_pos))
+    return float(_sum_over_positives(areas.lift_area, counts))
 
 
 def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
@@ -140,14 +159,18 @@ def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
     if one_class(counts):
         return UNDEFINED
     n_pos, n_neg = counts.n_pos, counts.n_neg
-    # Cross products are exact for whole counts and tell true ties; floats are scaled so as not to overflow.
-    x, y = n_pos, n_neg
-    if isinstance(n_pos, float) or n_pos * n_neg >= 2**63:
-        x, y = n_pos * power_of_two(n_pos), n_neg * power_of_two(n_pos)
-    row = best_row(counts, lambda cells: np.abs(cells.tp * y - cells.fp * x))
+    if isinstance(n_pos, int) and n_pos * n_neg < 2**62:
+        row = best_row(counts, lambda at: np.abs(at.tp * n_neg - at.fp * n_pos))  # exact, and needs no division
+    else:
+        row = best_row(counts, lambda at: np.abs(at.tp / n_pos - at.fp / n_neg), _size_of_excess, size=1.0)
     assert row is not None
-    tpr, fpr = Fraction(counts.tps[row].item()) / Fraction(n_pos), Fraction(counts.fps[row].item()) / Fraction(n_neg)
+    tpr, fpr = (Fraction(cells[row].item()) / Fraction(cells[-1].item()) for cells in (counts.tps, counts.fps))
     return OperatingPoint(float(abs(tpr - fpr)), plain(counts.thresholds[row]))
+
+
+def _size_of_excess(at: Cells) -> tuple[Any, Any]:
+    numerator, denominator = informedness.parts(at)
+    return abs(numerator), denominator
 
 
 def break_even_point(counts: ThresholdCounts) -> OperatingPoint:

@@ -44,9 +44,8 @@ def share(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
     """Precision over the share of positives; where nothing is predicted, that of the next row."""
-    positives = ratio(counts.n_pos, counts.n_pos + counts.n_neg)
     kernels.precision(counts.tps[rows], counts.fps[rows], first_precision(counts), out)
-    out /= positives
+    out[:] = ratio(out, ratio(counts.n_pos, counts.n_pos + counts.n_neg))
 
 
 def first_lift(counts: ThresholdCounts) -> Any:

@@ -87,6 +87,9 @@ class Metric:
         Keywords its function takes.
     replicate : ReplicateKernel or None
         How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
+    parts : callable, optional
+        Of cells and options, numerator and denominator of what orders thresholds of the same rows as the metric does:
+        integers of integers.
     best : callable, optional
         Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
         metric, and its parameters.
@@ -103,8 +106,13 @@ class Metric:
     needs: tuple[str, ...] = ("positives", "negatives")
     options: tuple[str, ...] = ()
     replicate: ReplicateKernel | None = None
+    parts: Callable[..., tuple[Any, Any]] | None = None
     best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
     best_of: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, cells.Quotient):
+            object.__setattr__(self, "parts", self.function.parts)
 
     @property
     def detail(self) -> Detail:
@@ -274,6 +282,7 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, math.inf),
             needs=(),
             options=COSTS,
+            parts=cells.cost_parts,
             best=_least_cost,
         ),
         Metric("precision", "precision", "cells", cells.precision, needs=()),
@@ -285,7 +294,7 @@ METRICS: dict[str, Metric] = {
         Metric("jaccard", "Jaccard", "cells", cells.jaccard, needs=(), best=_largest_f),
         Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy, best=_largest_rates),
         Metric("informedness", "informedness", "cells", cells.informedness, bounds=(-1.0, 1.0), best=_largest_rates),
-        Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0)),
+        Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0), parts=cells.matthews_parts),
         Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0), needs=()),
     )
 }

@@ -18,7 +18,6 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals.measure.codec import plain_block
 from fastevals.measure.median import EVERYTHING, NOTHING, Around, Bracket, bracket_median, exact_median, no_outside
-from fastevals.measure.ranking_metrics import power_of_two
 from fastevals.measure.results import Frozen
 
 __all__ = [
@@ -26,6 +25,8 @@ __all__ = [
     "RegressionSums",
     "as_double",
     "errors_of",
+    "in_range",
+    "mean_square",
     "metrics_of_sums",
     "origin_of",
     "regression_metrics",
@@ -35,8 +36,8 @@ Floats = NDArray[np.float64]
 
 TARGETS = 4  # where the sums of the targets begin among those of `read_rows`
 ORIGIN_SAMPLE = 1024  # targets
+LEAST = 2.0**-900  # sums of squares below it may have lost digits
 FAR = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
-USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 DOUBLE = np.dtype(np.float64)
 SHOWN = 4  # models in a repr
 
@@ -53,6 +54,8 @@ class RegressionSums(NamedTuple):
     square, over, under, relative : ndarray of shape (n_models,)
         Squared errors; prediction less target where it is above, target less prediction where it is below; absolute
         error over absolute target. Where rows are not the same for all, each has a `weight` and a `scatter`.
+    unit : float
+        What targets and predictions were multiplied by, a power of two; relative errors are as they were.
     """
 
     weight: Any
@@ -61,6 +64,7 @@ class RegressionSums(NamedTuple):
     over: Floats
     under: Floats
     relative: Floats
+    unit: float = 1.0
 
     @classmethod
     def of(cls, totals: Floats) -> RegressionSums:
@@ -148,7 +152,7 @@ def regression_metrics(
     Warns
     -----
     UndefinedMetricWarning
-        If `r2` is NaN: all targets are equal, a single one included, or their squared deviations over- or underflow.
+        If `r2` is NaN: all targets are equal, a single one included, or errors are past the largest float.
         (scikit-learn gives 1.0 for perfect and 0.0 for other predictions of two or more constant targets.)
 
     Notes
@@ -207,8 +211,8 @@ def errors_of(
     median: bool = True,
 ) -> dict[str, Floats]:
     """Give each metric of each model, of rows whose weights are above zero; R2 is NaN where it is undefined."""
-    if weights is not None and not 1 / USUAL < weights.max() < USUAL:
-        weights = weights * power_of_two(weights.max())  # else products with errors over- or underflow before errors do
+    if weights is not None:
+        weights = check.in_usual_unit(weights)  # else products with errors over- or underflow before errors do
     brackets = [NOTHING] * len(predictions)
     if median:
         brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
@@ -224,7 +228,51 @@ def errors_of(
     if median:
         models = list(zip(predictions, brackets, around, strict=True))
         values["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
+    return _with_extremes(values, sums, targets, predictions, weights)
+
+
+def in_range(sums: Any) -> Any:
+    """Tell which sums of squares are sure to have lost nothing: neither near zero nor past the largest float."""
+    return (np.asarray(sums) > LEAST) & np.isfinite(sums)
+
+
+def _with_extremes(
+    values: dict[str, Any],
+    sums: RegressionSums,
+    targets: NDArray[Any],
+    predictions: Sequence[NDArray[Any]],
+    weights: Floats | None,
+) -> dict[str, Any]:
+    """Compute the metrics of squares anew where these over- or underflow, in units of their own."""
+    lost = ~in_range(sums.square) & (sums.over + sums.under > 0)
+    lost_targets = not in_range(sums.scatter) and not (targets == targets[0]).all()
+    if not (lost_targets or lost.any()):
+        return values
+    spread, places = sums.scatter / sums.weight, 0
+    if lost_targets:
+        exponent = -math.frexp(float(np.abs(targets).max()))[1]
+        scaled = np.ldexp(targets.astype(np.float64), exponent)
+        spread, places = mean_square(scaled, np.average(scaled, weights=weights), weights)
+        places += exponent
+    with np.errstate(over="ignore"):
+        for k in np.flatnonzero(lost | lost_targets).tolist():
+            square, exponent = mean_square(targets, predictions[k], weights)
+            if lost[k]:
+                values["mean_squared_error"][k] = np.ldexp(square, -2 * exponent)
+                values["root_mean_squared_error"][k] = np.ldexp(math.sqrt(square), -exponent)
+            if spread > 0:
+                values["r2"][k] = 1 - np.ldexp(square / spread, 2 * (places - exponent))
     return values
+
+
+def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float, int]:
+    """Return the mean square of differences times a power of two with which it is near 1, and that one's exponent."""
+    with np.errstate(over="ignore"):
+        differences, half = np.subtract(values, others, dtype=np.float64), 0
+    if not np.isfinite(differences).all():
+        differences, half = np.multiply(values, 0.5) - np.multiply(others, 0.5), -1
+    exponent = -math.frexp(float(np.abs(differences).max()))[1]
+    return float(np.average(np.square(np.ldexp(differences, exponent)), weights=weights)), exponent + half
 
 
 # From sums to metrics ---------------------------------------------------------------------------------------------
@@ -232,16 +280,16 @@ def errors_of(
 
 def metrics_of_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
     """Give all metrics but the median; R2 is NaN where it is undefined."""
-    mean_square = sums.square / sums.weight
+    squares = sums.square / sums.weight
     # A share of zero leaves its side out, an infinite sum included.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
     with np.errstate(over="ignore"):
         return {
-            "mean_squared_error": mean_square,
-            "root_mean_squared_error": np.sqrt(mean_square),
-            "mean_absolute_error": (sums.over + sums.under) / sums.weight,
+            "mean_squared_error": squares / sums.unit / sums.unit,
+            "root_mean_squared_error": np.sqrt(squares) / sums.unit,
+            "mean_absolute_error": (sums.over + sums.under) / sums.weight / sums.unit,
             "mean_absolute_percentage_error": sums.relative / sums.weight,
-            "pinball_loss": sum(sides) / sums.weight,
+            "pinball_loss": sum(sides) / sums.weight / sums.unit,
             "r2": _r2(sums),
         }
 
@@ -257,7 +305,7 @@ def _warn_no_r2(targets: NDArray[Any]) -> None:
     if (targets == targets[0]).all():
         check.warn_undefined("r2", f"y_true is constant ({targets[0]:g} in {targets.size} rows)")
     else:
-        check.warn_undefined("r2", "the squared deviations of y_true from its mean underflow or overflow")
+        check.warn_undefined("r2", "the squared errors are past the floats")
 
 
 # The pass ---------------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from fastevals.measure.counts import Cells, ThresholdCounts
 __all__ = ["as_pair", "best_row", "fill_rows", "select_rows", "sum_steps"]
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
+EXACT = 2.0**53  # up to here every integer is a float64
+SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits
 
 
 def as_pair(total: Fraction | int) -> tuple[float, float]:
@@ -33,31 +35,72 @@ def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: floa
     return sum(run(part, chunks(counts.thresholds.size)), Fraction(0))
 
 
-def best_row(counts: ThresholdCounts, value: Callable[[Cells], Any]) -> int | None:
-    """Give the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN.
+def best_row(
+    counts: ThresholdCounts,
+    value: Callable[[Cells], Any],
+    parts: Callable[[Cells], tuple[Any, Any]] | None = None,
+    *,
+    size: float = 0.0,
+) -> int | None:
+    """Return the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN.
 
-    Floats within a few units of rounding are tied: what is equal on paper must not be told apart by its rounding.
+    Floats within a few units of rounding are tied: what is equal on paper must not be told apart by its rounding. Where
+    counts are whole and `parts` gives numerator and denominator of what orders them as `value` does, integers of
+    integers, these decide among them. A value that is a difference of two is rounded as they are, of `size`.
     """
 
-    def best(part: slice) -> list[tuple[Any, int]]:
+    def best(part: slice) -> list[tuple[Any, NDArray[np.intp]]]:
         found = []
         for block in blocks(part):
             values = np.asarray(value(counts.cells(block)))
             largest = np.fmax.reduce(values)  # passes over NaN
             if largest == largest:
-                found.append((largest, block.start + int(np.argmax(values >= _nearly(largest)))))
+                tied = values >= _nearly(largest, size)
+                rows = np.flatnonzero(tied) if exact else np.atleast_1d(np.argmax(tied))
+                found.append((largest, block.start + rows))
         return found
 
+    exact = parts is not None and _are_whole(counts)
     found = [best for part in run(best, chunks(counts.thresholds.size)) for best in part]
     if not found:
         return None
-    enough = _nearly(max(largest for largest, _ in found))
-    return next(row for largest, row in found if largest >= enough)
+    enough = _nearly(max(largest for largest, _ in found), size)
+    tied = [rows for largest, rows in found if largest >= enough]
+    return int(tied[0][0]) if parts is None or not exact else _largest(counts, np.concatenate(tied), parts)
 
 
-def _nearly(value: Any) -> Any:
+def _nearly(value: Any, size: float) -> Any:
     """Give the least value tied with a float, by rounding; an integer or infinity is tied with itself alone."""
-    return value - ROUNDING * abs(value) if np.asarray(value).dtype.kind == "f" and np.isfinite(value) else value
+    inexact = np.asarray(value).dtype.kind == "f" and np.isfinite(value)
+    return value - ROUNDING * max(abs(value), size) if inexact else value
+
+
+def _are_whole(counts: ThresholdCounts) -> bool:
+    """Tell whether counts are integers, or sums of whole weights that are exact."""
+    if counts.tps.dtype.kind != "f":
+        return True
+    if not counts.n_pos + counts.n_neg < EXACT:
+        return False
+    parts = [cells[rows] for rows in chunks(counts.tps.size) for cells in (counts.tps, counts.fps)]
+    return all((part == np.rint(part)).all() for part in parts)
+
+
+def _largest(counts: ThresholdCounts, rows: NDArray[np.intp], parts: Callable[[Cells], tuple[Any, Any]]) -> int:
+    """Return the first of some rows where a fraction of whole counts is largest, compared exactly."""
+    tps, fps = (cells[rows].astype(np.int64) for cells in (counts.tps, counts.fps))
+    n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
+    if n_pos + n_neg >= SMALL:
+        tps, fps = tps.astype(object), fps.astype(object)
+    numerators, denominators = parts(Cells(tps, fps, n_pos - tps, n_neg - fps))
+    denominators = np.broadcast_to(denominators, numerators.shape)
+    if numerators.dtype != object and int(np.abs(numerators).max()) * int(denominators.max()) >= 2**62:
+        numerators, denominators = numerators.astype(object), denominators.astype(object)
+    at = 0
+    while True:
+        ahead = numerators * denominators[at] - numerators[at] * denominators
+        if not (ahead > 0).any():
+            return int(rows[np.argmax(ahead == 0)])
+        at = int(np.argmax(ahead))
 
 
 def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:

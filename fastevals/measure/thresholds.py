@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure import cells
 from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.registry import COSTS, Detail, ReplicateKernel, metric_named
+from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, metric_named
 from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
 from fastevals.measure.sweeps import best_row
 
 __all__ = [
     "COSTS",
+    "best_row_by",
     "best_threshold",
     "checked_limit",
     "confusion_counts",
@@ -25,6 +26,9 @@ __all__ = [
     "row_within",
     "threshold_for",
 ]
+
+
+MOST = 2**15  # options as large: their squares times counts might be past 64 bits
 
 
 def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[Any]:
@@ -48,19 +52,35 @@ def best_threshold(
     costs: tuple[float, float, float | None],
 ) -> OperatingPoint:
     """Give the best value of a metric of one threshold, and the highest threshold that attains it."""
-    function, greater = _metric_of_cells(metric, dict(zip(COSTS, costs, strict=True)))
-    sign = 1 if (greater if maximize is None else maximize) else -1
-    return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
-
-
-def _metric_of_cells(metric: str | Callable[..., Any], options: dict[str, Any]) -> tuple[Callable[[Cells], Any], bool]:
-    """Give the function that a name or a user's function stands for, and whether greater is better."""
+    options = dict(zip(COSTS, costs, strict=True))
     if callable(metric):
         check.check_costs_used("a function", (), options)
-        return check.checked_function("metric", metric), True
+        function, sign = check.checked_function("metric", metric), -1 if maximize is False else 1
+        return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
     entry = metric_named("metric", metric, of="cells")
     check.check_costs_used(repr(entry.name), entry.options, options)
-    return lambda at: entry(at, **options), entry.greater_is_better
+    own = {name: options[name] for name in entry.options}
+    return _point(counts, best_row_by(counts, entry, own, maximize), lambda at: entry(at, **own))
+
+
+def best_row_by(
+    counts: ThresholdCounts, entry: Metric, options: dict[str, Any], maximize: bool | None = None
+) -> int | None:
+    """Return the row of the highest threshold that is best by a metric of the cells, with all its options."""
+    sign = 1 if (entry.greater_is_better if maximize is None else maximize) else -1
+    given = {name: value for name, value in options.items() if value is not None}
+    whole = {name: int(value) for name, value in given.items() if value == int(value) < MOST}
+    parts = _signed(entry.parts, sign, whole) if entry.parts is not None and len(whole) == len(given) else None
+    size = 1.0 if entry.bounds[0] < 0 else 0.0
+    return best_row(counts, lambda at: sign * entry.function(at, **options), parts, size=size)
+
+
+def _signed(function: Callable[..., Any], sign: int, options: dict[str, int]) -> Callable[[Cells], tuple[Any, Any]]:
+    def parts(at: Cells) -> tuple[Any, Any]:
+        numerator, denominator = function(at, **options)
+        return sign * numerator, denominator
+
+    return parts
 
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
@@ -80,7 +100,7 @@ def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
     def other_rate(at: Cells) -> Any:
         return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
 
-    return best_row(counts, other_rate)
+    return best_row(counts, other_rate, _signed(best.parts, sign, {}))
 
 
 def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
@@ -94,9 +114,6 @@ def _n_predicted(at: Cells) -> Any:
     return at.tp + at.fp
 
 
-Rate = Callable[[Cells], Any]
-
-
 class Constraint(NamedTuple):
     """What a constraint bounds, and what is best under it.
 
@@ -106,7 +123,7 @@ class Constraint(NamedTuple):
         The rate that is bounded, or the number.
     bound : {1, -1}
         From below, or from above.
-    best : callable
+    best : Quotient
         The rate that is best under it.
     sign : {1, -1}
         The greater, or the less.
@@ -116,9 +133,9 @@ class Constraint(NamedTuple):
         How a bootstrap replicate's threshold is swept for.
     """
 
-    held: Rate
+    held: Callable[[Cells], Any]
     bound: int
-    best: Rate
+    best: cells.Quotient
     sign: int
     largest: float
     replicate: ReplicateKernel

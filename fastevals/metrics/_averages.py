@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation import drop_in as check
+from fastevals._validation import in_usual_unit
 from fastevals.measure.asked import AskedMetric, of_ranking
 from fastevals.measure.many.classes.scores import ClassScores, class_scores
 from fastevals.measure.many.classes.values import class_values, pair_aucs
@@ -163,4 +164,5 @@ def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
     """Give the weighted mean; an undefined value of weight zero is left out."""
     if weights is not None:
         values = np.where(weights == 0, 0.0, values)
+        weights = in_usual_unit(weights)
     return float(np.average(values, weights=weights))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK
+from fastevals.measure.cells import ratio
 from fastevals.measure.ranking import Ranking
 from fastevals.measure.ranking.points import pr_points, roc_points
 from fastevals.measure.sweeps import select_rows
@@ -71,7 +72,7 @@ def det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Float
     first = int(np.searchsorted(totals.fps, 0, side="right")) - 1
     last = int(np.searchsorted(totals.tps, n_pos))
     thresholds, tps, fps = totals.take(slice(first, last + 1)).take(slice(None, None, -1))
-    return fps / n_neg, (n_pos - tps) / n_pos, thresholds.astype(FLOAT)
+    return ratio(fps, n_neg), ratio(n_pos - tps, n_pos), thresholds.astype(FLOAT)
 
 
 def threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -29,7 +30,9 @@ MODIFIERS = {
 def at_labels(counted: Pairs | Indicators, labels: Any, average: str | None) -> Cells:
     """Give the cells that rates are made of: of each label or row, or of all labels together."""
     at = counted.cells(labels, samplewise=average == "samples")
-    return Cells(*(cell.sum(keepdims=True) for cell in at)) if average == "micro" else at
+    if average != "micro":
+        return at
+    return cells.added_up(Cells(*map(np.asarray, at)), keepdims=True)
 
 
 def rate_of(
@@ -62,6 +65,7 @@ def mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
         return math.nan
     if weights is None:
         return float(values.mean())
+    weights = np.ldexp(weights, cells.shift_of(weights.max())) if weights.dtype.kind == "f" else weights
     total = weights.sum()
     return float((values * weights).sum() / total) if total else float(values.mean())
 
@@ -77,7 +81,7 @@ def prf(
     warn_for: Collection[str] = ALL,
 ) -> dict[str, Any]:
     """Compute the rates that are wanted, each a number, or with no average an array over labels; and the support."""
-    at = at_labels(counted, labels, average)
+    at, beta = at_labels(counted, labels, average), float(min(beta, sys.float_info.max))  # an integer may be longer
     functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
         "precision": cells.precision,
         "recall": cells.recall,

@@ -282,6 +282,8 @@ def cohen_kappa_score(
 
 def _weighted_kappa(counts: NDArray[Any], first: NDArray[Any], second: NDArray[Any], power: int) -> float:
     """Give kappa with the distance of two labels to a power for what their confusion costs."""
+    shift = cells.shift_of(max(first.max(), second.max()))
+    counts, first, second = (np.ldexp(each.astype(np.float64), shift) for each in (counts, first, second))
     place = np.arange(first.size, dtype=np.float64)
     cost = np.abs(place[:, None] - place) ** power
     shares = second / second.sum()

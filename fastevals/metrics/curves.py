@@ -65,10 +65,7 @@ def roc_curve(
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
     ranking, _ = _ranked("roc_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
-    if not ranking.n_negatives:
-        check.warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
-    if not ranking.n_positives:
-        check.warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
+    _warn_of_one_class(ranking)
     return roc_arrays(ranking, bool(drop_intermediate), sample_weight is not None)
 
 
@@ -145,6 +142,11 @@ def det_curve(
     ValueError
         If an argument is not as described, or a class has no rows.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the rows of a class have no weight; its rate is NaN.
+
     Examples
     --------
     >>> from fastevals.metrics import det_curve
@@ -154,7 +156,8 @@ def det_curve(
     """
     ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not (ranking.n_positives and ranking.n_negatives):
-        check.raise_one_class(pos_label, y_true)
+        check.check_both_classes(pos_label, y_true)
+        _warn_of_one_class(ranking)  # the rows of the other have no weight
     return det_arrays(ranking, bool(drop_intermediate))
 
 
@@ -232,6 +235,13 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         area = float(np.sum(steps * np.add(heights[1:], heights[:-1], dtype=np.float64) / 2.0))
     return -area if places[-1] < places[0] else area
+
+
+def _warn_of_one_class(ranking: Ranking) -> None:
+    if not ranking.n_negatives:
+        check.warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
+    if not ranking.n_positives:
+        check.warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
 
 
 def _ranked(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation import drop_in as check
+from fastevals.measure.regression import in_range, mean_square
 from fastevals.metrics._moments import errors, means_over_rows, squares_and_variances
 
 __all__ = ["mean_absolute_error", "mean_squared_error", "r2_score", "root_mean_squared_error"]
@@ -169,15 +170,19 @@ def r2_score(
     outputs = check.as_outputs(y_true, y_pred, sample_weight)
     means = check.as_output_weights(multioutput, outputs.n_outputs)
     squares, variances = squares_and_variances(outputs)
+    units = np.ones(1)
+    if not (in_range(squares) & in_range(variances)).all():
+        outputs, units = outputs.in_unit()
+        squares, variances = squares_and_variances(outputs)
     if outputs.n_samples < 2:
         check.warn_ill_defined(FEW_SAMPLES)
         return math.nan
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         values = 1 - squares / variances
     if force_finite:
         values = np.where(variances != 0, values, np.where(squares != 0, 0.0, 1.0))
     if isinstance(multioutput, str) and multioutput == "variance_weighted" and variances.any():
-        means = variances
+        means = variances * (units.min() / units) ** 2
     return _over_outputs(values, multioutput, means)
 
 
@@ -197,7 +202,17 @@ def _error(
     outputs = check.as_outputs(y_true, y_pred, sample_weight)
     weights = check.as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
     (means,) = means_over_rows(outputs, errors(outputs, size))
-    return _over_outputs(np.sqrt(means) if root else means, multioutput, weights)
+    if root:
+        means = np.sqrt(means) if in_range(means).all() else _roots_of_extremes(outputs)
+    return _over_outputs(means, multioutput, weights)
+
+
+def _roots_of_extremes(outputs: check.Outputs) -> NDArray[np.float64]:
+    """Give the root mean squared error of each output, of errors of any size."""
+    columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
+    found = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
+    with np.errstate(over="ignore"):
+        return np.array([np.ldexp(math.sqrt(square), -exponent) for square, exponent in found])
 
 
 def _over_outputs(values: NDArray[np.float64], multioutput: Any, weights: NDArray[Any] | None) -> Any:

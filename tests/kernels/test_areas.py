@@ -123,7 +123,7 @@ def test_precision_recall_areas_against_fractions(n: int, largest: int, weights:
         exact_fps, exact_tps = fractions(fps), fractions(tps)
         for kernel, twin in ((average_precision, twin_average_precision), (linear_pr_area, twin_linear)):
             expected = twin(exact_fps, exact_tps)
-            assert abs(exact(kernel(fps, tps)) - expected) <= expected * Fraction(3, 2**53), kernel
+            assert abs(exact(kernel(fps, tps, 1.0)) - expected) <= expected * Fraction(3, 2**53), kernel
 
 
 @pytest.mark.parametrize(("n", "largest"), SIZES)
@@ -133,7 +133,7 @@ def test_davis_goadrich_area_against_sixty_digits(n: int, largest: int, weights:
     for _ in range(20):
         fps, tps = counts(rng, n, largest, weights=weights)
         expected = twin_davis_goadrich(fractions(fps), fractions(tps))
-        assert abs(decimal(exact(davis_goadrich_area(fps, tps))) - expected) <= expected * Decimal("2e-15")
+        assert abs(decimal(exact(davis_goadrich_area(fps, tps, 1.0))) - expected) <= expected * Decimal("2e-15")
 
 
 @pytest.mark.parametrize("ratio", [1, 10**3, 10**8, 10**15])
@@ -145,7 +145,7 @@ def test_davis_goadrich_area_of_lopsided_steps(ratio: int) -> None:
     ):
         fps, tps = (np.array(column) for column in zip(*rows, strict=True))
         expected = twin_davis_goadrich(fractions(fps), fractions(tps))
-        assert abs(decimal(exact(davis_goadrich_area(fps, tps))) - expected) <= expected * Decimal("1e-15")
+        assert abs(decimal(exact(davis_goadrich_area(fps, tps, 1.0))) - expected) <= expected * Decimal("1e-15")
 
 
 @pytest.mark.parametrize("kernel", [average_precision, davis_goadrich_area])
@@ -155,7 +155,7 @@ def test_a_perfect_ranking_has_area_one_exactly(kernel: Any) -> None:
         tps = np.cumsum([0.0, *(rng.random() for _ in range(rng.randint(1, 30))), 0.0])
         fps = np.zeros_like(tps)
         fps[-1] = rng.random()
-        assert sum(kernel(fps, tps)) == tps[-1]
+        assert sum(kernel(fps, tps, 1.0)) == tps[-1]
 
 
 @pytest.mark.parametrize("weights", [False, True])
@@ -165,14 +165,14 @@ def test_areas_stay_within_their_bounds(weights: bool) -> None:
         fps, tps = counts(rng, rng.randint(1, 12), 3, weights=weights)
         if tps[-1] > 0:
             for kernel, factor in ((average_precision, 1), (davis_goadrich_area, 1), (linear_pr_area, 2)):
-                assert 0 <= exact(kernel(fps, tps)) <= Fraction(tps[-1].item()) * factor * (1 + Fraction(2, 2**52))
+                assert 0 <= exact(kernel(fps, tps, 1.0)) <= Fraction(tps[-1].item()) * factor * (1 + Fraction(2, 2**52))
 
 
 @pytest.mark.parametrize("kernel", [roc_area, average_precision, linear_pr_area, davis_goadrich_area])
 def test_parts_add_up_to_the_whole(kernel: Any) -> None:
     rng = random.Random(9)
     fps, tps = counts(rng, 60, 9)
-    scales = (1.0, 1.0) if kernel is roc_area else ()
+    scales = (1.0, 1.0) if kernel is roc_area else (1.0,)
     whole = float(exact(kernel(fps, tps, *scales)))
     for cut in (1, 2, 17, 59):
         parts = exact(kernel(fps[: cut + 1], tps[: cut + 1], *scales)) + exact(kernel(fps[cut:], tps[cut:], *scales))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.arrays import in_usual_unit, power_of_two
 from fastevals._validation.drop_in.arrays import (
     as_numbers,
     as_row_weights,
@@ -40,6 +41,13 @@ class Outputs(NamedTuple):
     predicted: NDArray[Any]
     weights: NDArray[np.float64] | None
 
+    def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
+        """Return outputs in units in which squares neither over- nor underflow: powers of two, which are returned."""
+        true, predicted = self.true.astype(np.float64), self.predicted.astype(np.float64)
+        largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
+        units = np.array([power_of_two(size) for size in np.atleast_1d(largest).tolist()])
+        return Outputs(true * units, predicted * units, self.weights), units
+
     @property
     def n_samples(self) -> int:
         """Rows."""
@@ -61,7 +69,8 @@ def as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
     if true.shape != predicted.shape:
         widths = [1 if array.ndim == 1 else array.shape[1] for array in (true, predicted)]
         raise ValueError(f"y_true and y_pred have different number of output ({widths[0]}!={widths[1]})")
-    return Outputs(true, predicted, as_row_weights(sample_weight, true.shape[0]))
+    weights = as_row_weights(sample_weight, true.shape[0])
+    return Outputs(true, predicted, None if weights is None else in_usual_unit(weights))
 
 
 def raise_not_numbers(true: NDArray[Any], predicted: NDArray[Any]) -> None:

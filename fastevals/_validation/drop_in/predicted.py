@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,9 @@ COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
 
 AVERAGE = any_of("binary", *AVERAGES)
-BETA = Rule("a float in the range [0.0, inf]", lambda value: isinstance(value, numbers.Real) and float(value) >= 0)
+BETA = Rule(
+    "a float in the range [0.0, inf]", lambda value: isinstance(value, numbers.Real) and bool(cast("Any", value) >= 0)
+)
 DIGITS = Rule(
     "an int in the range [0, inf)",
     lambda value: isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0,

@@ -40,6 +40,7 @@ __all__ = [
     "as_points",
     "as_score_table",
     "as_scored_rows",
+    "check_both_classes",
     "check_class_columns",
     "check_class_scores",
     "check_known_pos_label",
@@ -51,7 +52,6 @@ __all__ = [
     "label_kind",
     "only_column",
     "raise_no_pos_label",
-    "raise_one_class",
     "raise_pos_label_fixed",
 ]
 
@@ -139,12 +139,16 @@ def raise_pos_label_fixed(kind: str) -> NoReturn:
     )
 
 
-def raise_one_class(pos_label: Any, y_true: Any) -> NoReturn:
-    """Say that a DET curve needs two classes."""
-    found = first_labels(as_column(as_target("y_true", y_true)))
-    if len(found) > 1:
+def check_both_classes(pos_label: Any, y_true: Any) -> None:
+    """Raise unless rows of both classes are there, of whatever weight, as a DET curve needs them."""
+    labels = as_column(as_target("y_true", y_true))
+    found = first_labels(labels)
+    if len(found) < 2:
+        raise ValueError(
+            "Only one class is present in y_true. Detection error tradeoff curve is not defined in that case."
+        )
+    if pos_label is not None and not (labels == pos_label).any():
         raise ValueError(f"pos_label={pos_label!r} is not a label of y_true, which has {found} first")
-    raise ValueError("Only one class is present in y_true. Detection error tradeoff curve is not defined in that case.")
 
 
 # Several columns of scores ----------------------------------------------------------------------------------------

@@ -8,18 +8,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.bias_variance import add_up
 from fastevals._kernels.compensated import accumulate
 from fastevals._validation import ModelTables
 from fastevals.measure.bias_variance.result import Decomposition
-from fastevals.measure.ranking_metrics import power_of_two
 
 __all__ = ["Loss", "Problem", "Totals"]
 
 Floats = NDArray[np.float64]
-
-USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
 class Loss(Protocol):
@@ -119,8 +117,8 @@ class Totals:
     def __init__(self, problem: Problem, n_models: int, per_sample: bool) -> None:
         self._problem, self._n_models = problem, n_models
         self._weights = problem.weights
-        if self._weights is not None and not 1 / USUAL < self._weights.max() < USUAL:
-            self._weights = self._weights * power_of_two(self._weights.max())  # so that no product overflows by them
+        if self._weights is not None:
+            self._weights = check.in_usual_unit(self._weights)  # so that no product overflows by them
         kind, n = problem.loss.kind, problem.loss.n_samples
         self._absent = () if problem.observed else kind.OF_NOISE
         self._names = [name for name in kind.numbers() if name not in self._absent]

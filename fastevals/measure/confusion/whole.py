@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,12 +92,12 @@ class WholeMatrix(MatrixBase):
         >>> matrix.matthews()
         0.408248290463863
         """
-        total, right, true, predicted = self._moments()
-        agreement = total * right - (true * predicted).sum(axis=-1)
-        variances = (_float(total**2 - (margin * margin).sum(axis=-1)) for margin in (true, predicted))
-        return self._result(
-            "matthews", np.clip(cells.ratio(_float(agreement), np.sqrt(math.prod(variances))), -1.0, 1.0)
-        )
+        agreement, of_truth, of_prediction, _ = self._agreement()
+        if agreement.dtype == object:
+            value = _each(_correlation, agreement, of_truth, of_prediction)
+        else:
+            value = cells.ratio(agreement, np.sqrt(of_truth.astype(np.float64) * of_prediction))
+        return self._result("matthews", np.clip(value, -1.0, 1.0))
 
     def cohen_kappa(self) -> Any:
         """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
@@ -113,9 +114,9 @@ class WholeMatrix(MatrixBase):
         >>> matrix.cohen_kappa()
         0.4
         """
-        total, right, true, predicted = self._moments()
-        by_chance = (true * predicted).sum(axis=-1)
-        return self._result("cohen_kappa", cells.ratio(_float(total * right - by_chance), _float(total**2 - by_chance)))
+        agreement, *_, disagreement = self._agreement()
+        ratio = (lambda *parts: _each(_quotient, *parts)) if agreement.dtype == object else cells.ratio
+        return self._result("cohen_kappa", ratio(agreement, disagreement))
 
     def balanced_accuracy(self) -> Any:
         """Mean of the classes' recalls.
@@ -171,13 +172,25 @@ class WholeMatrix(MatrixBase):
         check.check_normalized(prior, normalize)
         if prior is not None:
             shares = check.as_class_shares("prior", prior, self.counts.shape[-1])[:, None]
-            rates = cells.ratio(self.counts, self.counts.sum(axis=-1, keepdims=True))
+            counts = self._in_unit
+            rates = cells.ratio(counts, counts.sum(axis=-1, keepdims=True))
             return self._result("cost", np.where(shares > 0, shares * rates * costs, 0.0).sum(axis=(-2, -1)))
+        counts = self._in_unit if normalize else self.counts
         unit = np.ldexp(1.0, np.frexp(np.abs(costs).max())[1] - 1) or 1.0  # exact, and no sum overflows
-        total = (self.counts * (costs / unit)).sum(axis=(-2, -1))
+        total = (counts * (costs / unit)).sum(axis=(-2, -1))
         with np.errstate(over="ignore"):
             return self._result("cost", (cells.ratio(total, self._total()) if normalize else total) * unit)
 
 
-def _float(values: Any) -> NDArray[np.float64]:
-    return np.asarray(values, dtype=np.float64)
+def _each(function: Callable[..., float], *integers: NDArray[Any]) -> NDArray[np.float64]:
+    """Call a function of Python's integers on each of arrays of them."""
+    return np.asarray(np.frompyfunc(function, len(integers), 1)(*integers), dtype=np.float64)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    return numerator / denominator if denominator else math.nan
+
+
+def _correlation(covariance: int, of_truth: int, of_prediction: int) -> float:
+    """Divide by the root of a product, of which so many digits are taken that only the division rounds."""
+    return _quotient(covariance << 64, math.isqrt((of_truth * of_prediction) << 128))

@@ -60,9 +60,9 @@ class CostEnvelope(Frozen):
             nothing = np.full(2, np.nan)
             return cls(np.array([0.0, 1.0]), nothing, nothing[:1], nothing[:1], nothing[:1])
         # In counts, not rates: then places where lines of whole counts meet are the floats nearest to them.
-        n_pos, n_neg = (total * ranking_metrics.power_of_two(total) for total in (hull.n_pos, hull.n_neg))
-        right = np.diff(hull.fps) * ranking_metrics.power_of_two(hull.n_neg) * n_pos
-        up = np.diff(hull.tps) * ranking_metrics.power_of_two(hull.n_pos) * n_neg
+        n_pos, n_neg = (total * check.power_of_two(total) for total in (hull.n_pos, hull.n_neg))
+        right = np.diff(hull.fps) * check.power_of_two(hull.n_neg) * n_pos
+        up = np.diff(hull.tps) * check.power_of_two(hull.n_pos) * n_neg
         edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
         kept = np.diff(edges) > 0  # a line that is least in one point alone is no piece
         fpr, fnr = fpr[kept], fnr[kept]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fastevals import _validation as check
 from fastevals.measure import probability_metrics, ranking_metrics
 from fastevals.measure.probability_metrics import BrierDecomposition
@@ -103,7 +105,8 @@ class Numbers(Counted):
         known = self._sum_of_precision()
         if known is None:
             return self._defined("average_precision", ranking_metrics.average_precision(self.counts))
-        return self._defined("average_precision", ranking_metrics.share_of_gains(known, self.n_positives))
+        share = ranking_metrics.share_of_gains(known / self.n_positives) if self.n_positives else math.nan
+        return self._defined("average_precision", share)
 
     def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float:
         """Area under the precision-recall curve.
