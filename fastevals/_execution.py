@@ -7,18 +7,30 @@ data alone, so results are the same bits at any number of threads.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from fastevals._cpus import available_cpus
-from fastevals._validation import check_integer
+from fastevals._validation import check_integer, import_optional
 
-__all__ = ["blocks", "chunks", "get_num_threads", "num_threads", "progress_bar", "run", "set_num_threads"]
+__all__ = [
+    "bars_after",
+    "blocks",
+    "chunks",
+    "get_num_threads",
+    "num_threads",
+    "progress_bar",
+    "progressed",
+    "run",
+    "set_num_threads",
+]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -270,14 +282,75 @@ def _finish(helpers: list[_Helper], stop: threading.Event) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], object]]:
-    """Give a function to call with the number of items done."""
-    if not wanted:
+def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[[int], object]]:
+    """Give a function to call with the number of items done; options are tqdm's."""
+    after = _bars_after.get()
+    if wanted:
+        tqdm = import_optional("tqdm.auto", "progress=True needs tqdm: pip install 'fastevals[progress]' (or tqdm)")
+        with tqdm.tqdm(total=total, **options) as bar:
+            yield lambda number: bar.update(number - bar.n)
+    elif after is None:
         yield lambda number: None
-        return
+    else:
+        late = _LateBar(after, {"total": total, "leave": False, **options})
+        try:
+            yield late.update
+        finally:
+            late.close()
+
+
+def progressed(items: Collection[T], what: str) -> Iterator[T]:
+    """Give items one by one, with a bar of them where steps that take long have one."""
+    with progress_bar(len(items), False, desc=what) as show:
+        for number, item in enumerate(items, start=1):
+            yield item
+            show(number)
+
+
+@contextlib.contextmanager
+def bars_after(seconds: float | None) -> Iterator[None]:
+    """Show a bar of each step inside a ``with`` block that takes longer, unasked; none without tqdm, or with None."""
+    token = _bars_after.set(seconds)
     try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise ImportError("progress=True needs tqdm: pip install 'fastevals[progress]' (or tqdm)") from error
-    with tqdm(total=total) as bar:
-        yield lambda number: bar.update(number - bar.n)
+        yield
+    finally:
+        _bars_after.reset(token)
+
+
+_bars_after: ContextVar[float | None] = ContextVar("fastevals_bars_after", default=None)
+
+
+class _LateBar:
+    """A bar that another thread makes when the time has come: this one may be in a compiler till the last item."""
+
+    def __init__(self, after: float, options: dict[str, Any]) -> None:
+        self.options = options
+        self.start = time.time()
+        self.done = 0
+        self.bar: Any = None
+        self.timer = threading.Timer(after, self._show)
+        self.timer.daemon = True
+        with contextlib.suppress(RuntimeError):  # no thread can be started
+            self.timer.start()
+
+    def _show(self) -> None:
+        with contextlib.suppress(ImportError):
+            bar = importlib.import_module("tqdm.auto").tqdm(**self.options)
+            bar.start_t = self.start
+            bar.update(self.done)
+            bar.refresh()
+            self.bar = bar  # not before: until then no other thread touches it
+
+    def update(self, number: int) -> None:
+        """Note the number of items done."""
+        self.done = number
+        if self.bar is not None:
+            self.bar.update(number - self.bar.n)
+
+    def close(self) -> None:
+        """Take the bar away, if there is one."""
+        self.timer.cancel()
+        if self.timer.ident is not None:
+            self.timer.join(1.0)  # no longer: Ctrl-C may have left tqdm locked
+        if self.bar is not None:
+            self.bar.close()

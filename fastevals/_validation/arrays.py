@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.named import named_columns
-from fastevals._validation.options import show
+from fastevals._validation.options import row_at, show
 
 __all__ = [
     "as_contrast",
@@ -43,7 +43,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         masked = np.flatnonzero(np.ma.getmaskarray(values).ravel())
         if masked.size:
             count = f"{masked.size} masked value{'s' * (masked.size > 1)}"
-            raise ValueError(f"{name} has {count}, the first at row {masked[0]}; fill or drop them")
+            raise ValueError(f"{name} has {count}, the first at {row_at(masked[0])}; fill or drop them")
         values = values.data
     if isinstance(values, (set, frozenset, dict, Iterator)):
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}")
@@ -68,11 +68,11 @@ def check_all_strings(name: str, values: Collection[Any]) -> None:
     missing = [row for row, value in odd if _is_missing(value)]
     if missing:
         count = f"{len(missing)} missing value{'s' * (len(missing) > 1)}"
-        raise ValueError(f"{name} has {count}, the first at row {missing[0]}")
+        raise ValueError(f"{name} has {count}, the first at {row_at(missing[0])}")
     row, value = odd[0]
     raise ValueError(
         f"{name} must have a dtype of numbers or booleans, or hold strings alone, not Python objects or a mixture: "
-        f"got {show(value)} ({type(value).__name__}) at row {row}"
+        f"got {show(value)} ({type(value).__name__}) at {row_at(row)}"
     )
 
 
@@ -141,7 +141,7 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
         raise_not_finite(name, weights)
     if smallest < 0:
         row = int(np.argmax(weights < 0))
-        raise ValueError(f"{name} must not be negative, got {show(weights[row])} at row {row}")
+        raise ValueError(f"{name} must not be negative, got {show(weights[row])} at {row_at(row)}")
     if largest == 0:
         raise ValueError(f"{name} must have a value above zero, but all {weights.size} are zero")
     with np.errstate(over="ignore"):
@@ -178,7 +178,7 @@ def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
-            f"{name} must hold whole numbers, how often each row counts, got {show(weights[row])} at row {row}; "
+            f"{name} must hold whole numbers, how often each row counts, got {show(weights[row])} at {row_at(row)}; "
             "other weights give no number of independent rows, from which DeLong's variance is made"
         )
     if weights.sum() > EXACT:
@@ -199,7 +199,7 @@ def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
     count = int(np.count_nonzero(where))
     raise ValueError(
         f"{name} must be finite, but has {count} {kind} value{'s' * (count > 1)}, "
-        f"the first at row {int(np.argmax(where))}"
+        f"the first at {row_at(np.argmax(where))}"
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals._validation.arrays import as_array, as_scores, check_finite
 from fastevals._validation.labels import as_class_numbers, check_comparable_labels
 from fastevals._validation.named import named_columns
-from fastevals._validation.options import listed, show
+from fastevals._validation.options import listed, row_at, show
 from fastevals._validation.predicted_labels import as_predicted_labels
 
 __all__ = [
@@ -209,7 +209,7 @@ def check_known_classes(models: ModelTables, labels: NDArray[Any]) -> None:
         if unknown.any():
             at = int(np.argmax(unknown))
             raise ValueError(
-                f"{label} has the label {show(row[at])} at row {at}, which is not among the classes: "
+                f"{label} has the label {show(row[at])} at {row_at(at)}, which is not among the classes: "
                 f"{listed(list(labels))}; labels= can name more"
             )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_vector, check_all_strings
-from fastevals._validation.options import listed, show
+from fastevals._validation.options import listed, row_at, show
 
 __all__ = [
     "Classes",
@@ -133,7 +133,8 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
-        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at row {int(np.argmax(missing))}")
+        where = row_at(np.argmax(missing))
+        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {where}")
     distinct = np.unique(as_labels(name, array))
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
@@ -245,8 +246,8 @@ def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
-            f"{name} must hold class labels, whole numbers within 64 bits, but has {show(array[row])} at row {row}; "
-            "for scores use Ranking"
+            f"{name} must hold class labels, whole numbers within 64 bits, but has {show(array[row])} at {row_at(row)}"
+            "; for scores use Ranking"
         )
     return array.astype(np.int64)
 
@@ -296,7 +297,7 @@ def as_groups(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         raise ValueError(
-            f"{name} must not be NaN, got {missing.sum()} NaN values, the first at row {np.argmax(missing)}"
+            f"{name} must not be NaN, got {missing.sum()} NaN values, the first at {row_at(np.argmax(missing))}"
         )
     return array
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
 import inspect
 import math
 import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
-from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType, ModuleType
+from typing import Any, SupportsInt, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +37,13 @@ __all__ = [
     "checked_function",
     "checked_number",
     "did_you_mean",
+    "import_optional",
     "listed",
     "names_keywords",
     "nearest",
     "options_of",
+    "row_at",
+    "rows_called",
     "show",
     "warn_degenerate",
     "warn_left_out",
@@ -202,6 +208,35 @@ def names_keywords(public: T) -> T:
 def _other_keywords(legal: Collection[str]) -> dict[str, str]:
     """Return what other libraries call some keywords."""
     return {other: repr(name) for name in legal for other in OTHER_KEYWORDS.get(name, "").split()}
+
+
+_row_name: ContextVar[Callable[[int], str]] = ContextVar("fastevals_row_name", default="row {}".format)
+
+
+def row_at(row: SupportsInt) -> str:
+    """Return what messages call a row: counted from 0, unless it is that of a file, which has lines."""
+    return _row_name.get()(int(row))
+
+
+@contextmanager
+def rows_called(name: Callable[[int], str]) -> Iterator[None]:
+    """Let messages about arrays call rows by other names inside a ``with`` block."""
+    token = _row_name.set(name)
+    try:
+        yield
+    finally:
+        _row_name.reset(token)
+
+
+def import_optional(module: str, missing: str) -> ModuleType:
+    """Import a module of an optional package; raise with the message where it is missing, else with the reason."""
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == package:
+            raise ModuleNotFoundError(missing, name=package) from None
+        raise ImportError(f"{package} is installed, but can't be imported: {error}", name=package) from error
 
 
 def as_seed(name: str, value: Any) -> int | list[int] | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from fastevals.show.running import write
 
-__all__ = ["Parser", "UsageError", "number", "whole"]
+__all__ = ["CsvForm", "Parser", "UsageError", "add_shared", "check_shared", "csv_form", "number", "whole"]
 
 
 class UsageError(Exception):
@@ -74,3 +75,61 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+
+
+# What commands share ----------------------------------------------------------------------------------------------
+
+
+class CsvForm(NamedTuple):
+    """What a user says of a CSV file; None of what is to be seen from the file."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+
+def add_shared(parser: Parser) -> None:
+    """Add the options that all commands have, last in their help."""
+    add = parser.add_argument
+    add("--separator", metavar="C", type=_separator, help="what separates a CSV file's columns: a character, or tab")
+    add("--encoding", metavar="E", type=_encoding, help="of a CSV file that is not UTF-8, such as latin-1")
+    first_line = parser.add_mutually_exclusive_group()
+    for option, value, text in (
+        ("--header", True, "names columns"),
+        ("--no-header", False, "is data of columns 1, 2, ..."),
+    ):
+        says = f"a CSV file's first line {text}"
+        first_line.add_argument(option, dest="header", action="store_const", const=value, help=says)
+    add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
+    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+
+
+def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
+    """Raise unless the options that all commands have go with the others."""
+    for option, given in csv_form(arguments)._asdict().items():
+        if given is not None and arguments.file is None:
+            parser.error(f"--{option} goes with a CSV FILE")
+    if arguments.quiet and arguments.progress:
+        parser.error("--quiet and --progress exclude each other")
+
+
+def csv_form(arguments: argparse.Namespace) -> CsvForm:
+    """Return what the options say of a CSV file."""
+    return CsvForm(arguments.separator, arguments.encoding, arguments.header)
+
+
+def _separator(text: str) -> str:
+    found = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(found) != 1 or not found.isascii() or found in "\"'\r\n\0" or found.isalnum():
+        raise argparse.ArgumentTypeError(f"must be one character, such as ; or |, or tab, got {text!r}")
+    return found
+
+
+def _encoding(text: str) -> str:
+    try:
+        "a".encode(text)  # which refuses codecs that are not of text
+        return codecs.lookup(text).name
+    except (LookupError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got {text!r}"
+        ) from None

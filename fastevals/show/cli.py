@@ -11,7 +11,7 @@ from fastevals.show.arguments import Parser, UsageError
 from fastevals.show.bias_variance import command as bias_variance
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
-from fastevals.show.running import complain
+from fastevals.show.running import bars, complain
 
 __all__ = ["main"]
 
@@ -36,7 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parse(sys.argv[1:] if argv is None else list(argv))
         if arguments is not None:
             program = f"fastevals {arguments.command}"
-            COMMANDS[arguments.command].run(arguments)
+            with bars(arguments):
+                COMMANDS[arguments.command].run(arguments)
         return 0
     except UsageError as error:
         program, message = error.args

@@ -5,19 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation import did_you_mean
+from fastevals import _memory
+from fastevals import _validation as check
+from fastevals._execution import progress_bar
+from fastevals.show.arguments import CsvForm
+from fastevals.show.csv_files import CsvFile, is_number
+from fastevals.show.words import printable
 
-__all__ = ["SUFFIXES", "check_columns", "check_one_role", "first_text", "read_columns", "read_numbers"]
+__all__ = ["SUFFIXES", "Columns", "check_columns", "check_one_role", "first_text", "read_columns", "read_numbers"]
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
 
-def read_columns(path: str | Path, wanted: Names | None, *, numeric: Collection[str] = ()) -> dict[str, NDArray[Any]]:
+class Columns(dict[str, NDArray[Any]]):
+    """A file's columns by name, and what messages call a row: the file's line, where it has lines."""
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], line: Callable[[int], str] = "row {}".format) -> None:
+        super().__init__(columns)
+        self.line = line
+
+
+def read_columns(
+    path: str | Path,
+    wanted: Names | None,
+    *,
+    numeric: Collection[str] = (),
+    beside: Names = MappingProxyType({}),
+    form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
+) -> Columns:
     """Read some columns of a file.
 
     Parameters
@@ -28,25 +49,31 @@ def read_columns(path: str | Path, wanted: Names | None, *, numeric: Collection[
         Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
         Those of `wanted` that must hold numbers.
+    beside : mapping of str to str
+        Of all columns, those that messages call otherwise.
+    form : CsvForm
+        What is known of a CSV file.
 
     Returns
     -------
-    dict of str to ndarray of shape (n_rows,)
-        Numbers and booleans as such, strings as an object array of str. No value is missing, but floats may be NaN.
+    Columns
+        Arrays of shape (n_rows,): numbers and booleans as such, strings as an object array of str. No value is missing,
+        but floats may be NaN.
 
     Raises
     ------
     ValueError
-        If the file is none of these, is damaged or has no rows, or a column is not there, not unique, of another type
-        or has missing values.
-    ModuleNotFoundError
+        If the file is none of these, is damaged, takes too much memory or has no rows, or a column is not there, not
+        unique, of another type or has missing values; or if it is not certain how a CSV file is to be read.
+    ImportError
         Without pyarrow.
     """
-    table, shown = _read(Path(path), wanted)
-    return {name: _as_numpy(each, table.column(name), name in numeric) for name, each in shown.items()}
+    table, shown, source = _read(Path(path), form, wanted, beside)
+    found = {name: _as_numpy(each, table.column(name), name in numeric, source) for name, each in shown.items()}
+    return Columns(found, source.line)
 
 
-def read_numbers(path: str | Path, beside: Names) -> tuple[dict[str, NDArray[Any]], list[str]]:
+def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[Columns, list[str]]:
     """Read a file's columns of numbers, and some beside.
 
     Parameters
@@ -55,23 +82,25 @@ def read_numbers(path: str | Path, beside: Names) -> tuple[dict[str, NDArray[Any
         As of `read_columns`.
     beside : mapping of str to str
         Names of columns to read whatever they hold, and what messages call each.
+    form : CsvForm
+        What is known of a CSV file.
 
     Returns
     -------
-    columns : dict of str to ndarray of shape (n_rows,)
+    columns : Columns
         As from `read_columns`.
     left_out : list of str
         Names of the other columns.
 
     Raises
     ------
-    ValueError, ModuleNotFoundError
+    ValueError, ImportError
         As `read_columns`, of the columns that are given.
     """
-    table, shown = _read(Path(path), None, beside)
+    table, shown, source = _read(Path(path), form, None, beside)
     kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside)
-    found = {name: _as_numpy(each, table.column(name), False) for name, each in shown.items() if name in kept}
-    return found, [name for name in shown if name not in kept]
+    found = {name: _as_numpy(each, table.column(name), False, source) for name, each in shown.items() if name in kept}
+    return Columns(found, source.line), [name for name in shown if name not in kept]
 
 
 def check_one_role(shown: dict[str, str], option: str, name: str) -> None:
@@ -81,137 +110,122 @@ def check_one_role(shown: dict[str, str], option: str, name: str) -> None:
     shown[name] = f"{option} {name!r}"
 
 
-def check_columns(where: str, names: list[str], wanted: Mapping[str, str]) -> None:
-    """Raise unless each wanted column is there, once."""
+def check_columns(where: str, names: list[str], wanted: Names, hint: str = "") -> None:
+    """Raise unless each wanted column is there, once; `hint` is the end of the message."""
     for name, shown in wanted.items():
         if name not in names:
             columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
-            hint = did_you_mean(name, names)
-            raise ValueError(f"{shown}: {where} has no such column{hint}; its columns are {columns or 'none'}")
+            near = check.did_you_mean(name, names)
+            raise ValueError(f"{shown}: {where} has no such column{near}; its columns are {columns or 'none'}{hint}")
         if names.count(name) > 1:
             raise ValueError(f"{shown}: {where} has {names.count(name)} columns of this name")
 
 
 def first_text(values: Iterable[Any]) -> int:
     """Give the row of the first value that is no number; 0 where each could be one."""
-    return next((row for row, value in enumerate(values) if not _is_number(value)), 0)
+    return next((row for row, value in enumerate(values) if not is_number(value)), 0)
 
 
 # Formats ----------------------------------------------------------------------------------------------------------
 
 
-class _Source(NamedTuple):
-    """A file's column names, and what reads some of them as a table."""
+class _Source(Protocol):
+    """A file that is open.
+
+    Attributes
+    ----------
+    names : list of str
+        Of its columns.
+    hint : str
+        For a message on a column that is not there.
+    """
 
     names: list[str]
-    read: Callable[[list[str]], Any]
+    hint: str
+
+    def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
+        """Read some columns as a table; `watch` is called with how many bytes of the file have been read so far."""
+
+    def line(self, row: int) -> str:
+        """Return what messages call a row."""
+
+
+class _Batches:
+    """A Parquet or Arrow file: it is read in parts, which may be far larger than they are in the file."""
+
+    hint = ""
+
+    def __init__(
+        self, names: list[str], size: int, batches: Callable[[list[str]], Iterator[tuple[float, Any]]]
+    ) -> None:
+        self.names = names
+        self.size = size
+        self.batches = batches  # of some columns, each with how much of the file it and those before are
+
+    def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
+        """Read some columns as a table."""
+        import pyarrow as pa
+
+        found = []
+        for share, batch in self.batches(columns):
+            found.append(batch)
+            watch(int(share * self.size))
+        return pa.Table.from_batches(found) if found else pa.table({})
+
+    def line(self, row: int) -> str:
+        """Return what messages call a row."""
+        return f"row {row}"
+
+
+def _open_parquet(path: Path, *_: Any) -> _Batches:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(path)
+
+    def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
+        rows = 0
+        for batch in file.iter_batches(BATCH, columns=columns):
+            rows += batch.num_rows
+            yield rows / file.metadata.num_rows, batch
+
+    return _Batches(list(file.schema_arrow.names), path.stat().st_size, batches)
+
+
+def _open_arrow(path: Path, *_: Any) -> _Batches:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    size = path.stat().st_size
+    with pa.OSFile(str(path)) as file:
+        whole = file.read(6) == b"ARROW1"
+        file.seek(0)
+        names = list((ipc.open_file if whole else ipc.open_stream)(file).schema.names)
+
+    def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
+        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns])
+        with pa.OSFile(str(path)) as file:
+            if whole:
+                reader = ipc.open_file(file, options=options)
+                for k in range(reader.num_record_batches):
+                    yield (k + 1) / reader.num_record_batches, reader.get_batch(k)
+            else:
+                for batch in ipc.open_stream(file, options=options):
+                    yield file.tell() / size, batch
+
+    return _Batches(names, size, batches)
 
 
 class _Format(NamedTuple):
     """What a suffix means: a name for messages, and how to open a file."""
 
     title: str
-    open: Callable[[Path], _Source]
+    open: Callable[[Path, CsvForm, set[str] | None], _Source]
 
 
-def _open_csv(path: Path) -> _Source:
-    from pyarrow import ArrowInvalid, Table, compute, csv, string
+_CSV, _PARQUET, _ARROW = _Format("CSV", CsvFile), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
 
-    tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
-    parse = csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True)
-    with csv.open_csv(path, parse_options=parse) as reader:
-        names = list(reader.schema.names)
-
-    def read(columns: list[str]) -> Any:
-        options = csv.ConvertOptions(include_columns=columns)
-        try:
-            table = csv.read_csv(path, parse_options=parse, convert_options=options)
-        except ArrowInvalid as error:
-            if "conversion error" not in str(error):
-                raise
-            # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
-            options.column_types = dict.fromkeys(columns, string())
-            table = csv.read_csv(path, parse_options=parse, convert_options=options)
-            typed = [_typed(column, options.null_values) for column in table.columns]
-            table = Table.from_arrays(typed, names=table.column_names)
-        rounded = [name for name in columns if _may_be_rounded(table[name])]
-        if rounded:
-            options = csv.ConvertOptions(include_columns=rounded, column_types=dict.fromkeys(rounded, string()))
-            text = csv.read_csv(path, parse_options=parse, convert_options=options)
-            for name in rounded:
-                exact = _typed(text[name], options.null_values)
-                _check_not_rounded(name, text[name], exact)
-                table = table.set_column(table.column_names.index(name), name, exact)
-        empty_is_null = [
-            compute.if_else(compute.equal(column, ""), None, column) if column.type == string() else column
-            for column in table.columns
-        ]
-        return Table.from_arrays(empty_is_null, names=table.column_names)
-
-    return _Source(names, read)
-
-
-def _typed(column: Any, nulls: list[str]) -> Any:
-    """Give a column of text as integers or floats if all its values are such, else as it is."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    missing = compute.is_in(column, value_set=pa.array(nulls))
-    for dtype in (pa.int64(), pa.uint64(), pa.float64()):
-        try:
-            return compute.if_else(missing, None, column).cast(dtype)
-        except pa.ArrowInvalid:
-            continue
-    return column
-
-
-def _may_be_rounded(column: Any) -> bool:
-    """Tell whether a column became floats so large that integers among its values may have been rounded."""
-    from pyarrow import compute, types
-
-    if not types.is_floating(column.type):
-        return False
-    largest = compute.max(compute.abs(column)).as_py()
-    return largest is not None and largest >= EXACT
-
-
-def _check_not_rounded(name: str, text: Any, column: Any) -> None:
-    """Raise if an integer among floats is not the float it has become."""
-    from pyarrow import types
-
-    if types.is_floating(column.type):
-        for value in text.to_pylist():
-            if value is not None and value.strip().lstrip("+-").isdigit() and float(value) != int(value):
-                raise ValueError(f"column {name!r} holds {value}, which a float rounds, beside other than integers")
-
-
-def _open_parquet(path: Path) -> _Source:
-    from pyarrow import parquet
-
-    file = parquet.ParquetFile(path)
-    return _Source(list(file.schema_arrow.names), lambda columns: file.read(columns=columns))
-
-
-def _open_arrow(path: Path) -> _Source:
-    import pyarrow as pa
-    from pyarrow import ipc
-
-    with pa.OSFile(str(path)) as file:
-        reader = ipc.open_file if file.read(6) == b"ARROW1" else ipc.open_stream
-        file.seek(0)
-        names = list(reader(file).schema.names)
-
-    def read(columns: list[str]) -> Any:
-        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns])
-        with pa.OSFile(str(path)) as file:
-            return reader(file, options=options).read_all()
-
-    return _Source(names, read)
-
-
-_CSV, _PARQUET, _ARROW = _Format("CSV", _open_csv), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
-
-EXACT = 2**53  # up to here every integer is a float64
+BATCH = 1 << 17  # rows
+SHARE = 1 / 3  # of the memory there is, that a file's columns may take: arrays and what is sorted take as much again
 
 SUFFIXES: dict[str, _Format] = {
     ".csv": _CSV,
@@ -230,22 +244,57 @@ SUFFIXES: dict[str, _Format] = {
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path, wanted: Names | None, among_all: Names | None = None) -> tuple[Any, Names]:
-    """Read columns as a table, or all with None, `among_all` with what messages call them; give what they call each."""
-    open_format = _format_of(path)
-    _import_pyarrow()
+def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tuple[Any, Names, _Source]:
+    """Read columns as a table, or all with None; give what messages call each, those `beside` as they say."""
+    found = _format_of(path)
+    given = [
+        f"--{'' if value is not False else 'no-'}{name}" for name, value in form._asdict().items() if value is not None
+    ]
+    if given and found is not _CSV:
+        raise ValueError(f"{given[0]} goes with a CSV file, but {str(path)!r} is {found.title}")
+    check.import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
     _check_file(path)
     with _damage_reported(path):
-        source = open_format.open(path)
+        known = {**(wanted or {}), **beside}
+        source = found.open(path, form, set(known) or None)
     if wanted is None:
-        wanted = {name: f"column {name!r}" for name in source.names} | dict(among_all or {})
-    check_columns(f"{str(path)!r}", source.names, wanted)
-    with _damage_reported(path):
-        table = source.read(list(wanted))
+        wanted = {name: f"column {name!r}" for name in source.names}
+    wanted = {**wanted, **beside}
+    check_columns(repr(str(path)), source.names, wanted, source.hint)
+    with _damage_reported(path), _watched(path) as watch:
+        table = source.read(list(wanted), watch)
         table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
     if not table.num_rows:
         raise ValueError(f"{str(path)!r} has no rows")
-    return table, wanted
+    return table, wanted, source
+
+
+@contextmanager
+def _watched(path: Path) -> Iterator[Callable[[int], None]]:
+    """Give what is called with the bytes that have been read: it shows how far that is, and raises of too much memory.
+
+    A small file may hold columns that are a thousand times as large.
+    """
+    import pyarrow as pa
+
+    size, before, available = path.stat().st_size, pa.total_allocated_bytes(), _memory.available()
+    with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:
+
+        def watch(position: int) -> None:
+            show(position)
+            taken = pa.total_allocated_bytes() - before
+            if available is not None and taken > available * SHARE:
+                raise ValueError(
+                    f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold more than "
+                    f"{_megabytes(taken)} of columns, and {_megabytes(available)} of memory are free for them and what "
+                    "is computed of them"
+                )
+
+        yield watch
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
 
 
 # Errors -----------------------------------------------------------------------------------------------------------
@@ -267,13 +316,6 @@ def _check_file(path: Path) -> None:
         raise ValueError(f"{str(path)!r} is empty")
 
 
-def _import_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise ModuleNotFoundError("reading a file needs pyarrow: pip install 'fastevals[files]'") from None
-
-
 @contextmanager
 def _damage_reported(path: Path) -> Iterator[None]:
     """Say which format a file that can't be read was taken for."""
@@ -282,9 +324,13 @@ def _damage_reported(path: Path) -> Iterator[None]:
     try:
         yield
     except (ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
+        if isinstance(error, MemoryError):  # Arrow's
+            raise MemoryError(str(error)) from error
         if isinstance(error, PermissionError):
             raise PermissionError(error.errno, "no permission to read it", str(path)) from error
-        reason = " ".join(str(error).split())
+        reason = (
+            f"it is not {error.encoding}" if isinstance(error, UnicodeDecodeError) else " ".join(str(error).split())
+        )
         reason = reason if len(reason) <= 200 else reason[:200] + "..."
         raise ValueError(f"{str(path)!r} can't be read as {_format_of(path).title}: {reason}") from error
 
@@ -292,7 +338,7 @@ def _damage_reported(path: Path) -> Iterator[None]:
 # Values -----------------------------------------------------------------------------------------------------------
 
 
-def _as_numpy(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
+def _as_numpy(shown: str, column: Any, numeric: bool, source: _Source) -> NDArray[Any]:
     """Give a column without missing values as numbers, booleans or strings."""
     import pyarrow as pa
     from pyarrow import types
@@ -301,13 +347,15 @@ def _as_numpy(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
         column = column.cast(column.type.value_type)
     dtype, missing = column.type, column.is_null().to_numpy()
     if count := int(np.count_nonzero(missing)):
-        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at row {missing.argmax()}")
+        where = source.line(int(missing.argmax()))
+        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {where}")
     if types.is_decimal(dtype):
         column = column.cast(pa.float64())
     elif not _holds_numbers(dtype):
         if numeric:
-            value = column[first_text(column.to_pylist())].as_py()
-            raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r})")
+            row = first_text(column.to_pylist())
+            value, where = column[row].as_py(), source.line(row)
+            raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {where})")
         try:
             column = column.cast(pa.string())
         except pa.ArrowException:
@@ -320,11 +368,3 @@ def _holds_numbers(dtype: Any) -> bool:
 
     dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
     return any(is_one(dtype) for is_one in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
-
-
-def _is_number(text: Any) -> bool:
-    try:
-        float(text)
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fastevals._execution import progressed
 from fastevals.measure.results import as_json
 from fastevals.show.plots import style
 from fastevals.show.running import MOST_PICTURED, Shown, visible
@@ -114,7 +115,7 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
         said = f" in a folder for each {printable(by)}"
         said += f" of the first {len(parts)} of {len(values)} only" if len(parts) < len(values) else ""
     drawn = 0
-    for k, (inside, title) in enumerate(parts):
+    for k, (inside, title) in enumerate(progressed(parts, "drawing")):
         if title is not None:
             inside.mkdir(exist_ok=True)
             _remove(inside, pictures.names)

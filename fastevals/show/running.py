@@ -8,13 +8,15 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
-__all__ = ["MOST_PICTURED", "Shown", "check_beforehand", "complain", "hand_out", "visible", "write"]
+__all__ = ["MOST_PICTURED", "Shown", "bars", "check_beforehand", "complain", "hand_out", "visible", "write"]
 
+LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
 
 
@@ -35,10 +37,17 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
         check_folder(arguments.out)
     if arguments.progress:
-        try:
-            import tqdm.auto  # noqa: F401
-        except ImportError:
-            raise ModuleNotFoundError("--progress needs tqdm: pip install 'fastevals[progress]'") from None
+        from fastevals._validation import import_optional
+
+        import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
+
+
+def bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+    """Return a context in which steps that take long show how far they are, where standard error is a terminal."""
+    from fastevals._execution import bars_after
+
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
 
 
 def hand_out(arguments: argparse.Namespace, found: Shown, data: str, pictures: Callable[[], BlockPictures]) -> None:

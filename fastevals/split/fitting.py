@@ -99,9 +99,7 @@ class _Attempt:
 
 
 def _parallel(calls: _Attempt, items: Iterable[Any], jobs: int) -> Iterator[Any]:
-    try:
-        from joblib import Parallel, delayed
-    except ImportError as error:
-        raise ImportError("n_jobs needs joblib: pip install 'fastevals[parallel]' (or joblib)") from error
-    found: Iterator[Any] = Parallel(n_jobs=jobs, return_as="generator")(delayed(calls)(item) for item in items)
+    joblib = check.import_optional("joblib", "n_jobs needs joblib: pip install 'fastevals[parallel]' (or joblib)")
+    todo = (joblib.delayed(calls)(item) for item in items)
+    found: Iterator[Any] = joblib.Parallel(n_jobs=jobs, return_as="generator")(todo)
     return found

@@ -286,7 +286,7 @@ def test_a_cell_of_text_leaves_its_column_out(capsys, folder):
     (folder / "cell.csv").write_text('y,m1,m2,m3\n1,1,2,1\n2,2,2,"5,5"\n')
     text = told(capsys, "cell.csv", "--truth", "y")
     assert "2 models (m1, m2), 2 samples; --truth 'y'\nleft out, no numbers: m3\n" in text
-    assert "--truth 'm3' must hold numbers, but has '5,5' at row 1; classes go" in error(
+    assert "--truth 'm3' must hold numbers, but has '5,5' at line 3; classes go" in error(
         capsys, "cell.csv", "--truth", "m3"
     )
 
@@ -359,7 +359,7 @@ def test_predictions_stay_on_disk(capsys, folder, monkeypatch):
             ["alone.csv", "--truth", "y"],
             "'alone.csv' has no column of numbers for a model's predictions beside --truth",
         ),
-        (["names.csv", "--truth", "y"], "must hold numbers, but has 'cat' at row 0; classes go with --loss zero-one"),
+        (["names.csv", "--truth", "y"], "must hold numbers, but has 'cat' at line 2; classes go with --loss zero-one"),
         (["names.csv", "--truth", "y", "--pred", "m1"], "--truth 'y' must hold numbers"),
         (["numbers.parquet", "--truth", "y", "--loss", "zero-one"], "--truth 'y' must hold class labels"),
         (["z.npz", "--truth", "y"], "'z.npz' is of no known format: its name must end with .npy, .csv"),

@@ -1,7 +1,9 @@
 """The command line from end to end: what it prints, and what it says when it can't."""
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,7 +13,7 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import METRICS
-from fastevals.show import cli, output
+from fastevals.show import cli, output, running
 from fastevals.show.report import intervals
 
 SMALL = (
@@ -381,13 +383,13 @@ def test_bad_columns(capsys, small, arguments, said):
 @pytest.mark.parametrize(
     ("arguments", "rows", "said"),
     [
-        ([], "0,.1\n1,\n1,NaN\n", "--score 'a' has 2 missing values, the first at row 1"),
-        ([], "0,.1\n,.2\n", "--label 'y' has 1 missing value, the first at row 1"),
-        ([], "0,.1\n1,inf\n", "--score 'a' must be finite, but has 1 infinite value, the first at row 1"),
-        ([], "0,.1\n1,x\n", "--score 'a' must hold numbers, but has type string (with the value 'x')"),
-        (["--pos-label", "n"], "n,.1\n,.1\n", "--label 'y' has 1 missing value, the first at row 1"),
+        ([], "0,.1\n1,\n1,NaN\n", "--score 'a' has 2 missing values, the first at line 3"),
+        ([], "0,.1\n,.2\n", "--label 'y' has 1 missing value, the first at line 3"),
+        ([], "0,.1\n1,inf\n", "--score 'a' must be finite, but has 1 infinite value, the first at line 3"),
+        ([], "0,.1\n1,x\n", "--score 'a' must hold numbers, but has type string (with the value 'x' at line 3)"),
+        (["--pos-label", "n"], "n,.1\n,.1\n", "--label 'y' has 1 missing value, the first at line 3"),
         ([], "", "has no rows"),
-        ([], "0,.1,3\n", "can't be read as CSV"),
+        ([], "0,.1,3\n", "bad.csv' can't be read as CSV: line 2 has 3 columns, but line 1 has 2"),
         (["--weight", "w"], "0,.1\n", "--weight 'w'"),
     ],
 )
@@ -399,7 +401,7 @@ def test_bad_values(capsys, tmp_path, arguments, rows, said):
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        ("1 -2", "--weight 'w' must not be negative, got -2.0 at row 1"),
+        ("1 -2", "--weight 'w' must not be negative, got -2.0 at line 3"),
         ("0 0", "--weight 'w' must have a value above zero"),
         ("1 inf", "--weight 'w' must be finite"),
     ],
@@ -463,6 +465,33 @@ def test_process():
     done = run("report", "nowhere.csv", "--label", "y", "--score", "a")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "fastevals report: error: 'nowhere.csv': no such file\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_steps_that_take_long_show_bars_on_a_terminal(capsys, monkeypatch):
+    pytest.importorskip("tqdm")
+    options = ["report", "--by", "fold", "--score", "logistic", "--score", "naive_bayes"]
+
+    assert "exclude each other" in error(capsys, *options, "--quiet", "--progress")
+
+    def shown(*more, stream=Terminal):
+        monkeypatch.setattr(sys, "stderr", stream())
+        assert cli.main([*options, *more]) == 0
+        return sys.stderr.getvalue()
+
+    assert shown() == ""  # it takes less than two seconds
+    monkeypatch.setattr(running, "LONG_STEP", 0.0)
+    bars = shown()
+    assert re.search("measuring: +[0-9]+%", bars)
+    assert bars.rpartition("\r")[2] == ""  # and is taken away
+    assert shown("--quiet") == shown(stream=io.StringIO) == ""
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert shown() == ""
 
 
 def test_help_imports_nothing_slow():

@@ -345,7 +345,7 @@ PAIR = ("--pred", "a", "--pred", "b")
         (["F", "--algorithm", "a", "--algorithm", "set"], "--algorithm 'set' must hold numbers"),
         (["F", "--algorithm", "a", "--algorithm", "a"], "--algorithm 'a' is given already"),
         (["F", "--algorithm", "a"], "results must have a column of numbers for each of two algorithms or more, got 1"),
-        (["F", "--by", "q"], "--by 'q': the data has no such column"),
+        (["F", "--by", "q"], "--by 'q': 'F' has no such column"),
         (["F", "--dataset", "sets"], "did you mean 'set'?"),
         (["F", "--confidence", "1"], "--confidence must be in (0, 1), got 1"),
         (["F", "G"], "unexpected argument 'G'"),
@@ -361,7 +361,7 @@ def test_errors(capsys, tmp_path, monkeypatch, arguments, message):
 
 
 def test_missing_results_are_named(capsys, tmp_path):
-    assert "column 'b' has 1 missing value, the first at row 1" in error(capsys, write(tmp_path, "a,b\n1,2\n3,\n"))
+    assert "column 'b' has 1 missing value, the first at line 3" in error(capsys, write(tmp_path, "a,b\n1,2\n3,\n"))
     file = tmp_path / "nan.parquet"
     parquet.write_table(pa.table({"set": ["x", "y"], "a": [1.0, 2.0], "b": [1.0, float("nan")]}), file)
     assert "row 1" in error(capsys, file)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fastevals.show import cli
+from fastevals.show.arguments import CsvForm
 from fastevals.show.files import SUFFIXES, read_columns
 
 SLOW = pytest.mark.slow
@@ -111,12 +112,14 @@ def test_csv_types_do_not_depend_on_the_first_rows(tmp_path):
     assert found["a"][-2] == n - 1
     assert found["part"][[0, -1]].tolist() == ["0", "late"]
     path.write_text("".join(["y,a,part\n", *rows, "1,NA,\n", "1,x,late\n"]))
-    with pytest.raises(ValueError, match=r"--x 'a' must hold numbers, but has type string \(with the value 'NA'"):
+    with pytest.raises(
+        ValueError, match=r"--x 'a' must hold numbers, but has type string \(with the value 'NA' at line 300002"
+    ):
         read(path, a=True)
     path.write_text("".join(["y,a,part\n", *rows, "1,0.5,\n", "1,NA,late\n"]))
-    with pytest.raises(ValueError, match="--x 'part' has 1 missing value, the first at row 300000"):
+    with pytest.raises(ValueError, match="--x 'part' has 1 missing value, the first at line 300002"):
         read(path, part=False)
-    with pytest.raises(ValueError, match="--x 'a' has 1 missing value, the first at row 300001"):
+    with pytest.raises(ValueError, match="--x 'a' has 1 missing value, the first at line 300003"):
         read(path, a=True)
 
 
@@ -125,6 +128,84 @@ def test_csv_with_quotes_and_mark(tmp_path):
     path.write_bytes('\ufeff"y","a,b",c\r\n"1","0.5","two\nlines"\r\n0,1,NA\r\n'.encode())
     found = read(path, **{"y": True, "a,b": True, "c": False})
     assert [column.tolist() for column in found.values()] == [[1, 0], [0.5, 1], ["two\nlines", "NA"]]
+
+
+def form(**known):
+    return {"form": CsvForm(**known)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "known"),
+    [
+        ("semicolons.csv", b"y;a;part\n0;0.25;u\n1;0.5;v\n", {}),
+        ("commas.csv", b"y;a;part\n0;0,25;u\n1;0,5;v\n", {}),
+        ("named.csv", b"y;a;part;x,z\n0;0.25;u;1,2\n1;0.5;v;1,2\n", {}),  # both fit, one has the columns
+        ("tabs.csv", b"y\ta\tpart\n0\t0.25\tu\n1\t0.5\tv\n", {}),
+        ("bars.csv", b"y|a|part\r\n0|0.25|u\r\n1|0.5|v\r\n", {}),
+        ("commas.tsv", b"y,a,part\n0,0.25,u\n1,0.5,v\n", {}),
+        ("packed.csv.gz", gzip.compress(b"y;a;part\n0;0.25;u\n1;0.5;v\n"), {}),
+        ("text.csv", b'"y";"a";"part"\n0;0.25;"u"\n\n1;0.5;"v"\n', {}),
+        ("excel.csv", "y\ta\tpart\n0\t0.25\tu\n1\t0.5\tv\n".encode("utf-16"), {}),
+        ("unused.csv", "y,a,part,größe\n0,0.25,u,é\n1,0.5,v,é\n".encode("latin-1"), {}),
+        ("told.csv", b"y a part\n0 0.25 u\n1 0.5 v\n", {"separator": " "}),
+        ("wide.csv", "y,a,part\n0,0.25,u\n1,0.5,v\n".encode("utf-16-be"), {"encoding": "utf-16-be"}),
+    ],
+)
+def test_csv_that_is_certain(tmp_path, name, content, known):
+    path = tmp_path / name
+    path.write_bytes(content)
+    found = read_columns(path, WANTED, numeric=["a"], **form(**known))
+    assert [column.tolist() for column in found.values()] == [[0, 1], [0.25, 0.5], ["u", "v"]]
+
+
+def test_csv_without_header(tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text("0,0.25,u\n1,0.5,v\n")
+    found = read_columns(path, {"1": "--label '1'", "2": "--score '2'"}, numeric=["2"], **form(header=False))
+    assert [column.tolist() for column in found.values()] == [[0, 1], [0.25, 0.5]]
+    assert list(read_columns(path, None, **form(header=False))) == ["1", "2", "3"]
+    path.write_text("0,0.25,u\n1,x,v\n")
+    with pytest.raises(ValueError, match="'x' at line 2"):
+        read_columns(path, {"2": "--score '2'"}, numeric=["2"], **form(header=False))
+    path.write_text("0,1\n3,4\n")  # as pandas names columns that have no names
+    assert list(read_columns(path, None)) == ["0", "1"]
+    path.write_text("0.5,1\n3,4\n")
+    assert read_columns(path, None, **form(header=True))["0.5"].tolist() == [3]
+
+
+LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted", "said"),
+    [
+        (LATIN, "stadt", "is not UTF-8: column 'stadt' has b'K\\xf6ln' at line 3; --encoding says what it is, such as"),
+        (LATIN.replace(b"a,", b"\xe4,"), "stadt", "column 'stadt' has b'K\\xf6ln' at line 3; --encoding says"),
+        (b"y,a\n" + b"0,Bonn\n" * 200_000 + b"0,K\xf6ln\n", "a", "column 'a' has b'K\\xf6ln' at line 200002; --enc"),
+        (b"a;b,c\n1;2,3\n", "y", "may have columns separated by ',' (2 columns) or ';' (2 columns): --separator says"),
+        (b"y a\n0 1\n", "y", "its columns are 'y a'; --separator says what stands between columns"),
+        (b"0,0.25\n1,0.5\n", "y", "if its first line is data, --no-header calls its columns 1, 2, ..."),
+        (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where names of columns are to"),
+        ("y,a\n0,1\n".encode("utf-16-le"), "y", "it has zero bytes, as text in --encoding utf-16-le has"),
+        (b"y,a\n\n0,1\n\n0,1,2\n", "y", "line 5 has 3 columns, but line 1 has 2"),
+        (b'y,a\n"0\n0",1\n0,\n', "a", "1 missing value, the first at line 4"),
+    ],
+)
+def test_csv_that_is_not_certain(tmp_path, content, wanted, said):
+    path = tmp_path / "unclear.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_columns(path, wanted and {wanted: f"--x {wanted!r}"})
+    if content == LATIN:
+        assert read_columns(path, {"stadt": "x"}, **form(encoding="latin-1"))["stadt"].tolist() == ["Bonn", "Köln"]
+
+
+@pytest.mark.parametrize("decimals", ["1,234\n2,345", "0,5\n1.25"])
+def test_commas_that_may_be_of_thousands_are_not_read_as_decimal(tmp_path, decimals):
+    path = tmp_path / "commas.csv"
+    path.write_text("y;a\n" + "".join(f"0;{value}\n" for value in decimals.split()))
+    with pytest.raises(ValueError, match=r"must hold numbers, but has type string \(with the value '\d,\d+' at line 2"):
+        read(path, a=True)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".arrows"])
@@ -195,7 +276,8 @@ def test_columns_that_cannot_be_used(tmp_path, suffix):
         read(path, twice=True)
     with pytest.raises(ValueError, match=r"--x 'twic': .* no such column \(did you mean 'twice'\?\); its columns"):
         read(path, twic=True)
-    with pytest.raises(ValueError, match="--x 'a' has 2 missing values, the first at row 1"):
+    where = "line 3" if suffix == ".csv" else "row 1"
+    with pytest.raises(ValueError, match=f"--x 'a' has 2 missing values, the first at {where}"):
         read(path, a=True)
 
 

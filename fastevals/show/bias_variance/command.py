@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from fastevals.show.arguments import Parser
+from fastevals.show.arguments import Parser, add_shared, check_shared, csv_form
 from fastevals.show.running import check_beforehand, hand_out
 
 if TYPE_CHECKING:
@@ -70,13 +70,14 @@ def add_options(parser: Parser) -> None:
     add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
     add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
     add("--decomposition", choices=DECOMPOSITIONS, help="whose parts of the 0-1 loss, domingos by default")
-    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
     add("--out", metavar="DIR", help="also write bias-variance.json, bias-variance.txt and a picture to this folder")
+    add_shared(parser)
     parser.set_defaults(progress=False)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
+    check_shared(arguments, parser)
     if arguments.file is None:
         for name in OF_PREDICTIONS:
             if getattr(arguments, name) is not None:
@@ -117,6 +118,7 @@ def _embedded() -> DecomposedCurve:
 
 
 def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
+    from fastevals import _validation as check
     from fastevals.show.bias_variance.predictions import decompose_predictions
     from fastevals.show.bias_variance.reading import read_arrays, read_table
 
@@ -125,5 +127,6 @@ def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
     if arguments.file.lower().endswith(".npy"):
         given = read_arrays(arguments.file, beside, arguments.models_are or "rows")
     else:
-        given = read_table(arguments.file, beside, arguments.pred, numbers=loss == "squared")
-    return decompose_predictions(given, loss, arguments.decomposition or "domingos")
+        given = read_table(arguments.file, beside, arguments.pred, csv_form(arguments), numbers=loss == "squared")
+    with check.rows_called(given.line):
+        return decompose_predictions(given, loss, arguments.decomposition or "domingos")

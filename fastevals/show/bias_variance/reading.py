@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.files import SUFFIXES, check_columns, check_one_role, first_text, read_columns, read_numbers
+from fastevals.show.arguments import CsvForm
+from fastevals.show.files import SUFFIXES, check_one_role, first_text, read_columns, read_numbers
 
 __all__ = ["Given", "read_arrays", "read_table"]
 
@@ -28,6 +29,8 @@ class Given(NamedTuple):
         Of the predictions.
     left_out : list of str
         Columns of a table that have no part in it.
+    line : function of int
+        What messages call a row.
     """
 
     predictions: NDArray[Any] | dict[str, NDArray[Any]]
@@ -35,6 +38,7 @@ class Given(NamedTuple):
     shown: dict[str, str]
     file: str
     left_out: list[str]
+    line: Callable[[int], str] = "row {}".format
 
     @property
     def names(self) -> list[str] | None:
@@ -126,7 +130,9 @@ def _array(shown: str, path: str) -> NDArray[Any]:
     return array
 
 
-def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, *, numbers: bool) -> Given:
+def read_table(
+    file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, form: CsvForm, *, numbers: bool
+) -> Given:
     """Read a table, whose columns are models' predictions and what goes with them.
 
     Parameters
@@ -137,6 +143,8 @@ def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] 
         Columns by option.
     pred : sequence of str, optional
         Columns of predictions; by default all others, if `numbers` those that hold some.
+    form : CsvForm
+        What is known of a CSV file.
     numbers : bool
         Whether predictions are numbers.
 
@@ -154,20 +162,22 @@ def read_table(file: str, beside: Mapping[str, str | None], pred: Sequence[str] 
             check_one_role(wanted, option, name)
     numeric = wanted if numbers else {beside["--weight"] or ""}
     if pred is None:
-        columns, left_out = read_numbers(file, wanted) if numbers else (read_columns(file, None), [])
-        check_columns(repr(file), list(columns), wanted)
+        columns, left_out = (
+            read_numbers(file, wanted, form) if numbers else (read_columns(file, None, beside=wanted, form=form), [])
+        )
         pred = [name for name in columns if name not in wanted]
         for name in wanted:
             if name in numeric and columns[name].dtype.kind == "O":
                 hint = "; classes go with --loss zero-one" if numbers else ""
                 row = first_text(columns[name])
-                raise ValueError(f"{wanted[name]} must hold numbers, but has {columns[name][row]!r} at row {row}{hint}")
+                value, where = columns[name][row], columns.line(row)
+                raise ValueError(f"{wanted[name]} must hold numbers, but has {value!r} at {where}{hint}")
     else:
         left_out = []
-        columns = read_columns(file, wanted, numeric=list(numeric))
+        columns = read_columns(file, wanted, numeric=list(numeric), form=form)
     if not pred:
         what = " of numbers" if numbers else ""
         raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
     given = {option: columns[name] for option, name in beside.items() if name is not None}
     shown = {option: wanted[name] for option, name in beside.items() if name is not None}
-    return Given({name: columns[name] for name in pred}, given, shown, file, left_out)
+    return Given({name: columns[name] for name in pred}, given, shown, file, left_out, columns.line)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fastevals.show.arguments import Parser, number, whole
+from fastevals.show.arguments import Parser, add_shared, check_shared, csv_form, number, whole
 from fastevals.show.running import check_beforehand, hand_out
 
 if TYPE_CHECKING:
@@ -83,12 +83,13 @@ def add_options(parser: Parser) -> None:
     add("--seed", metavar="N", type=whole, help="of the replicates, 0 by default")
     add("--confidence", metavar="C", type=number, default=0.95, help="level, 0.95 by default: tests are at 1 less it")
     add("--progress", action="store_true", help="show a bar on stderr")
-    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
     add("--out", metavar="DIR", help="also write compare.json, compare.txt and pictures to this folder")
+    add_shared(parser)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
+    check_shared(arguments, parser)
     if arguments.label is None:
         kind, others, instead = "predictions, which need --label", OF_PREDICTIONS, "results"
     else:
@@ -121,28 +122,31 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _results(arguments: argparse.Namespace) -> ResultsComparison:
+    from fastevals import _validation as check
     from fastevals.show.compare.results import Choice, compare_results
+    from fastevals.show.files import Columns, read_columns
 
-    columns: dict[str, Any]
     named = list(arguments.dataset or [])
     if arguments.file is None:
         from fastevals.datasets import load_psnr
 
-        columns = load_psnr()
+        columns = Columns(load_psnr())
         named = named or [name for name in ("image", "sigma") if name != arguments.by]
     else:
-        from fastevals.show.files import read_columns
-
-        columns = read_columns(arguments.file, None)
+        given = (("--dataset", named), ("--algorithm", arguments.algorithm or ()), ("--by", (arguments.by,)))
+        beside = {name: f"{option} {name!r}" for option, names in given for name in names if name is not None}
+        columns = read_columns(arguments.file, None, beside=beside, form=csv_form(arguments))
     posthoc = arguments.posthoc or ("nemenyi" if arguments.control is None else "bonferroni-dunn")
     choice = Choice(
         tuple(named), tuple(arguments.algorithm or ()), arguments.by, arguments.control, posthoc,
         not arguments.lower_is_better, arguments.confidence,
     )  # fmt: skip
-    return compare_results(columns, choice)
+    with check.rows_called(columns.line):
+        return compare_results(columns, choice)
 
 
 def _predictions(arguments: argparse.Namespace) -> PredictionsComparison:
+    from fastevals import _validation as check
     from fastevals.show.compare.predictions import compare_columns
     from fastevals.show.files import check_one_role, read_columns
 
@@ -152,16 +156,17 @@ def _predictions(arguments: argparse.Namespace) -> PredictionsComparison:
     wanted: dict[str, str] = {}
     for option, name in given:
         check_one_role(wanted, option, name)
-    columns = read_columns(arguments.file, wanted)
-    return compare_columns(
-        columns,
-        arguments.label,
-        arguments.pred,
-        group=arguments.group,
-        method=arguments.method or "exact",
-        resamples=1999 if arguments.resamples is None else arguments.resamples,
-        seed=arguments.seed or 0,
-        confidence=arguments.confidence,
-        progress=arguments.progress,
-        pos_label=arguments.pos_label,
-    )
+    columns = read_columns(arguments.file, wanted, form=csv_form(arguments))
+    with check.rows_called(columns.line):
+        return compare_columns(
+            columns,
+            arguments.label,
+            arguments.pred,
+            group=arguments.group,
+            method=arguments.method or "exact",
+            resamples=1999 if arguments.resamples is None else arguments.resamples,
+            seed=arguments.seed or 0,
+            confidence=arguments.confidence,
+            progress=arguments.progress,
+            pos_label=arguments.pos_label,
+        )

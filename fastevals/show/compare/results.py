@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals import _validation as check
+from fastevals._execution import progressed
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.pairwise_tests import pairwise_tests
@@ -171,7 +172,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     text = (name for name, column in columns.items() if column.dtype.kind in "OU" and name not in given)
     naming = next(iter((*choice.dataset, *text)), None)
     blocks = []
-    for value, rows in parts:
+    for value, rows in progressed(parts, "comparing"):
         repeated = None if naming is None else _repeated(naming, columns[naming][rows])
         blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, choice))
     counters = [name for name in algorithms if name not in given and _counts_rows(columns[name])]

@@ -67,10 +67,7 @@ Style = tuple[str, Any]  # colour, kind of line
 
 def require_matplotlib() -> None:
     """Raise unless matplotlib can be imported."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'fastevals[plots]'", name="matplotlib") from error
+    check.import_optional("matplotlib", "pictures need matplotlib: pip install 'fastevals[plots]'")
 
 
 def size_for(size: tuple[float, float], n_models: int) -> tuple[float, float]:

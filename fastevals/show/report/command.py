@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fastevals.show.arguments import Parser, number, whole
+from fastevals.show.arguments import Parser, add_shared, check_shared, csv_form, number, whole
 from fastevals.show.running import MOST_PICTURED, check_beforehand, hand_out
 
 if TYPE_CHECKING:
+    from fastevals.show.files import Columns
     from fastevals.show.output import BlockPictures
     from fastevals.show.report.parts import Report, Roles
 
@@ -83,12 +84,13 @@ def add_options(parser: Parser) -> None:
     add("--seed", metavar="N", type=whole, default=0, help="of the replicates, 0 by default")
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
     add("--progress", action="store_true", help="show a bar on stderr")
-    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
+    add_shared(parser)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
+    check_shared(arguments, parser)
     if arguments.file is not None:
         for option in ("label", "score"):
             if not getattr(arguments, option):
@@ -109,6 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _measured(arguments: argparse.Namespace) -> Report:
+    from fastevals import _validation as check
     from fastevals.show.report.numbers import build_report
     from fastevals.show.report.parts import Roles
 
@@ -119,32 +122,34 @@ def _measured(arguments: argparse.Namespace) -> Report:
         arguments.by,
         arguments.group,
     )
-    return build_report(
-        _read(arguments.file, roles),
-        roles,
-        pos_label=arguments.pos_label,
-        threshold=arguments.threshold,
-        best=arguments.best,
-        cost_fp=arguments.cost_fp,
-        cost_fn=arguments.cost_fn,
-        prior=arguments.prior,
-        resamples=arguments.resamples,
-        confidence=arguments.confidence,
-        seed=arguments.seed,
-        progress=arguments.progress,
-        blocks_with_counts=0 if arguments.out is None else MOST_PICTURED,
-    )
+    columns = _read(arguments, roles)
+    with check.rows_called(columns.line):
+        return build_report(
+            columns,
+            roles,
+            pos_label=arguments.pos_label,
+            threshold=arguments.threshold,
+            best=arguments.best,
+            cost_fp=arguments.cost_fp,
+            cost_fn=arguments.cost_fn,
+            prior=arguments.prior,
+            resamples=arguments.resamples,
+            confidence=arguments.confidence,
+            seed=arguments.seed,
+            progress=arguments.progress,
+            blocks_with_counts=0 if arguments.out is None else MOST_PICTURED,
+        )
 
 
-def _read(file: str | None, roles: Roles) -> Any:
-    """Give the columns of a file or of the embedded data."""
-    from fastevals.show.files import check_columns, read_columns
+def _read(arguments: argparse.Namespace, roles: Roles) -> Columns:
+    """Return the columns of a file or of the embedded data."""
+    from fastevals.show.files import Columns, check_columns, read_columns
 
     shown = roles.shown()
-    if file is not None:
-        return read_columns(file, shown, numeric=roles.numeric)
+    if arguments.file is not None:
+        return read_columns(arguments.file, shown, numeric=roles.numeric, form=csv_form(arguments))
     from fastevals.datasets import load_digits_eight
 
     columns = load_digits_eight()
     check_columns(EMBEDDED, list(columns), shown)
-    return columns
+    return Columns(columns)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import _validation as check
+from fastevals._execution import progressed
 from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves import CostCurve
 from fastevals.measure.ranking import Ranking
@@ -107,7 +108,8 @@ def build_report(
             values = [values[k] for k in left.tolist()]
     over = None if codes is None or len(values) < 2 else over_values(values, codes, rows, plan)
     blocks: list[Block] = []
-    for value, places in _places(values, codes) if over is None or over.has_blocks else ():
+    parts = _places(values, codes) if over is None or over.has_blocks else []
+    for value, places in progressed(parts, "measuring"):
         some = rows.take(places)
         rankings = {
             name: Ranking(some.positive, array, sample_weight=some.weights) for name, array in some.scores.items()

@@ -1,0 +1,343 @@
+"""CSV files: which separator, encoding and header they have, where that is certain, and their columns as tables.
+
+pyarrow reads them. The standard library's csv looks at the first lines, and counts lines for messages.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastevals.show.arguments import CsvForm
+
+__all__ = ["CsvFile", "is_number"]
+
+HEAD = 1 << 20  # bytes that are looked at
+LINES = 200  # of them
+SEPARATORS = ",;\t|"
+MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
+ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
+EXACT = 2**53  # up to here every integer is a float64
+
+
+class _Look(NamedTuple):
+    """What the first lines of a file are: its separator, encoding and header, and whether decimals have commas."""
+
+    separator: str
+    encoding: str
+    header: bool
+    decimal: str
+    guessed: bool  # the encoding: columns are certain, their text is not
+    hint: str  # for a message on a column that is not there
+
+
+class CsvFile:
+    """A CSV file that is open.
+
+    Parameters
+    ----------
+    path : Path
+        Its name's end says whether it is compressed, and what separates columns where the first lines don't say it.
+    form : CsvForm
+        What is known of it.
+    wanted : collection of str, or None
+        Names of columns that are to be read; None for all.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns.
+    hint : str
+        For a message on a column that is not there.
+
+    Raises
+    ------
+    ValueError
+        If it is not certain what separates columns, or whether the first line names them; the message says which
+        option tells it.
+    """
+
+    def __init__(self, path: Path, form: CsvForm, wanted: set[str] | None) -> None:
+        from pyarrow import csv as arrow
+
+        self.path = path
+        self.look = _look(path, self._stream().read(HEAD), form, wanted)
+        self.hint = self.look.hint
+        self.parse = arrow.ParseOptions(delimiter=self.look.separator, newlines_in_values=True)
+        self.options = arrow.ReadOptions(encoding=self.look.encoding, autogenerate_column_names=not self.look.header)
+        with self._lines_named():
+            reader = arrow.open_csv(self._stream(), read_options=self.options, parse_options=self.parse)
+            self.names = list(reader.schema.names)
+            reader.close()
+        if not self.look.header:
+            self.names = [str(k + 1) for k in range(len(self.names))]
+            self.options = arrow.ReadOptions(encoding=self.look.encoding, column_names=self.names)
+
+    def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
+        """Open the file's content; `watch` is called with the bytes of the file that have been read so far."""
+        import pyarrow as pa
+
+        file = pa.OSFile(str(self.path))
+        stream = pa.CompressedInputStream(file, "gzip") if self.path.name.lower().endswith(".gz") else file
+        if watch is None:
+            return stream
+
+        def seen(part: Any) -> Any:
+            watch(file.tell())
+            return part
+
+        return pa.TransformInputStream(stream, seen)
+
+    def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
+        """Read columns as a table; numbers are exact, and a string that is missing or empty is null."""
+        from pyarrow import ArrowInvalid, Table, compute, types
+        from pyarrow import csv as arrow
+
+        options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.look.decimal)
+
+        def read(text: list[str] | None = None) -> Any:
+            if text is not None:
+                options.include_columns, options.column_types = text, dict.fromkeys(text, "binary")
+            with self._lines_named():
+                return arrow.read_csv(
+                    self._stream(watch), read_options=self.options, parse_options=self.parse, convert_options=options
+                )
+
+        try:
+            table = read()
+        except ArrowInvalid as error:
+            if "conversion error" not in str(error):
+                raise
+            # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
+            table = read(columns)
+            typed = [self._typed(name, table[name], options.null_values) for name in columns]
+            table = Table.from_arrays(typed, names=columns)
+        rounded = [name for name in columns if _may_be_rounded(table[name])]
+        if rounded:
+            text = read(rounded)
+            for name in rounded:
+                exact = self._typed(name, text[name], options.null_values)
+                _check_not_rounded(name, text[name], exact)
+                table = table.set_column(columns.index(name), name, exact)
+        for k, name in enumerate(columns):
+            column = self._decoded(name, table[name]) if types.is_binary(table[name].type) else table[name]
+            if types.is_string(column.type):
+                self._check_certain(name, column)
+                column = compute.if_else(compute.equal(column, ""), None, column)
+            table = table.set_column(k, name, column)
+        return table
+
+    def _typed(self, name: str, text: Any, nulls: list[str]) -> Any:
+        """Return a column of bytes as integers or floats if all its values are such, else as strings."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        column = self._decoded(name, text)
+        missing = compute.is_in(column, value_set=pa.array(nulls))
+        point = column if self.look.decimal == "." else compute.replace_substring(column, self.look.decimal, ".")
+        for dtype in (pa.int64(), pa.uint64(), pa.float64()):
+            try:
+                return compute.if_else(missing, None, column if pa.types.is_integer(dtype) else point).cast(dtype)
+            except pa.ArrowInvalid:
+                continue
+        return column
+
+    def _decoded(self, name: str, column: Any) -> Any:
+        """Return a column of bytes as strings."""
+        import pyarrow as pa
+
+        try:
+            return column.cast(pa.string())
+        except pa.ArrowInvalid:
+            pass
+        for row, value in enumerate(column.to_pylist()):
+            try:
+                (value or b"").decode()
+            except UnicodeDecodeError:
+                raise ValueError(self._not_utf8(name, value, row)) from None
+        return column
+
+    def _check_certain(self, name: str, column: Any) -> None:
+        """Raise if text would be other text in another encoding that the file may have."""
+        from pyarrow import compute
+
+        if self.look.guessed and not compute.all(compute.string_is_ascii(column)).as_py():
+            row = next(row for row, value in enumerate(column.to_pylist()) if not (value or "").isascii())
+            raise ValueError(self._not_utf8(name, column[row].as_py().encode(ONE_BYTE), row))
+
+    def _not_utf8(self, name: str, value: bytes, row: int) -> str:
+        return (
+            f"{str(self.path)!r} is not UTF-8: column {name!r} has {value!r} at {self.line(row)}; --encoding says what "
+            "it is, such as latin-1 or cp1252"
+        )
+
+    # Lines --------------------------------------------------------------------------------------------------------
+
+    def line(self, row: int) -> str:
+        """Return what a row is in the file, where it is found: the line that it starts in, from 1."""
+        records = itertools.islice(self._records(), row + self.look.header, None)
+        line, _ = next(records, (None, []))
+        return f"row {row}" if line is None else f"line {line}"
+
+    @contextmanager
+    def _lines_named(self) -> Iterator[None]:
+        """Say which line has another number of columns than the first, where that is what is wrong."""
+        from pyarrow import ArrowInvalid
+
+        try:
+            yield
+        except ArrowInvalid as error:
+            records = self._records() if "columns, got" in str(error) else iter(())
+            first, names = next(records, (1, []))
+            for line, record in records:
+                if len(record) != len(names):
+                    said = f"line {line} has {len(record)} columns, but line {first} has {len(names)}"
+                    raise ArrowInvalid(said) from error
+            raise
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Give the lines that records start in, and their fields."""
+        encoding = "utf-8-sig" if self.look.encoding == "utf8" else self.look.encoding
+        opened = gzip.open if self.path.name.lower().endswith(".gz") else open
+        with opened(self.path, "rt", encoding=encoding, errors="replace", newline="") as file:
+            reader = csv.reader(file, delimiter=self.look.separator)
+            line = 1
+            try:
+                for record in reader:
+                    if record:  # pyarrow leaves out empty lines, too
+                        yield line, record
+                    line = reader.line_num + 1
+            except (csv.Error, EOFError):
+                return
+
+
+# Looking at the first lines ---------------------------------------------------------------------------------------
+
+
+def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _Look:
+    """See what a file is from its first bytes; raise where it may be this or that."""
+    text, encoding, guessed = _decoded_head(path, head, form.encoding)
+    if "\0" in text and form.encoding is None:
+        raise ValueError(f"{str(path)!r} can't be read as CSV: it has zero bytes, as text in --encoding utf-16-le has")
+    ends = len(head) < HEAD
+    usual = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    separator = form.separator or _separator(path, text, ends, usual, None if form.header is False else wanted)
+    records = _first_records(text, separator, ends)
+    first, *others = records or [[]]
+    numbers = _looks_like_data(first)
+    header = True if form.header is None else form.header
+    if numbers and form.header is None and wanted is None:
+        raise ValueError(
+            f"{str(path)!r} has numbers in its first line, {', '.join(map(repr, numbers[:3]))}, where names of columns "
+            "are to be: --no-header if the line is data, --header if these are names"
+        )
+    hint = ""
+    if header and len(first) < 2:
+        hint = "; --separator says what stands between columns"
+    elif header and numbers:
+        hint = "; if its first line is data, --no-header calls its columns 1, 2, ..."
+    decimal = "," if separator != "," and _has_decimal_commas(others if header else records) else "."
+    return _Look(separator, encoding, header, decimal, guessed, hint)
+
+
+def _decoded_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, str, bool]:
+    """Return the first bytes as text, the encoding for pyarrow, and whether it is guessed."""
+    encoding = encoding or next((name for mark, name in MARKS.items() if head.startswith(mark)), "utf-8")
+    if encoding in ("utf-8", "utf-8-sig", "ascii"):
+        names = re.split(rb"[\r\n]", head, maxsplit=1)[0]
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(names, final=len(names) < HEAD)
+        except UnicodeDecodeError:
+            return head.decode(ONE_BYTE), ONE_BYTE, True
+        return head.decode("utf-8-sig", "replace"), "utf8", False
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD), encoding, False
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {error.reason} at byte {error.start}; "
+            "--encoding says what it is"
+        ) from None
+
+
+def _separator(path: Path, text: str, ends: bool, usual: str, wanted: set[str] | None) -> str:
+    """Return what separates columns: each of the first lines has as many, or the header has those wanted."""
+    seen = {each: _first_records(text, each, ends) for each in SEPARATORS}
+    several = {each: records for each, records in seen.items() if records and len(records[0]) > 1}
+    fitting = [each for each, records in several.items() if len({len(record) for record in records}) == 1]
+    named = [each for each in fitting if wanted and wanted <= set(several[each][0])]
+    found = named if len(named) == 1 else fitting or list(several)
+    if len(found) == 1:
+        return found[0]
+    if len(fitting) > 1:
+        columns = " or ".join(f"{each!r} ({len(several[each][0])} columns)" for each in fitting)
+        raise ValueError(f"{str(path)!r} may have columns separated by {columns}: --separator says by which")
+    return usual
+
+
+def _first_records(text: str, separator: str, ends: bool) -> list[list[str]]:
+    """Return the fields of the first lines that are whole and not empty; none where they can't be told apart."""
+    try:
+        records = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), LINES))
+    except csv.Error:
+        return []
+    return [record for record in (records if ends or len(records) == LINES else records[:-1]) if record]
+
+
+def _looks_like_data(names: list[str]) -> list[str]:
+    """Return names of columns that are numbers, other than those that count columns from 0 or 1."""
+    numbers = [name for name in names if is_number(name) and any(map(str.isdigit, name))]
+    counted = ([str(k) for k in range(start, start + len(numbers))] for start in (0, 1))
+    return [] if numbers in counted else numbers
+
+
+def _has_decimal_commas(records: list[list[str]]) -> bool:
+    """Tell whether numbers have a decimal comma: some must, none a point; 1,234 may also be a thousand."""
+    commas = False
+    for value in itertools.chain.from_iterable(records):
+        if "." in value and is_number(value):
+            return False
+        whole, comma, part = value.strip().lstrip("+-").partition(",")
+        if comma and part[:1].isdigit() and is_number(f"{whole}.{part}"):
+            commas = commas or len(part) != 3 or whole in ("", "0") or len(whole) > 3
+    return commas
+
+
+def is_number(text: Any) -> bool:
+    """Tell whether a value is a number, or text that is one."""
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+# Large integers ---------------------------------------------------------------------------------------------------
+
+
+def _may_be_rounded(column: Any) -> bool:
+    """Tell whether a column became floats so large that integers among its values may have been rounded."""
+    from pyarrow import compute, types
+
+    if not types.is_floating(column.type):
+        return False
+    largest = compute.max(compute.abs(column)).as_py()
+    return largest is not None and largest >= EXACT
+
+
+def _check_not_rounded(name: str, text: Any, column: Any) -> None:
+    """Raise if an integer among floats is not the float it has become."""
+    from pyarrow import types
+
+    if types.is_floating(column.type):
+        for value in text.to_pylist():
+            if value is not None and value.strip().lstrip(b"+-").isdigit() and float(value) != int(value):
+                said = value.decode()
+                raise ValueError(f"column {name!r} holds {said}, which a float rounds, beside other than integers")
