@@ -68,17 +68,19 @@ def check_has_thresholds(thresholds: NDArray[Any]) -> None:
         raise ValueError("threshold can't be asked of a vertical average: its points have no thresholds")
 
 
-def as_named(name: str, value: Any, kind: type) -> list[tuple[str | None, Any]]:
-    """Give results of one kind by name; one that is not in a mapping has none."""
+def as_named(name: str, value: Any, kind: type, *others: str) -> list[tuple[str | None, Any]]:
+    """Give results of one kind by name; one that is not in a mapping has none. Messages name what others are taken."""
+    first, *more = (f"a {each}" for each in (kind.__name__, *others))
     if not isinstance(value, Mapping):
         if not isinstance(value, kind):
-            raise ValueError(f"{name} must be a {kind.__name__} or a mapping of names to them, got {_kind(value)}")
+            taken = ", ".join([first, *more])
+            raise ValueError(f"{name} must be {taken} or a mapping of names to them, got {_kind(value)}")
         return [(None, value)]
     if not value:
         raise ValueError(f"{name} is an empty mapping: there is nothing to draw")
     for key, one in value.items():
         if not isinstance(one, kind):
-            raise ValueError(f"{name}[{key!r}] must be a {kind.__name__}, got {_kind(one)}")
+            raise ValueError(f"{name}[{key!r}] must be {' or '.join([first, *more])}, got {_kind(one)}")
     return [(str(key), one) for key, one in value.items()]
 
 

@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fastevals import Ranking, UndefinedMetricWarning, confidence_band
+from fastevals import Ranking, RankingFolds, UndefinedMetricWarning, confidence_band
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
@@ -105,7 +105,7 @@ def test_calls_on_the_same_axes_add_models(plot, digits):
 
 
 @pytest.mark.parametrize("plot", ALL)
-@pytest.mark.parametrize("value", [None, 3, "roc", [1, 2], fawcett(), {"mine": fawcett()}, {}])
+@pytest.mark.parametrize("value", [None, 3, "roc", [1, 2], fawcett().counts, {"mine": fawcett().counts}, {}])
 def test_another_kind_of_object_is_named(plot, value):
     name = "difference" if plot is plots.plot_cost_difference else "curve"
     with pytest.raises(ValueError, match=f"^{name}") as raised:
@@ -115,9 +115,89 @@ def test_another_kind_of_object_is_named(plot, value):
         assert told == f"{name} is an empty mapping: there is nothing to draw"
     elif isinstance(value, dict):
         assert told.startswith(f"{name}['mine'] must be a ")
-        assert told.endswith(", got Ranking")
+        assert told.endswith(", got ThresholdCounts")
     else:
         assert told.endswith(f"or a mapping of names to them, got {type(value).__name__}")
+
+
+@pytest.mark.parametrize("plot", OF_COUNTS)
+def test_a_ranking_is_taken_where_its_curve_is(plot):
+    make = by_name(OF_COUNTS[plot], {"one": fawcett(), "two": of_share(0.5)})
+    if plot is plots.plot_cost_over_prior:
+        make = {
+            name: ranking.cost_curve().over_prior() for name, ranking in (("one", fawcett()), ("two", of_share(0.5)))
+        }
+    expected = plot(make, ax=axes())
+    for given in ({"one": fawcett(), "two": of_share(0.5)}, {"one": make["one"], "two": of_share(0.5)}):
+        ax = plot(given, ax=axes())
+        assert legend(ax) == legend(expected)
+        for line, other in zip(curves(ax), curves(expected), strict=True):
+            assert_array_equal(line.get_xydata(), other.get_xydata())
+    alone = plot(fawcett(), ax=axes())
+    assert len(curves(alone)) == 1
+    pooled = plot(RankingFolds([fawcett(), fawcett()]).pool(), ax=axes())
+    assert len(curves(pooled)) == 1
+
+
+@pytest.mark.parametrize("plot", ALL)
+def test_title_label_and_color(plot):
+    curve = ALL[plot](of_share(0.5))
+    ax = plot(curve, ax=axes(), title="of $5\nmillion", label="mine", color="crimson")
+    ax.figure.canvas.draw()
+    assert ax.get_title() == r"'of \$5\nmillion'"
+    assert legend(ax)[0].startswith("mine")
+    assert to_rgb(curves(ax)[0].get_color()) == to_rgb("crimson")
+    named = plot({"mine": curve, "other": curve}, ax=axes(), color={"other": (0, 0, 1)})
+    assert [to_rgb(line.get_color()) for line in curves(named)] == [to_rgb(style.COLORS[0]), (0, 0, 1)]
+    assert plot({"mine": curve}, ax=axes(), color="red").get_title() == ""
+    for options, message in (
+        ({"title": 3}, "title must be a string, got 3"),
+        ({"label": 3}, "label must be the name of one that has none; a mapping has names, got 3"),
+        ({"color": "reddish"}, "color must be one that matplotlib knows"),
+        ({"color": {"mine": "red"}}, "each name in color must be one of None; got 'mine'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plot(curve, ax=axes(), **options)
+    with pytest.raises(ValueError, match="label must be the name of one that has none"):
+        plot({"mine": curve}, ax=axes(), label="other")
+    with pytest.raises(ValueError, match="color must be a mapping of names to colours where there are several"):
+        plot({"mine": curve, "other": curve}, ax=axes(), color="red")
+    with pytest.raises(ValueError, match=r"each name in color must be one of 'mine'; got 'mien' \(did you mean 'mine'"):
+        plot({"mine": curve}, ax=axes(), color={"mien": "red"})
+
+
+LONG = ("gradient boosting, 400 trees, depth 6, v2", "a very long name of a model that somebody trained", "forest")
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_a_legend_hides_no_curve_and_is_whole_in_a_grid_of_axes(layout, digits):
+    figure = Figure(figsize=(28, 13), dpi=50, layout=layout)
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(2, 5).ravel().tolist()
+    for plot, ax in zip(ALL, grid, strict=True):
+        plot(dict(zip(LONG, by_name(ALL[plot], digits).values(), strict=True)), ax=ax)
+    figure.canvas.draw()
+    boxes = [ax.get_legend().get_window_extent() for ax in grid]
+    assert min(ax.get_legend().get_texts()[0].get_fontsize() for ax in grid) > style.SMALLEST_FONT
+    for k, (ax, box) in enumerate(zip(grid, boxes, strict=True)):
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+        for line in curves(ax) if box.y1 > ax.bbox.y0 else ():  # of lines past the axes nothing is seen
+            path = line.get_path().transformed(line.get_transform())
+            assert not path.intersects_bbox(box.padded(-1), filled=False)
+        for other in (*(other.bbox for other in grid if other is not ax), *boxes[:k]):
+            assert box.x0 >= other.x1 or box.x1 <= other.x0 or box.y0 >= other.y1 or box.y1 <= other.y0
+
+
+def test_a_layout_that_comes_later_finds_axes_with_a_legend_below():
+    figure = Figure(figsize=(9, 9))
+    FigureCanvasAgg(figure)
+    for ax in figure.subplots(2, 2).flat:
+        plots.plot_calibration(dict.fromkeys(LONG, fawcett()), ax=ax)
+    figure.tight_layout()  # warns of axes that it can't place
+    figure.canvas.draw()
+    top, bottom = figure.axes[0].get_legend().get_window_extent(), figure.axes[2].bbox
+    assert top.y0 > bottom.y1
 
 
 @pytest.mark.parametrize("plot", ALL)
@@ -190,6 +270,9 @@ def test_roc(digits):
     assert_array_equal(curves(ax)[0].get_xydata(), np.stack([curve.fpr, curve.tpr], axis=1))
     (hull,) = (line for line in ax.lines if line.get_label() == "_hull")
     assert_allclose(hull.get_xydata(), CASE["expected"]["roc_hull"])
+    (told,) = (handle for handle in ax.get_legend().get_lines() if handle.get_label() == "convex hull")
+    assert to_rgb(hull.get_color()) == to_rgb(told.get_color())
+    assert to_rgb(hull.get_color()) not in {to_rgb(color) for color in style.COLORS}
     assert marks(ax) == [(0.4, 0.6)]
     assert legend(ax) == ["AUC 0.680, EER 0.400", "convex hull", "chance", "equal error rates (EER)"]
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_aspect()) == ("False positive rate", "True positive rate", 1.0)
@@ -371,7 +454,7 @@ def ranking_of(kind):
 
 def ink(plot, curve, monkeypatch):
     """Draw the curve alone, 800 pixels wide, and give each pixel's darkness."""
-    monkeypatch.setattr(style, "finish", lambda *_: None)
+    monkeypatch.setattr(style, "finish", lambda *_, **__: None)
     for name in ("reference", "shared_reference"):
         monkeypatch.setattr(style, name, lambda *_, **__: None)
     ax = axes()

@@ -1,9 +1,10 @@
 """Pictures of curves and of tests: results in, matplotlib Axes out.
 
-Every function takes a result (those of curves one or a mapping of names to results) and draws on the axes given. With
-``ax=None`` it makes a figure by `matplotlib.pyplot`, which keeps it until it is closed; a server gives axes of a
-`matplotlib.figure.Figure` of its own, and pyplot is never imported. Curves are added by further calls with the same
-axes.
+Every function takes a result (those of curves one or a mapping of names to results, or rankings, whose curves they
+make) and draws on the axes given. With ``ax=None`` it makes a figure by `matplotlib.pyplot`, which keeps it until it is
+closed; a server gives axes of a `matplotlib.figure.Figure` of its own, and pyplot is never imported. Curves are added
+by further calls with the same axes. A legend that would hide a curve is below the axes; in a grid of axes,
+``layout="constrained"`` of the figure leaves room for it and for all other words.
 
 A curve of millions of points is thinned to a few thousand that draw the same line, at least four to a pixel of the axes
 as they are when it is drawn.

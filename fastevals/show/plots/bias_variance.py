@@ -37,7 +37,9 @@ ROUNDING = 1e-12  # of the median: a loss of no more is 0
 MARKED = 40  # values: of more the lines have no marks
 
 
-def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | None = None) -> Axes:
+def plot_bias_variance(
+    result: BiasVarianceCurve | Decomposition, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
     """Draw expected loss and its parts over a parameter or training size; or those of one decomposition as bars.
 
     Parameters
@@ -46,6 +48,8 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
         Of `bias_variance_curve`; or of `bias_variance`.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     ['expected loss', 'bias²', 'variance']
     """
     if isinstance(result, Decomposition):
-        return _bars(result, style.axes_for(ax, style.WIDE, 1))
+        return _bars(result, style.axes_for(ax, style.WIDE, 1), title)
     check.check_kind("result", result, BiasVarianceCurve)
     ax = style.axes_for(ax, SIZE, 1)
     loss, parts = result.expected_loss, result.parts()
@@ -93,7 +97,7 @@ def plot_bias_variance(result: BiasVarianceCurve | Decomposition, *, ax: Axes | 
     if result.parameter is not None and at.ordered:
         name_sides(ax, at, result.fits, np.ones(loss.size, dtype=bool), float(at.x[least]))
     _limit(ax, loss, parts, cut=at.ordered)
-    style.finish(ax, _axis(result), f"Expected {LOSSES[result.results[0].loss]}", style.UNDER)
+    style.finish(ax, _axis(result), f"Expected {LOSSES[result.results[0].loss]}", style.UNDER, title)
     return ax
 
 
@@ -121,7 +125,7 @@ def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> No
         explain_cut(ax, f"up to {largest:.4g}")
 
 
-def _bars(result: Decomposition, ax: Axes) -> Axes:
+def _bars(result: Decomposition, ax: Axes, title: str | None) -> Axes:
     """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
     check.check_totals("result", result)
     values = {"expected_loss": result.expected_loss, **result.parts()}
@@ -135,5 +139,5 @@ def _bars(result: Decomposition, ax: Axes) -> Axes:
     ax.invert_yaxis()
     ax.margins(x=0.16)
     ax.axvline(0, color=style.GREY, linewidth=1.1)
-    style.finish(ax, f"Of the expected {LOSSES[result.loss]}", "")
+    style.finish(ax, f"Of the expected {LOSSES[result.loss]}", "", title=title)
     return ax

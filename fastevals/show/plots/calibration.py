@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
@@ -21,15 +20,28 @@ STRIP = 0.17  # of the height of a calibration picture: the histogram
 STRIP_GID = "fastevals-strip"
 
 
-def plot_calibration(curve: CalibrationCurve | Mapping[str, CalibrationCurve], *, ax: Axes | None = None) -> Axes:
+def plot_calibration(
+    curve: style.Drawn[CalibrationCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """Draw calibration curves (reliability diagrams), with a histogram of the bins below.
 
     Parameters
     ----------
-    curve : CalibrationCurve or mapping of str to CalibrationCurve
+    curve : CalibrationCurve or Ranking, or mapping of str to them
         Of one model, or of several by name. Empty bins have no point.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
 
     Returns
     -------
@@ -53,10 +65,10 @@ def plot_calibration(curve: CalibrationCurve | Mapping[str, CalibrationCurve], *
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    models = check.as_named("curve", curve, CalibrationCurve)
+    models = style.models_for("curve", curve, CalibrationCurve, Curves.calibration_curve, label)
     ax = style.axes_for(ax, style.TALL, len(models))
     strip = _strip(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         filled = each.counts > 0
         label = style.named_label(name, style.number("ECE", each.expected_calibration_error))
         style.line(ax, each.mean_predicted[filled], each.fraction_of_positives[filled], label, look)
@@ -66,7 +78,10 @@ def plot_calibration(curve: CalibrationCurve | Mapping[str, CalibrationCurve], *
     style.reference(ax, [0, 1], [0, 1], "perfect")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * STRIP / (1 - STRIP) - 0.04, 1.02), aspect="equal")
     ax.set_yticks(np.arange(0, 1.1, 0.2))
-    style.finish(ax, "Mean predicted probability", "Share of positives", style.UNDER)  # no corner is free of all
+    style.finish(
+        ax, "Mean predicted probability", "Share of positives", style.UNDER, title=title
+    )  # no corner is free of all
+    ax.yaxis.label.set_y((1 + STRIP) / 2)  # beside the curves: the histogram has a label of its own
     return ax
 
 

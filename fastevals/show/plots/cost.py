@@ -12,6 +12,7 @@ from fastevals import _validation as check
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import CostCurve, CostDifference, CostOverPrior
 from fastevals.measure.curves.cost_over_prior import cost_of_all_wrong, probability_cost_of
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
@@ -24,16 +25,29 @@ PROBABILITY_COST, NORMALIZED = "PC(+), probability cost", "Normalised expected c
 
 
 def plot_cost(
-    curve: CostCurve | Mapping[str, CostCurve], *, ax: Axes | None = None, lines: int = 0, marks: bool = True
+    curve: style.Drawn[CostCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+    lines: int = 0,
+    marks: bool = True,
 ) -> Axes:
     """Draw cost curves: the least normalised expected cost at each PC(+), beside the two trivial classifiers.
 
     Parameters
     ----------
-    curve : CostCurve or mapping of str to CostCurve
+    curve : CostCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
     lines : int
         At most so many of each model's thresholds, spread over its ROC curve, are drawn as thin lines.
     marks : bool
@@ -59,11 +73,11 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    models = check.as_named("curve", curve, CostCurve)
+    models = style.models_for("curve", curve, CostCurve, Curves.cost_curve, label)
     lines = check.check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         envelope = each.lower_envelope
         if lines:
             _threshold_lines(ax, each.counts, lines, look)
@@ -75,9 +89,9 @@ def plot_cost(
     style.reference(ax, [0, 1], [1, 0], "always positive")
     style.reference(ax, [0, 1], [0, 1], "always negative", dotted=True)
     if marks:
-        style.explain(ax, "operating range", "|")
+        style.explain(ax, "operating range", marker="|")
     ax.set(xlim=(-0.02, 1.02), ylim=(style.foot(ax), 0.6), yticks=np.arange(7) / 10)
-    style.finish(ax, PROBABILITY_COST, NORMALIZED)
+    style.finish(ax, PROBABILITY_COST, NORMALIZED, title=title)
     return ax
 
 
@@ -96,15 +110,28 @@ def _threshold_lines(ax: Axes, counts: ThresholdCounts, n: int, look: style.Styl
     ax.add_collection(LineCollection(ends, colors=look[0], linewidths=0.6, alpha=0.35, zorder=1.8))
 
 
-def plot_cost_over_prior(curve: CostOverPrior | Mapping[str, CostOverPrior], *, ax: Axes | None = None) -> Axes:
+def plot_cost_over_prior(
+    curve: style.Drawn[CostOverPrior],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """Draw the least expected cost against the prior, beside the two trivial classifiers at the same costs.
 
     Parameters
     ----------
-    curve : CostOverPrior or mapping of str to CostOverPrior
-        Of one model, or of several models or costs by name, all normalised or none.
+    curve : CostOverPrior or Ranking, or mapping of str to them
+        Of one model, or of several models or costs by name, all normalised or none; of a ranking at equal costs.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
 
     Returns
     -------
@@ -128,13 +155,13 @@ def plot_cost_over_prior(curve: CostOverPrior | Mapping[str, CostOverPrior], *, 
     >>> plot_cost_over_prior(over, ax=Figure().subplots()).get_legend_handles_labels()[1]
     ['a miss costs 1: area 0.125', 'a miss costs 3: area 0.108']
     """
-    models = check.as_named("curve", curve, CostOverPrior)
+    models = style.models_for("curve", curve, CostOverPrior, _at_equal_costs, label)
     ax = style.axes_for(ax, style.WIDE, len(models))
     drawn = [ax.get_ylabel() == NORMALIZED] if style.has_curves(ax) else []
     check.check_all_equal("curve", "normalize", [*drawn, *(each.normalize for _, each in models)])
     before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         style.line(ax, *_over_prior(each, columns), style.named_label(name, style.number("area", each.area)), look)
     costs = style.common((each.cost_fp, each.cost_fn) for _, each in models if each.defined)
     always: tuple[Any, Any] = None, None
@@ -150,8 +177,12 @@ def plot_cost_over_prior(curve: CostOverPrior | Mapping[str, CostOverPrior], *, 
     top = max(1.2 * max(highest), before) or 1.0
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
     y_label = NORMALIZED if models[0][1].normalize else "Expected cost of a row"
-    style.finish(ax, "Prior of the positive class", y_label)
+    style.finish(ax, "Prior of the positive class", y_label, title=title)
     return ax
+
+
+def _at_equal_costs(ranking: Curves) -> CostOverPrior:
+    return ranking.cost_curve().over_prior()
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -168,7 +199,14 @@ def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64]
     return drawn(*thinning.refined(prior, row_cost, drawn, (4 / columns, 2 / columns)))
 
 
-def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifference], *, ax: Axes | None = None) -> Axes:
+def plot_cost_difference(
+    difference: CostDifference | Mapping[str, CostDifference],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """Draw what one classifier saves over another at each PC(+): above zero the first is the cheaper.
 
     Parameters
@@ -177,6 +215,12 @@ def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifferenc
         One, as ``curve.difference(other)`` gives it, or several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one difference, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one difference, as matplotlib names colours; by name where there are several.
 
     Returns
     -------
@@ -198,10 +242,12 @@ def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifferenc
     >>> plot_cost_difference({"one over other": one.difference(other)}, ax=Figure().subplots()).lines[0].get_label()
     'one over other: mean saving 0.042'
     """
-    models = check.as_named("difference", difference, CostDifference)
+    models = style.named_as(
+        label, check.as_named("difference", difference, CostDifference), isinstance(difference, Mapping)
+    )
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         x, saving = thinning.thinned(each.probability_cost, each.saving, columns)
         style.line(ax, x, saving, style.named_label(name, style.number("mean saving", each.mean_saving)), look)
         if len(models) == 1:
@@ -211,5 +257,5 @@ def plot_cost_difference(difference: CostDifference | Mapping[str, CostDifferenc
     low, high = float(drawn.min()), float(drawn.max())
     room = (high - low or 1.0) * 0.07 * (len(ax.lines) + 1)  # for the legend
     ax.set(xlim=(-0.02, 1.02), ylim=(low - 0.05 * (high - low or 1.0), high + room))
-    style.finish(ax, PROBABILITY_COST, "Saving in normalised expected cost", "upper right")
+    style.finish(ax, PROBABILITY_COST, "Saving in normalised expected cost", "upper right", title=title)
     return ax

@@ -29,7 +29,9 @@ LEVEL = 0.45  # rows between bars
 OVERHANG = 0.01  # of the axis, of a bar beyond the ranks it joins
 
 
-def plot_critical_difference(result: RankComparison, *, form: str = "axis", ax: Axes | None = None) -> Axes:
+def plot_critical_difference(
+    result: RankComparison, *, form: str = "axis", ax: Axes | None = None, title: str | None = None
+) -> Axes:
     """Draw mean ranks, and which of their differences are shown.
 
     Parameters
@@ -44,6 +46,8 @@ def plot_critical_difference(result: RankComparison, *, form: str = "axis", ax: 
         there is a control).
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's. Names are as large as the axes have room for.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -76,13 +80,15 @@ def plot_critical_difference(result: RankComparison, *, form: str = "axis", ax: 
     cd = result.critical_difference
     known = None if math.isnan(cd) else float(cd)
     if form == "axis":
-        return _Diagram(result, known).draw(ax)
+        ax = _Diagram(result, known).draw(ax)
+        style.entitle(ax, title)
+        return ax
     if known is None:
         raise ValueError(
             f"form='ranges' needs a critical difference, and there is none for correction={result.correction!r}: "
             "what it takes to be rejected differs between pairs"
         )
-    return _ranges(result, known, ax)
+    return _ranges(result, known, ax, title)
 
 
 class _Diagram:
@@ -199,7 +205,7 @@ def _stacked(spans: Iterable[Span]) -> Iterable[tuple[int, Span]]:
         yield level, (low, high)
 
 
-def _ranges(result: RankComparison, cd: float, ax: Axes | None) -> Axes:
+def _ranges(result: RankComparison, cd: float, ax: Axes | None, title: str | None) -> Axes:
     ranks = np.asarray(result.mean_ranks, dtype=np.float64)
     order = np.argsort(ranks, kind="stable")
     x, y = ranks[order], np.arange(ranks.size)
@@ -218,7 +224,7 @@ def _ranges(result: RankComparison, cd: float, ax: Axes | None) -> Axes:
     ax.scatter(x, y, c=colors.tolist(), s=34, zorder=3, label="mean rank")
     ax.set_yticks(y, names)
     ax.set_ylim(ranks.size - 0.4, -0.6)
-    style.finish(ax, "Mean rank (1 is best)", "", style.UNDER)
+    style.finish(ax, "Mean rank (1 is best)", "", style.UNDER, title)
     legend: Any = ax.get_legend()
     legend.set(title=f"{_title(result)}:\na difference is shown where {shown}", alignment="left")
     ax.tick_params("y", labelsize=min(FONT, 0.72 * style.size_in_points(ax)[1] / ranks.size))

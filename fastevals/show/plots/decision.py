@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
@@ -18,15 +17,28 @@ if TYPE_CHECKING:
 __all__ = ["plot_decision"]
 
 
-def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axes | None = None) -> Axes:
+def plot_decision(
+    curve: style.Drawn[DecisionCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """Draw decision curves: net benefit against threshold probability, beside treating all and treating none.
 
     Parameters
     ----------
-    curve : DecisionCurve or mapping of str to DecisionCurve
+    curve : DecisionCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
 
     Returns
     -------
@@ -51,10 +63,10 @@ def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axe
     >>> [line.get_label() for line in ax.lines]
     ['mine', 'treat all', 'treat none']
     """
-    models = check.as_named("curve", curve, DecisionCurve)
+    models = style.models_for("curve", curve, DecisionCurve, Curves.decision_curve, label)
     ax = style.axes_for(ax, style.WIDE, len(models))
     top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         x, benefit = _ascending(each, each.net_benefit)
         style.line(ax, x, benefit, style.named_label(name) or "model", look)
         top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))
@@ -63,7 +75,7 @@ def plot_decision(curve: DecisionCurve | Mapping[str, DecisionCurve], *, ax: Axe
     style.reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
     top = top or 1.0
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.2 * top, top))
-    style.finish(ax, "Threshold probability", "Net benefit, true positives a row")
+    style.finish(ax, "Threshold probability", "Net benefit, true positives a row", title=title)
     return ax
 
 

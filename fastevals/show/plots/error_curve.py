@@ -31,7 +31,7 @@ __all__ = ["plot_error_curve"]
 TRAINING, TEST = (style.COLORS[0], style.LINES[1]), (style.COLORS[1], style.LINES[0])
 
 
-def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None) -> Axes:
+def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the training and the test error over a parameter, or over the number of training rows.
 
     Parameters
@@ -40,6 +40,8 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None) -> Axes:
         Of `validation_curve` or `learning_curve`.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -82,7 +84,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None) -> Axes:
     if curve.parameter is not None and "best" in curve.fits:
         _best(ax, curve, at)
     x_label = style.named_label(curve.parameter or "Training rows")
-    style.finish(ax, x_label, words_of(curve.metric), "best" if at.ordered else style.UNDER)
+    style.finish(ax, x_label, words_of(curve.metric), "best" if at.ordered else style.UNDER, title)
     return ax
 
 

@@ -33,7 +33,11 @@ INK = style.COLORS[6]
 
 
 def plot_estimates(
-    estimates: Mapping[str, ErrorEstimate | ArrayLike], *, of: str = "splits", ax: Axes | None = None
+    estimates: Mapping[str, ErrorEstimate | ArrayLike],
+    *,
+    of: str = "splits",
+    ax: Axes | None = None,
+    title: str | None = None,
 ) -> Axes:
     """Draw how estimates of an error spread under several schemes, one below the other.
 
@@ -45,6 +49,8 @@ def plot_estimates(
         What is drawn: the value of each split, or each repetition's mean over its folds that are defined.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def plot_estimates(
     ax.tick_params(axis="y", length=0)
     ax.set(ylim=(-len(schemes) + 0.55, 0.8), xlim=_shown(schemes))
     _explain(ax, schemes)
-    style.finish(ax, "Value of a split" if of == "splits" else "Mean of a repetition's folds", "", style.UNDER)
+    style.finish(ax, "Value of a split" if of == "splits" else "Mean of a repetition's folds", "", style.UNDER, title)
     ax.grid(False, axis="y")
     ax.spines["left"].set_visible(False)
     return ax

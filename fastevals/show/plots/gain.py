@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fastevals import _validation as check
 from fastevals.measure.curves import GainCurve, LiftCurve
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style
 from fastevals.show.plots.points import common_share, hyperbolas, rows_along, share_of_positives
 
@@ -16,15 +15,28 @@ if TYPE_CHECKING:
 __all__ = ["plot_gain", "plot_lift"]
 
 
-def plot_gain(curve: GainCurve | Mapping[str, GainCurve], *, ax: Axes | None = None) -> Axes:
+def plot_gain(
+    curve: style.Drawn[GainCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """Draw cumulative gain: the share of positives found against the share of rows taken, best scores first.
 
     Parameters
     ----------
-    curve : GainCurve or mapping of str to GainCurve
+    curve : GainCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
 
     Returns
     -------
@@ -46,10 +58,10 @@ def plot_gain(curve: GainCurve | Mapping[str, GainCurve], *, ax: Axes | None = N
     >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
     ['area 0.625', 'perfect', 'chance']
     """
-    models = check.as_named("curve", curve, GainCurve)
+    models = style.models_for("curve", curve, GainCurve, Curves.gain_curve, label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         counts = each.counts
         total = counts.n_pos + counts.n_neg
         rows = rows_along(counts, columns, lambda tp, fp: tp + fp, total)
@@ -59,21 +71,34 @@ def plot_gain(curve: GainCurve | Mapping[str, GainCurve], *, ax: Axes | None = N
     style.shared_reference(ax, None if share is None else ([0, share, 1], [0, 1, 1]), "perfect", dotted=True)
     style.reference(ax, [0, 1], [0, 1], "chance")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    style.finish(ax, "Share of rows predicted positive", "Gain, share of positives found", "lower right")
+    style.finish(ax, "Share of rows predicted positive", "Gain, share of positives found", "lower right", title=title)
     return ax
 
 
-def plot_lift(curve: LiftCurve | Mapping[str, LiftCurve], *, ax: Axes | None = None) -> Axes:
+def plot_lift(
+    curve: style.Drawn[LiftCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """Draw lift: how many times as many positives are found as by chance, against the share of rows taken.
 
     Between two thresholds the counts are straight and lift is drawn as it is, a hyperbola.
 
     Parameters
     ----------
-    curve : LiftCurve or mapping of str to LiftCurve
+    curve : LiftCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
 
     Returns
     -------
@@ -95,11 +120,11 @@ def plot_lift(curve: LiftCurve | Mapping[str, LiftCurve], *, ax: Axes | None = N
     >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
     'Lift'
     """
-    models = check.as_named("curve", curve, LiftCurve)
+    models = style.models_for("curve", curve, LiftCurve, Curves.lift_curve, label)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
     top = ax.get_ylim()[1] if style.has_curves(ax) else 1.1
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         counts = each.counts
         total, share = counts.n_pos + counts.n_neg, share_of_positives(counts)
         x, y = hyperbolas(counts, columns, lambda tp, fp: tp + fp, total, 1 / share)
@@ -107,5 +132,5 @@ def plot_lift(curve: LiftCurve | Mapping[str, LiftCurve], *, ax: Axes | None = N
         top = max(top, 1.05 * float(y.max()))
     style.reference(ax, [0, 1], [1, 1], "chance")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
-    style.finish(ax, "Share of rows predicted positive", "Lift")
+    style.finish(ax, "Share of rows predicted positive", "Lift", title=title)
     return ax

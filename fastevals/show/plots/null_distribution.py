@@ -29,7 +29,7 @@ MARGIN = 0.05  # of what is shown, beside the statistic
 MOST_BARS = 80
 
 
-def plot_null(result: SignificanceResult, *, ax: Axes | None = None) -> Axes:
+def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the distribution of a test's statistic if the hypothesis holds, and the statistic that was seen.
 
     Parameters
@@ -38,6 +38,8 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None) -> Axes:
         Of a test whose statistic has a distribution with a name (`result.null`).
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None) -> Axes:
     margin = 0.6 if discrete else 0.0
     ax.set(xlim=(shown[0] - margin, shown[1] + margin), ylim=(0, 1.08 * top))
     of = f" of {result.test}" if result.test else ""
-    style.finish(ax, f"Statistic{of}", "Probability" if discrete else "Density", style.UNDER)
+    style.finish(ax, f"Statistic{of}", "Probability" if discrete else "Density", style.UNDER, title)
     return ax
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fastevals import _validation as check
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves import PrecisionRecallCurve
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style
 from fastevals.show.plots.points import common_share, hyperbolas
 
@@ -19,9 +19,12 @@ __all__ = ["plot_precision_recall"]
 
 
 def plot_precision_recall(
-    curve: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve],
+    curve: style.Drawn[PrecisionRecallCurve],
     *,
     ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
     marks: bool = True,
     band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
 ) -> Axes:
@@ -31,10 +34,16 @@ def plot_precision_recall(
 
     Parameters
     ----------
-    curve : PrecisionRecallCurve or mapping of str to PrecisionRecallCurve
+    curve : PrecisionRecallCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
     marks : bool
         Mark the break-even point, where precision and recall are equal.
     band : ConfidenceBand or mapping of str to ConfidenceBand, optional
@@ -62,11 +71,11 @@ def plot_precision_recall(
     >>> ax.lines[0].get_label()
     'area 0.797, BEP 0.500'
     """
-    models = check.as_named("curve", curve, PrecisionRecallCurve)
-    bands = style.bands_for(band, models, "precision_recall")
+    models = style.models_for("curve", curve, PrecisionRecallCurve, Curves.precision_recall_curve, label)
+    bands = style.bands_for(band, models, "precision_recall", label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         break_even = ranking_metrics.break_even_point(each.counts).value
         said = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
         style.shade(ax, bands.get(name), columns, look)
@@ -80,5 +89,5 @@ def plot_precision_recall(
     if marks:
         style.reference(ax, [0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    style.finish(ax, "Recall", "Precision")
+    style.finish(ax, "Recall", "Precision", title=title)
     return ax

@@ -27,7 +27,7 @@ CHARACTERS = 4.6  # heights of a number in its width
 FEW, SHORT = 8, 8  # models, and characters of a name, whose names are written across
 
 
-def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None) -> Axes:
+def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw adjusted p-values of pairs of models as a grid.
 
     Parameters
@@ -36,6 +36,8 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None) -> Axes:
         Of a test of pairs; models are in its order, or by mean rank, the best first, where it has mean ranks.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -94,6 +96,7 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None) -> Axes:
             ax.text(place[0], place[1], said, ha="center", va="center", fontsize=size, color=color, weight=weight)
     if ax.get_legend_handles_labels()[1]:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, handletextpad=0.2)
+    style.entitle(ax, title, above=bool(ax.get_legend()))
     return ax
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.counts import ThresholdCounts
 from fastevals.measure.curves import DetCurve, RocCurve
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["plot_det", "plot_roc"]
 
 PERCENTS = (0.0001, 0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 80, 90, 95, 98, 99, 99.9, 99.99)  # ticks of a DET
+HULL = "#333333"  # of no model, to be seen on any curve
 FARTHEST = 8.0  # standard deviations; a rate of 0 is drawn there, outside the picture
 LOWEST = 1e-5  # rate that a DET picture shows
 
 
 def plot_roc(
-    curve: RocCurve | Mapping[str, RocCurve],
+    curve: style.Drawn[RocCurve],
     *,
     ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
     hull: bool = False,
     marks: bool = True,
     band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
@@ -38,12 +42,18 @@ def plot_roc(
 
     Parameters
     ----------
-    curve : RocCurve or mapping of str to RocCurve
+    curve : RocCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
     hull : bool
-        Draw convex hulls too, in thin lines.
+        Draw convex hulls too, in thin dark lines.
     marks : bool
         Mark where false positive rate and false negative rate are equal.
     band : ConfidenceBand or mapping of str to ConfidenceBand, optional
@@ -71,27 +81,27 @@ def plot_roc(
     >>> ax.lines[0].get_label()
     'mine: AUC 0.750, EER 0.500'
     """
-    models = check.as_named("curve", curve, RocCurve)
-    bands = style.bands_for(band, models, "roc")
+    models = style.models_for("curve", curve, RocCurve, Curves.roc_curve, label)
+    bands = style.bands_for(band, models, "roc", label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         error = ranking_metrics.equal_error_rate(each.counts).value
         said = style.number("AUC", each.area), style.number("EER", error) if marks else ""
         style.shade(ax, bands.get(name), columns, look)
         style.line(ax, *_rates(each.counts, columns), style.named_label(name, *said), look)
         if hull:
-            ax.plot(*_rates(each.hull().counts, columns), color=look[0], linewidth=0.9, label="_hull", zorder=2.2)
+            ax.plot(*_rates(each.hull().counts, columns), color=HULL, linewidth=0.9, label="_hull", zorder=2.2)
         if marks:
             style.mark(ax, error, 1 - error, look)
     if hull:
-        style.explain(ax, "convex hull")
+        style.explain(ax, "convex hull", HULL)
     style.explain_bands(ax, bands.values())
     style.reference(ax, [0, 1], [0, 1], "chance")
     if marks:
         style.reference(ax, [0, 1], [1, 0], "equal error rates (EER)", dotted=True)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    style.finish(ax, "False positive rate", "True positive rate", "lower right")
+    style.finish(ax, "False positive rate", "True positive rate", "lower right", title=title)
     return ax
 
 
@@ -102,17 +112,31 @@ def _rates(counts: ThresholdCounts, columns: int) -> tuple[NDArray[np.float64], 
     return counts.fps[rows] / counts.n_neg, counts.tps[rows] / counts.n_pos
 
 
-def plot_det(curve: DetCurve | Mapping[str, DetCurve], *, ax: Axes | None = None, marks: bool = True) -> Axes:
+def plot_det(
+    curve: style.Drawn[DetCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+    marks: bool = True,
+) -> Axes:
     """Draw DET curves on normal-deviate axes: straight where the scores of each class are normal.
 
     The axes hold rates; their scale puts them at their normal deviates, with ticks in percent.
 
     Parameters
     ----------
-    curve : DetCurve or mapping of str to DetCurve
+    curve : DetCurve or Ranking, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw, an empty one or one of this function's; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
     marks : bool
         Mark where the two error rates are equal.
 
@@ -136,12 +160,12 @@ def plot_det(curve: DetCurve | Mapping[str, DetCurve], *, ax: Axes | None = None
     >>> plot_det(ranking.det_curve(), ax=Figure().subplots()).lines[0].get_label()
     'EER 50.00 %'
     """
-    models = check.as_named("curve", curve, DetCurve)
+    models = style.models_for("curve", curve, DetCurve, Curves.det_curve, label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     low, high = _det_limits(ax, [each.counts for _, each in models])
     _normal_deviate_axes(ax, low, high)
     columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models):
+    for name, each, look in style.styled(ax, models, color):
         error = ranking_metrics.equal_error_rate(each.counts).value
         style.line(
             ax, *_errors(each.counts, low, high, columns), style.named_label(name, f"EER {100 * error:.2f} %"), look
@@ -151,7 +175,7 @@ def plot_det(curve: DetCurve | Mapping[str, DetCurve], *, ax: Axes | None = None
     if marks:
         ends = [low / 10, 1 - (1 - high) / 10]
         style.reference(ax, ends, ends, "equal error rates (EER)", dotted=True)
-    style.finish(ax, "False positive rate, %", "False negative rate, %")
+    style.finish(ax, "False positive rate, %", "False negative rate, %", title=title)
     return ax
 
 

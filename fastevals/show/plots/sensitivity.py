@@ -27,7 +27,7 @@ __all__ = ["plot_sensitivity"]
 AS_CHOSEN, AT_BEST = (style.COLORS[0], style.LINES[0]), (style.COLORS[4], style.LINES[1])
 
 
-def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axes:
+def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw a selected model's estimate over one of its parameters.
 
     Parameters
@@ -36,6 +36,8 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axe
         Of a selection: ``selection.sensitivity("depth")``.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
 
     Returns
     -------
@@ -82,5 +84,5 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None) -> Axe
     explain_intervals(ax, at, lines[:1] if at.ordered else lines, level)
     limit(ax, lines, sensitivity.maximize)
     y_label = f"{words_of(sensitivity.metric)}\non validation rows"
-    style.finish(ax, style.named_label(sensitivity.parameter), y_label, "best" if at.ordered else style.UNDER)
+    style.finish(ax, style.named_label(sensitivity.parameter), y_label, "best" if at.ordered else style.UNDER, title)
     return ax

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals import _validation as check
 from fastevals.infer.bands import ConfidenceBand
+from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots.thinning import COLUMNS, thinned
 from fastevals.show.words import printable, without_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+    from matplotlib.transforms import Bbox
 
 __all__ = [
     "SQUARE",
     "TALL",
     "UNDER",
     "WIDE",
+    "Drawn",
     "Style",
     "axes_for",
     "bands_for",
     "bar_at_foot",
     "columns_of",
     "common",
+    "entitle",
     "explain",
     "explain_bands",
     "finish",
@@ -35,6 +40,8 @@ __all__ = [
     "has_curves",
     "line",
     "mark",
+    "models_for",
+    "named_as",
     "named_label",
     "number",
     "reference",
@@ -62,7 +69,16 @@ SHADE = 0.16  # opacity of a band
 BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are
 LONGEST_NAME = 40  # characters of a name in a legend
 
-Style = tuple[str, Any]  # colour, kind of line
+ABOVE = 22.0  # points over the axes: of a title above other words
+ROUNDS = 3  # of fitting a legend: letters are not as wide as their size says
+SMALLEST_FONT = 5.5  # points, of a legend that is wider than its part of the figure
+MOST_WIDE = 0.96  # of its part of the figure, that a legend takes
+LEAST_HIGH = 0.3  # of its place, that axes keep above their legend
+
+Style = tuple[Any, Any]  # colour, kind of line
+Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
+C = TypeVar("C")
+Drawn: TypeAlias = C | Curves | Mapping[str, C | Curves]  # what is taken where a kind of curve is drawn
 
 
 def require_matplotlib() -> None:
@@ -102,15 +118,54 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
     return box.width * 72 / figure.dpi, box.height * 72 / figure.dpi
 
 
-def styled(ax: Axes, models: Iterable[tuple[str | None, Any]]) -> Iterator[tuple[str | None, Any, Style]]:
-    """Give each model with the next colour and kind of line; one without a curve is said to be undefined."""
+def models_for(name: str, given: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
+    """Give the curves that an argument holds by name, those of rankings made; `label` is the name of one alone."""
+
+    def made(each: Any) -> Any:
+        return make(each) if isinstance(each, Curves) else each
+
+    several = isinstance(given, Mapping)
+    given = {key: made(each) for key, each in given.items()} if several else made(given)
+    return named_as(label, check.as_named(name, given, kind, "Ranking"), several)
+
+
+def named_as(label: str | None, models: Models, several: bool) -> Models:
+    """Give what is drawn the name that it was called by, where it is one."""
+    if label is None:
+        return models
+    if several or not isinstance(label, str):
+        raise ValueError(f"label must be the name of one that has none; a mapping has names, got {check.show(label)}")
+    return [(label, each) for _, each in models]
+
+
+def styled(ax: Axes, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Style]]:
+    """Give each model with its colour, or the next, and kind of line; one without a curve is said to be undefined."""
+    colors = _colors_for(color, models)
     for name, each in models:
         k = sum(line.get_gid() == CURVE for line in ax.lines)
-        look = COLORS[k % len(COLORS)], LINES[k % len(LINES)]
+        look = colors.get(name, COLORS[k % len(COLORS)]), LINES[k % len(LINES)]
         if each.defined:
             yield name, each, look
         else:
             line(ax, [], [], named_label(name, "undefined"), look)
+
+
+def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
+    """Give the colours that were given, by the models' names."""
+    if color is None:
+        return {}
+    from matplotlib.colors import is_color_like
+
+    names = [name for name, _ in models]
+    if not isinstance(color, Mapping):
+        if len(names) > 1:
+            raise ValueError(f"color must be a mapping of names to colours where there are several, got {color!r}")
+        color = {names[0]: color}
+    for name, each in color.items():
+        check.check_choice("each name in color", name, names)
+        if not is_color_like(each):
+            raise ValueError(f"color must be one that matplotlib knows ('#0072B2', 'red'), got {check.show(each)}")
+    return dict(color)
 
 
 def named_label(name: str | None, *said: str) -> str:
@@ -133,12 +188,12 @@ def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None
     ax.plot(x, y, color=style[0], linestyle=style[1], linewidth=1.8, label=label, gid=CURVE, zorder=2.5)
 
 
-def bands_for(band: Any, models: Iterable[tuple[str | None, Any]], curve: str) -> dict[str | None, ConfidenceBand]:
+def bands_for(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
     """Give the bands by the names of the models they are of, all of the kind of curve that is drawn."""
     if band is None:
         return {}
     found = dict(check.as_named("band", band, ConfidenceBand))
-    names = [name for name, _ in models]
+    names = [None] if label is not None else [name for name, _ in models]
     for name, each in found.items():
         if name is None and names != [None]:
             raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
@@ -146,7 +201,7 @@ def bands_for(band: Any, models: Iterable[tuple[str | None, Any]], curve: str) -
             raise ValueError("band must be one ConfidenceBand where curve is one, got a mapping of names to them")
         check.check_choice("each name in band", name, names)
         check.check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
-    return found
+    return {label if name is None else name: each for name, each in found.items()}
 
 
 def shade(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> None:
@@ -188,10 +243,10 @@ def shared_reference(ax: Axes, points: tuple[Any, Any] | None, label: str, *, do
     _grey(ax, x, y, "_differs" if points is None else label, dotted, gid=gid)
 
 
-def explain(ax: Axes, label: str, marker: str = "") -> None:
-    """Say in the legend, once, what a thin or marked line in a model's colour is."""
+def explain(ax: Axes, label: str, color: Any = GREY, marker: str = "") -> None:
+    """Say in the legend, once, what a thin or marked line is."""
     if label not in (each.get_label() for each in ax.lines):
-        ax.plot([], [], color=GREY, linewidth=0.9, marker=marker, markersize=7, label=label)
+        ax.plot([], [], color=color, linewidth=0.9, marker=marker, markersize=7, label=label)
 
 
 def mark(ax: Axes, x: float, y: float, style: Style) -> None:
@@ -203,25 +258,100 @@ def mark(ax: Axes, x: float, y: float, style: Style) -> None:
         )  # fmt: skip
 
 
-def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best") -> None:
-    """Add labels, a light grid and the legend."""
+def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best", title: str | None = None) -> None:
+    """Add labels, a light grid and the legend: below the axes where there is no room for it inside."""
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     ax.grid(True, color="#e6e6e6", linewidth=0.8)
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+    entitle(ax, title, above=bool(ax.get_title("left") or ax.get_title("right")))
     if any(ax.get_legend_handles_labels()[1]):
-        where: dict[str, Any] = {"loc": legend}
-        if legend == UNDER or sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE:
-            from matplotlib.transforms import ScaledTranslation
+        many = sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE
+        inside = [] if legend == UNDER or many else list(dict.fromkeys([legend, "best"]))
+        if all(_hides(ax, _legend(ax, loc=place)) for place in inside):
+            _put_legend_under(ax)
 
-            labels: Any = ax.xaxis.get_tightbbox() or ax.bbox
-            depth = (labels.y0 - ax.bbox.y0) / ax.figure.dpi
-            below = ax.transAxes + ScaledTranslation(0, depth, ax.figure.dpi_scale_trans)
-            where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
-            ax.set_anchor("N")  # where the aspect leaves room, leave it to the legend
-        ax.legend(**where, fontsize="medium", framealpha=0.85, edgecolor="none", handlelength=2.8)
+
+def entitle(ax: Axes, title: str | None, *, above: bool = False) -> None:
+    """Write a title over the axes, as it is, or above what is there."""
+    if title is not None:
+        if not isinstance(title, str):
+            raise ValueError(f"title must be a string, got {check.show(title)}")
+        ax.set_title(printable(title).replace("$", r"\$"), pad=ABOVE if above else None)
+
+
+def _legend(ax: Axes, **where: Any) -> Legend:
+    look: dict[str, Any] = {"fontsize": "medium", "framealpha": 0.85, "edgecolor": "none", "handlelength": 2.8}
+    return ax.legend(**look | where)
+
+
+def _hides(ax: Axes, legend: Legend) -> bool:
+    """Tell whether a legend is over a model's curve or band, or past the axes, as these are now."""
+    ax.apply_aspect()
+    box, frame = legend.get_window_extent(), ax.bbox
+    if box.x0 < frame.x0 - 1 or box.x1 > frame.x1 + 1 or box.y0 < frame.y0 - 1 or box.y1 > frame.y1 + 1:
+        return True
+    lines = (line for line in ax.lines if line.get_gid() in (CURVE, BAR))
+    if any(line.get_path().transformed(line.get_transform()).intersects_bbox(box, filled=False) for line in lines):
+        return True
+    bands = (path.transformed(each.get_transform()) for each in ax.collections if each.get_label() == "_band"
+             for path in each.get_paths())  # fmt: skip
+    return any(path.intersects_bbox(box) for path in bands)
+
+
+def _put_legend_under(ax: Axes) -> None:
+    """Put the legend below the axes, no wider than their part of the figure."""
+    from matplotlib.transforms import ScaledTranslation
+
+    labels: Any = ax.xaxis.get_tightbbox() or ax.bbox
+    depth = (labels.y0 - ax.bbox.y0) / ax.figure.dpi
+    below = ax.transAxes + ScaledTranslation(0, depth, ax.figure.dpi_scale_trans)
+    where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
+    legend, room = _legend(ax, **where), _room_across(ax)
+    for _ in range(ROUNDS):
+        ratio, size = room / legend.get_window_extent().width, float(legend.get_texts()[0].get_fontsize())
+        if ratio >= 1 or size <= SMALLEST_FONT:
+            break
+        legend = _legend(ax, **where, fontsize=max(SMALLEST_FONT, ratio * size))
+    ax.set_anchor("N")  # where the aspect leaves room, leave it to the legend
+    if ax.get_axes_locator() is None and ax.figure.figure.get_layout_engine() is None:
+        ax.set_axes_locator(_AboveLegend(ax))
+
+
+def _room_across(ax: Axes) -> float:
+    """Give the pixels that a legend may be wide: with a layout the axes' share of the figure, else up to the next."""
+    figure: Any = ax.figure
+    spec = ax.get_subplotspec()
+    n = spec.get_gridspec().ncols if spec else 1
+    if spec is None or n == 1 or figure.figure.get_layout_engine() is not None:
+        share = 1.0 / n
+    else:
+        left, other, *_ = spec.get_gridspec().get_grid_positions(figure)[2]
+        share = float(other - left)
+    return MOST_WIDE * share * float(figure.bbox.width) * (len(spec.colspan) if spec else 1)
+
+
+class _AboveLegend:
+    """Locator of axes that leaves the foot of their place to the legend, in figures that have no layout to do so."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax = ax
+
+    def get_subplotspec(self) -> Any:
+        """Give the place in the grid, which a layout that comes later asks for."""
+        return self.ax.get_subplotspec()
+
+    def __call__(self, ax: Any, renderer: Any) -> Bbox:
+        """Give the place of the axes in the figure."""
+        from matplotlib.transforms import Bbox
+
+        place, legend = ax.get_position(original=True), ax.get_legend()
+        if legend is None or ax.figure.figure.get_layout_engine() is not None:
+            return cast("Bbox", place)
+        foot = place.y0 + legend.get_window_extent(renderer).height / ax.figure.bbox.height
+        return Bbox.from_extents(place.x0, min(foot, place.y1 - LEAST_HIGH * place.height), place.x1, place.y1)
 
 
 def common(values: Iterable[Any]) -> Any:
