@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import pkgutil
-import pwd
 import shutil
 import stat
 import subprocess
@@ -26,6 +25,8 @@ from numba.core import config
 import fastevals
 from fastevals import _kernels
 from fastevals._kernels import cache
+from fastevals.show import warm_up
+from fastevals.show.cli import main
 
 PACKAGE = Path(fastevals.__file__).parent
 
@@ -410,7 +411,7 @@ def test_without_a_home_nothing_is_looked_for_in_the_working_folder(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(config, "CACHE_DIR", "here")
     monkeypatch.setattr(cache, "__file__", "/dev/null/package/cache.py")
-    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
     for home in (None, "home"):
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setenv("HOME", home) if home else monkeypatch.delenv("HOME")
@@ -520,23 +521,105 @@ def test_what_nobody_uses_goes_after_a_while(
     assert (folder / new).stat().st_mtime > now - 60  # in use
 
 
+def full(*paths: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_a_full_disk_is_one_warning_and_leaves_no_file(
     write_module: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*paths: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    cache._warn_once.cache_clear()
+    monkeypatch.setattr(cache, "unkept", [])
     monkeypatch.setattr(os, "replace", full)
     module = write_module(MODULE)
     with pytest.warns(RuntimeWarning, match="can't be kept.*No space left on device") as caught:
         assert (module.unrelated(1), module.unrelated(2.5)) == (1, 2.5)
     assert len(caught) == 1
     assert files(tmp_path / "cache") == []
-    cache._warn_once.cache_clear()
 
 
 def test_sizes_are_those_of_compiled_kernels(tmp_path: Path) -> None:
     cache._write(tmp_path / "a.nbc", bytes(68))
     (tmp_path / "notes.txt").write_text("1234")
     assert list(cache.sizes([tmp_path, tmp_path / "missing"])) == [100]
+
+
+# Warm-up ------------------------------------------------------------------------------------------------------------
+
+
+def test_warm_up_says_what_it_does_and_where_to(
+    write_module: Callable[[str], ModuleType],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def steps() -> Iterator[tuple[str, Callable[[], object]]]:
+        module = write_module(MODULE)
+        yield "one", lambda: print(module.unrelated(1))
+        yield "another", lambda: module.unrelated(2.5)
+
+    monkeypatch.setattr(warm_up, "_steps", steps)
+    assert main(["warm-up"]) == 0
+    (first, second), where = files(tmp_path / "cache"), tmp_path / "cache"
+    size = first.stat().st_size + second.stat().st_size
+    said, progress = capsys.readouterr()
+    assert said == f"2 files of {size / 1e6:.1f} MB in {where}, 2 of them new\n"
+    assert [line.rpartition(": ")[0] for line in progress.splitlines()] == ["1/2 one", "2/2 another"]
+    assert main(["warm-up", "--quiet"]) == 0
+    assert capsys.readouterr() == (f"2 files of {size / 1e6:.1f} MB in {where}, 0 of them new\n", "")
+
+
+def test_warm_up_that_can_keep_nothing_says_why(
+    write_module: Callable[[str], ModuleType],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(warm_up, "_steps", lambda: [("one", lambda: write_module(MODULE).unrelated(1))])
+        patch.setattr(cache, "unkept", [])
+        patch.setattr(os, "replace", full)
+        assert main(["warm-up"]) == 2
+        assert "No space left on device" in capsys.readouterr().err
+    monkeypatch.setattr(cache, "_folders", lambda: ((), {tmp_path: "others may write to it"}))
+    assert main(["warm-up"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("fastevals warm-up: error: compiled kernels can't be kept")
+    assert f"{tmp_path}: others may write to it" in said
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert main(["warm-up"]) == 2
+    assert "NUMBA_DISABLE_JIT" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_after_warm_up_commands_and_common_calls_compile_nothing() -> None:
+    # In the folder of all tests, where most is compiled already.
+    assert subprocess.run([sys.executable, "-m", "fastevals", "warm-up", "--quiet"], timeout=400).returncode == 0
+    code = """
+        import contextlib, io, json, sys, warnings
+        import numpy as np, fastevals as fe
+        from fastevals.show.cli import main
+        warnings.simplefilter("ignore")
+        rng = np.random.default_rng(5)
+        with contextlib.redirect_stdout(io.StringIO()):
+            for command in (["report", "--by", "fold"], ["compare"], ["bias-variance"]):
+                assert main(command) == 0
+        for n in (1000, 400_000):
+            y, s, p, c = rng.integers(0, 2, n), rng.random(n), rng.integers(0, 3, n), rng.integers(0, 3, n)
+            ranking = fe.Ranking(y, s)
+            ranking.confusion_at(ranking.best_threshold("f1").threshold).matthews()
+            ranking.roc_curve().dominates(fe.Ranking(y, rng.random(n)).roc_curve())
+            asked = ["roc_auc", "average_precision", fe.metric("f1", best="f1")]
+            fe.bootstrap(ranking, asked, n_resamples=99, rng=0)
+            fe.bootstrap((y, s), "roc_auc", groups=np.arange(n) // 5, n_resamples=99, rng=0)
+            fe.compare_rankings(y, {"a": s, "b": rng.random(n)}, metrics=asked, n_resamples=99, rng=0)
+            fe.bootstrap(fe.ConfusionMatrix.from_predictions(c, p), "accuracy", rng=0)
+            fe.grouped_auc(y, s, np.arange(n) // 20), fe.batch_auc(y, rng.random((5, n)), standard_errors=True)
+            fe.ClassRankings(c, np.eye(3)[p]).roc_auc(), fe.metrics.roc_auc_score(y, s), fe.metrics.f1_score(y, 1 - y)
+            fe.permutation_test(c, p, p[::-1], fe.metric("f1", average="macro"), n_resamples=99, rng=0)
+            fe.mcnemar_test(c, p, p[::-1]), fe.evaluate_splits(c, p, fe.KFold(5, rng=0), "error_rate")
+        fe.nemenyi_test(rng.random((20, 4))), fe.pairwise_tests(rng.random((20, 4)), test="wilcoxon")
+        modules = [module for name, module in sys.modules.items() if name.startswith("fastevals._kernels.")]
+        kernels = {value for module in modules for value in vars(module).values() if hasattr(value, "py_func")}
+        print(json.dumps([[k.__name__, str(k.stats.cache_misses)] for k in kernels if k.stats.cache_misses]))
+    """
+    assert result(start(code)) == []

@@ -33,7 +33,7 @@ from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
-__all__ = ["KernelCache", "folders", "sizes"]
+__all__ = ["KernelCache", "folder_to_fill", "folders", "sizes", "unkept"]
 
 CHECKSUM = 32  # bytes before the payload of a file
 LARGEST = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
@@ -182,16 +182,35 @@ def folders() -> tuple[Path, ...]:
     return _folders()[0]
 
 
-@cache
-def _warn_once(why: str = "") -> None:
-    reasons = [f"{folder}: {reason}" for folder, reason in _folders()[1].items()]
-    warnings.warn(
-        "compiled kernels can't be kept, so each process compiles its own, which takes seconds"
-        f" ({'; '.join([why] if why else reasons)}); set NUMBA_CACHE_DIR to the absolute path of a folder that this"
-        " user may write to, or run `fastevals warm-up` as root when the image is built",
-        RuntimeWarning,
-        stacklevel=2,
+def folder_to_fill() -> Path:
+    """Return the folder that newly compiled kernels go to.
+
+    Raises
+    ------
+    ValueError
+        If there is none: says why not, and what to do.
+    """
+    found, refused = _folders()
+    if not found or found[-1] in refused:
+        raise ValueError(_unkept("; ".join(f"{folder}: {why}" for folder, why in refused.items())))
+    return found[-1]
+
+
+def _unkept(why: str) -> str:
+    return (
+        f"compiled kernels can't be kept, so each process compiles its own, which takes seconds ({why}); set"
+        " NUMBA_CACHE_DIR to the absolute path of a folder that this user may write to, or run `fastevals warm-up` as"
+        " root when an image is built"
     )
+
+
+unkept: list[str] = []  # what the one warning said
+
+
+def _warn_once(message: str) -> None:
+    if not unkept:
+        unkept.append(message)
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 # Files --------------------------------------------------------------------------------------------------------------
@@ -299,16 +318,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
             payload = pickle.dumps(data._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
         except Exception:  # the compiled code in memory serves
             return
-        found, refused = _folders()
-        if not found or found[-1] in refused:
-            _warn_once()
-            return
         try:
-            _write(found[-1] / name, payload)
-        except OSError as error:
+            folder = folder_to_fill()
+            _write(folder / name, payload)
+            _clean(folder)
+        except ValueError as error:
             _warn_once(str(error))
-        else:
-            _clean(found[-1])
+        except OSError as error:
+            _warn_once(_unkept(str(error)))
 
 
 def sizes(places: Iterable[Path]) -> Iterator[int]:

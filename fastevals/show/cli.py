@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from fastevals import __version__
+from fastevals.show import warm_up
 from fastevals.show.arguments import Parser, UsageError
 from fastevals.show.bias_variance import command as bias_variance
 from fastevals.show.compare import command as compare
@@ -15,7 +16,7 @@ from fastevals.show.running import bars, complain
 
 __all__ = ["main"]
 
-COMMANDS = {"report": report, "compare": compare, "bias-variance": bias_variance}
+COMMANDS = {"report": report, "compare": compare, "bias-variance": bias_variance, "warm-up": warm_up}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

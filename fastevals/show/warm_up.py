@@ -1,0 +1,302 @@
+"""The warm-up command: it runs commands and calls once on a little data: their kernels are compiled and kept."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from fastevals.show.arguments import Parser
+from fastevals.show.running import complain, write
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
+
+HELP = "compile beforehand, when an image is built, say"
+DESCRIPTION = """\
+Compile what the commands and common calls need and keep the machine code on disk, so that no later process waits for
+it. It says where that is and how large; what is there already is not compiled again.
+"""
+EPILOG = """\
+The folder is "fastevals" in NUMBA_CACHE_DIR, else beside the package, else with the user's caches: the first of these
+that can be written to. In a Dockerfile, as root, so that it serves all users:
+
+  RUN pip install ./fastevals && fastevals warm-up
+
+The code is for this version of fastevals, Python, NumPy and numba and for this kind of processor; elsewhere kernels are
+compiled as if there were none.
+
+exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C: what is compiled by then is
+kept.
+"""
+SMALL, LARGE = 400, 300_000  # rows: few are sorted in another way than many, which several threads share
+FEW = 50  # replicates
+
+
+def add_options(parser: Parser) -> None:
+    """Add the command's options."""
+    parser.repeated = "it takes no file"
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
+    """Nothing that could contradict another: there is one option."""
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compile, and print where to."""
+    from numba import config
+
+    from fastevals._execution import bars_after
+    from fastevals._kernels import cache
+
+    if config.DISABLE_JIT:
+        raise ValueError("NUMBA_DISABLE_JIT is set: nothing is compiled")
+    folder = cache.folder_to_fill()
+    before = len(list(cache.sizes([folder])))
+    steps = list(_steps())
+    for number, (name, step) in enumerate(steps, 1):
+        begin = time.perf_counter()
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), bars_after(None):
+            warnings.simplefilter("ignore")
+            step()
+        if cache.unkept:
+            raise ValueError(cache.unkept[0])
+        if not arguments.quiet:
+            complain(f"{number}/{len(steps)} {name}: {time.perf_counter() - begin:.1f} s")
+    sizes = list(cache.sizes([folder]))
+    write(f"{len(sizes)} files of {sum(sizes) / 1e6:.1f} MB in {folder}, {len(sizes) - before} of them new\n")
+
+
+class _Data:
+    """Made-up labels, scores and predictions."""
+
+    def __init__(self, rows: int) -> None:
+        import numpy as np
+
+        rng = np.random.default_rng(0)
+        self.rows = rows
+        self.y = rng.integers(0, 2, rows)
+        self.scores = 1 / (1 + np.exp(-(self.y + rng.normal(size=rows))))
+        self.other = 1 / (1 + np.exp(-(self.y + rng.normal(size=rows))))
+        self.ties = self.scores.round(1)
+        self.weights = rng.integers(1, 4, rows) / 2
+        self.classes = rng.integers(0, 4, rows)
+        self.predicted = np.where(rng.random(rows) < 0.7, self.classes, 0)
+        self.groups = np.arange(rows) % (rows // 20)
+        self.targets = rng.normal(size=rows)
+        self.fitted = self.targets + rng.normal(size=rows) / 4
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        import numpy as np
+
+        shares = np.random.default_rng(1).random((self.rows, 4)) + np.eye(4)[self.classes]
+        probabilities: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+        return probabilities
+
+
+def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
+    """List what is run, with a name for each."""
+    for command in (
+        ["report"],
+        ["report", "--by", "fold", "--cost-fp", "1", "--cost-fn", "5", "--prior", "0.1"],
+        ["compare"],
+        ["compare", "--by", "sigma"],
+        ["bias-variance"],
+    ):
+        yield f"fastevals {' '.join(command)}", partial(_command, *command)
+    small, large = _Data(SMALL), _Data(LARGE)
+    for calls in (_rankings, _labels, _bootstraps, _comparisons, _groups, _classes, _regressions, _drop_in):
+        name = calls.__name__.strip("_").replace("_", "-")
+        yield f"{name}, few rows", partial(calls, small)
+        yield f"{name}, many rows", partial(calls, large)
+    yield "splits", partial(_splits, small)
+    yield "tests", partial(_tests, small)
+
+
+def _command(name: str, *options: str) -> None:
+    from fastevals.show.cli import COMMANDS
+
+    parser = Parser()
+    COMMANDS[name].add_options(parser)
+    COMMANDS[name].run(parser.parse_args(options, argparse.Namespace(command=name)))
+
+
+def _rankings(data: _Data) -> None:
+    import numpy as np
+
+    from fastevals import Ranking
+
+    for labels in (data.y, data.y == 1, data.y.astype(float)):
+        Ranking(labels, data.scores).roc_auc()
+    for scores in (data.scores.astype(np.float32), data.ties, (data.ties * 10).astype(np.int64)):
+        for weights in (None, data.weights):
+            _all_of_a_ranking(Ranking(data.y, scores, sample_weight=weights))
+    for weights in (None, data.weights):
+        ranking = Ranking(data.y, data.scores, sample_weight=weights)
+        _all_of_a_ranking(ranking)
+        ranking.calibration_curve(), ranking.net_benefit(0.2), ranking.decision_curve()
+
+
+def _all_of_a_ranking(ranking: Any) -> None:
+    ranking.roc_auc(), ranking.roc_auc(max_fpr=0.1), ranking.average_precision(), ranking.pr_auc()
+    ranking.pr_auc(interpolation="linear"), ranking.rank_loss(), ranking.ks_statistic(), ranking.equal_error_rate()
+    ranking.equal_error_rate(on_hull=True), ranking.break_even_point(), ranking.best_threshold("f1")
+    ranking.threshold_for(recall=0.9), ranking.confusion_at([0.25, 0.5]), ranking.expected_cost(0.5)
+    curve, costs = ranking.roc_curve(), ranking.cost_curve()
+    curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2)
+    ranking.precision_recall_curve(), ranking.det_curve(), ranking.gain_curve(), ranking.lift_curve()
+
+
+def _labels(data: _Data) -> None:
+    from fastevals import ConfusionMatrix
+
+    words = data.classes.astype(str), data.predicted.astype(str)
+    for true, predicted in ((data.classes, data.predicted), words, [each.astype(object) for each in words]):
+        for weights in (None, data.weights):
+            matrix = ConfusionMatrix.from_predictions(true, predicted, sample_weight=weights)
+            matrix.f_score(average="macro"), matrix.matthews(), matrix.cohen_kappa()
+    ConfusionMatrix.from_predictions(data.y, data.ties > 0.5, labels=[0, 1])
+    ConfusionMatrix.from_groups(data.classes, data.predicted, data.groups)
+
+
+def _bootstraps(data: _Data) -> None:
+    from fastevals import ConfusionMatrix, Ranking, bootstrap, confidence_band, delong, metric, proportion_interval
+
+    metrics = ["roc_auc", "average_precision", "ks_statistic", "equal_error_rate", metric("f1", best="f1")]
+    metrics += [metric("f1", threshold=0.5), metric("precision", recall=0.9)]
+    for scores in (data.scores, data.ties):
+        ranking = Ranking(data.y, scores)
+        for stratified in (False, True):
+            bootstrap(ranking, metrics, n_resamples=FEW, stratified=stratified, rng=0)
+    bootstrap((data.y, data.scores), metrics, n_resamples=FEW, groups=data.groups, rng=0)
+    bootstrap((data.y, data.scores), metrics, n_resamples=FEW, sample_weight=data.weights, rng=0)
+    matrix = ConfusionMatrix.from_predictions(data.classes, data.predicted)
+    bootstrap(matrix, metric("f1", average="macro"), n_resamples=FEW, rng=0)
+    proportion_interval(matrix, "accuracy")
+    confidence_band(ranking)
+    delong(data.y, {"a": data.scores, "b": data.other}).confidence_interval()
+
+
+def _comparisons(data: _Data) -> None:
+    from fastevals import compare_predictions, compare_rankings, delong_test, metric
+
+    metrics = ["roc_auc", "average_precision", metric("f1", best="f1")]
+    scores = {"a": data.scores, "b": data.other, "c": data.ties}
+    compare_rankings(data.y, scores, metrics=metrics, n_resamples=FEW, rng=0)
+    predictions = {"a": data.predicted, "b": data.predicted[::-1], "c": data.classes}
+    compare_predictions(data.classes, predictions, n_resamples=FEW, rng=0)
+    delong_test(data.y, data.scores, data.other)
+
+
+def _groups(data: _Data) -> None:
+    from fastevals import batch_auc, batch_metrics, grouped_auc, grouped_metrics, metric
+
+    metrics = ["average_precision", metric("f1", threshold=0.5)]
+    for weights in (None, data.weights):
+        grouped_auc(data.y, data.scores, data.groups, sample_weight=weights)
+        grouped_metrics(data.y, data.scores, data.groups, metrics, sample_weight=weights)
+        batch_auc(data.y, [data.scores, data.other, data.ties], sample_weight=weights)
+    grouped_auc(data.y, data.scores, data.groups, interval="delong")
+    batch_auc(data.y, [data.scores, data.other], standard_errors=True)
+    batch_metrics(data.y, [data.scores, data.other], ["roc_auc", "average_precision"])
+    batch_metrics(data.classes, [data.predicted, data.classes], ["accuracy", metric("f1", average="macro")])
+
+
+def _classes(data: _Data) -> None:
+    from fastevals import ClassRankings
+
+    for weights in (None, data.weights):
+        classes = ClassRankings(data.classes, data.probabilities, sample_weight=weights)
+        classes.roc_auc(), classes.roc_auc(multi_class="ovo"), classes.average_precision(average="micro")
+        classes.roc_curve(average="macro")
+
+
+def _regressions(data: _Data) -> None:
+    from fastevals import bias_variance, regression_metrics
+
+    for weights in (None, data.weights):
+        regression_metrics(data.targets, {"a": data.fitted, "b": data.targets}, sample_weight=weights)
+    bias_variance(data.targets, [data.fitted, data.fitted[::-1], data.targets])
+    bias_variance(data.classes, [data.predicted, data.predicted[::-1], data.classes], loss="zero_one")
+
+
+def _drop_in(data: _Data) -> None:
+    from fastevals import metrics
+
+    of_scores = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
+    of_labels = "accuracy_score confusion_matrix balanced_accuracy_score classification_report cohen_kappa_score"
+    of_averages = "f1_score precision_score recall_score"
+    of_targets = "mean_squared_error mean_absolute_error r2_score"
+    for weights in (None, data.weights):
+        for name in of_scores.split():
+            getattr(metrics, name)(data.y, data.scores, sample_weight=weights)
+        for name in of_labels.split():
+            getattr(metrics, name)(data.classes, data.predicted, sample_weight=weights)
+        for name in of_averages.split():
+            getattr(metrics, name)(data.classes, data.predicted, average="macro", sample_weight=weights)
+        for name in of_targets.split():
+            getattr(metrics, name)(data.targets, data.fitted, sample_weight=weights)
+    for multi_class in ("ovr", "ovo"):
+        metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
+
+
+def _splits(data: _Data) -> None:
+    from fastevals import BootstrapSplit, HoldOut, KFold, LeaveOneOut, estimate_error, evaluate_splits
+
+    def learner(x_train: Any, y_train: Any, x_test: Any) -> Any:
+        return x_test[:, 0] > 0.5
+
+    x = data.scores[:, None]
+    plain = [HoldOut(0.2, n_repeats=3, rng=0), KFold(3, rng=0), BootstrapSplit(3, rng=0), LeaveOneOut()]
+    stratified = [HoldOut(0.2, n_repeats=3, stratified=True, rng=0), KFold(3, stratified=True, rng=0)]
+    for split in plain + stratified:
+        estimate_error(learner, x, data.y == 1, split, "error_rate")
+        evaluate_splits(data.classes, data.predicted, split, "error_rate")
+    for split in plain:
+        evaluate_splits(data.targets, data.fitted, split, "mean_squared_error")
+
+
+def _tests(data: _Data) -> None:
+    import numpy as np
+
+    from fastevals import (
+        cochran_q_test,
+        friedman_test,
+        mcnemar_test,
+        metric,
+        nemenyi_test,
+        paired_permutation_test,
+        pairwise_mcnemar_tests,
+        pairwise_tests,
+        permutation_test,
+        sign_test,
+        wilcoxon_test,
+    )
+
+    models = {"a": data.predicted, "b": data.predicted[::-1], "c": data.classes}
+    mcnemar_test(data.classes, models["a"], models["b"])
+    cochran_q_test(data.classes, models)
+    pairwise_mcnemar_tests(data.classes, models)
+    results = np.random.default_rng(0).random((12, 3)).round(1)
+    friedman_test(results)
+    nemenyi_test(results)
+    for test in ("wilcoxon", "sign"):
+        pairwise_tests(results, test=test)
+    wilcoxon_test(results[:, 0], results[:, 1])
+    sign_test(results[:, 0], results[:, 1])
+    for pair in (data.targets[:12], data.fitted[:12]), (data.targets, data.fitted):
+        paired_permutation_test(*pair, n_resamples=FEW, rng=0)
+    for asked in ("accuracy", metric("f1", average="macro")):
+        permutation_test(data.classes, models["a"], models["b"], asked, n_resamples=FEW, rng=0)
+    for asked in ("roc_auc", "average_precision"):
+        permutation_test(data.y, data.scores, data.other, asked, n_resamples=FEW, rng=0)
