@@ -331,7 +331,9 @@ def __getattr__(name: str) -> Any:
 
 def _meant(name: str) -> str:
     """Return what is asked after a name that is not here: one like it, or where a metric is."""
-    if name.startswith("_"):
+    from importlib.util import find_spec
+
+    if name.startswith("_") or find_spec(f"{__name__}.{name}"):  # a module that is about to be imported
         return ""
     from fastevals import metrics
     from fastevals._validation import did_you_mean

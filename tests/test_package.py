@@ -121,6 +121,10 @@ def test_an_unknown_name_that_is_like_none() -> None:
         _ = fastevals.numba
 
 
+def test_a_module_that_is_not_imported_yet_is_asked_for_at_no_cost() -> None:
+    assert not modules_after("import fastevals; hasattr(fastevals, 'split'); hasattr(fastevals, '_memory')") & HEAVY
+
+
 def test_dir_holds_public_names_alone() -> None:
     assert dir(fastevals) == sorted([*fastevals.__all__, "__version__", "datasets", "metrics", "show"])
     for name in ("datasets", "metrics", "show", "show.plots"):
