@@ -166,8 +166,7 @@ def in_usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | No
         return weights
     if positive is not None and positive.any() and not positive.all():
         sides = float(weights[positive].max()), float(weights[~positive].max())
-        largest = math.sqrt(sides[0]) * math.sqrt(sides[1])
-        largest *= max(max(sides) / largest / 2.0**1000, 1.0)
+        largest = max(math.sqrt(sides[0]) * math.sqrt(sides[1]), max(sides) / 2.0**1000)
     return weights * power_of_two(largest)
 
 

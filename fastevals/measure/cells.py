@@ -197,9 +197,13 @@ def false_negative_rate(cells: Cells) -> Parts:
 @Quotient
 def f_score(cells: Cells, beta: float = 1) -> Parts:
     """Weighted harmonic mean of precision and recall (2.11), from counts: 0 where tp = 0 but there was an error."""
-    b, one = beta * beta, 1
-    if isinstance(b, float) and (b > 2.0**10 or max(np.max(cell, initial=0) for cell in cells) > 2.0**MOST):
-        one = np.ldexp(1.0, -np.frexp(one + b)[1])  # all times a power of two, so that nothing overflows
+    b: Any = beta * beta
+    one: Any = 1
+    large: Any = isinstance(b, float) and b > 2.0**10
+    if cells.tp.dtype.kind == "f":
+        large = large | (np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST)
+    if np.any(large):  # all times a power of two, so that nothing overflows
+        one = np.where(large, np.ldexp(1.0, -np.frexp(1 + b)[1]), 1.0)
         b = b * one
     gained = (one + b) * cells.tp
     return gained, gained + b * cells.fn + one * cells.fp

@@ -39,8 +39,8 @@ def squares_and_variances(outputs: check.Outputs) -> tuple[Floats, Floats]:
     with np.errstate(over="ignore", invalid="ignore"):
         off = middle**2
         near = (2 * off <= variances).all()  # else a difference of squares would lose digits
-    if near:
-        return squares, variances - off
+        if near:
+            return squares, variances - off
     return squares, means_over_rows(outputs, _deviations(outputs, origin + middle))[1]
 
 

@@ -114,7 +114,7 @@ def _bends(totals: Totals) -> NDArray[np.bool_]:
     """Tell which inner rows are not half way between their neighbours in ROC space, whatever the scale of weights."""
     bends = np.zeros(totals.tps.size - 2, dtype=np.bool_)
     for cells in (totals.fps, totals.tps):
-        bends |= np.abs(cells[2:] - 2 * cells[1:-1] + cells[:-2]) > ROUNDING * cells[2:]
+        bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > ROUNDING * cells[2:]
     return bends
 
 

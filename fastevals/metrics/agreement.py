@@ -287,4 +287,4 @@ def _weighted_kappa(counts: NDArray[Any], first: NDArray[Any], second: NDArray[A
     place = np.arange(first.size, dtype=np.float64)
     cost = np.abs(place[:, None] - place) ** power
     shares = second / second.sum()
-    return float(1 - (cost * counts).sum() / (first @ cost @ shares))
+    return float(1 - cells.ratio((cost * counts).sum(), first @ cost @ shares))

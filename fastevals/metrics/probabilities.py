@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks, chunks, run
 from fastevals._validation import drop_in as check
+from fastevals._validation import in_usual_unit
 from fastevals.metrics._truth import marked_rows, true_columns
 
 __all__ = ["brier_score_loss", "log_loss"]
@@ -88,6 +89,8 @@ def log_loss(
         chosen = _of_true(p[rows], true[rows])
         return -np.log(np.clip(chosen, eps, 1 - eps, out=chosen), dtype=np.float64)  # type: ignore[no-any-return]
 
+    if normalize and weights is not None:
+        weights = in_usual_unit(weights)
     total = _sum(losses, p.shape[0], weights)
     return total / _weight(p, weights) if normalize else total
 
@@ -170,6 +173,8 @@ def brier_score_loss(
         return np.square(off, out=off)
 
     halved = (p.ndim == 1 or p.shape[1] < 3) if isinstance(scale_by_half, str) else scale_by_half
+    if weights is not None:
+        weights = in_usual_unit(weights)
     mean = _sum(losses, p.shape[0], weights) / _weight(p, weights)
     return mean / 2 if halved else mean
 

@@ -319,6 +319,20 @@ def test_a_lift_curve_without_positives_has_no_lift():
     assert np.isnan(curve.lift).all()
 
 
+@pytest.mark.parametrize("weights", [[5e-324, 1e308, 5e-324, 5e307], [4e307] * 4])
+def test_the_drop_in_lets_no_overflow_out(weights):
+    y, s, p = [0, 1, 1, 1], [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]
+    of_less = np.divide(weights, 2.0**3)  # still exact, or zero
+    for function in (drop_in.log_loss, drop_in.brier_score_loss):
+        assert function(y, s, sample_weight=weights) == pytest.approx(function(y, s, sample_weight=of_less), abs=1e-15)
+    assert drop_in.roc_auc_score(y, s, sample_weight=weights) == 1.0
+    assert drop_in.roc_curve(y, s, sample_weight=weights)[1][-1] == 1.0
+    assert drop_in.r2_score(y, s, sample_weight=weights) < 1
+    kappa = drop_in.cohen_kappa_score(y, p, weights="linear", sample_weight=weights)
+    assert math.isfinite(kappa)
+    assert 0 <= Ranking(y, s, sample_weight=weights).best_threshold("f1").value <= 1
+
+
 def test_integers_past_64_bits():
     with pytest.raises(ValueError, match=f"within 2\\*\\*53 where integer, got {2**63 + 5}"):
         friedman_test(np.array([[2**63 + 5, 1, 2], [3, 2**63 + 1, 1]], dtype=np.uint64))
