@@ -42,7 +42,7 @@ def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
 
 
 def best_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float] | None:
-    """Return within which bounds a metric varies that is the best over thresholds, chosen on the rows; None of others.
+    """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
 
     Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
     """

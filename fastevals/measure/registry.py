@@ -94,7 +94,8 @@ class Metric:
         Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
         metric, and its parameters.
     best_of : tuple of float, optional
-        Least and largest of what a metric of a ranking is the best of over all thresholds.
+        Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
+        differences (a sum of absolute ones is the largest of sums).
     """
 
     name: str
@@ -223,6 +224,7 @@ METRICS: dict[str, Metric] = {
             lambda counts: ranking_metrics.equal_error_rate(counts, on_hull=True),
             greater_is_better=False,
             bounds=(0.0, 0.5),
+            best_of=(0.0, 1.0),
         ),
         Metric(
             "cost_area",
@@ -232,6 +234,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),
+            best_of=(0.0, 1.0),
         ),
         Metric(
             "ks_statistic",
@@ -270,6 +273,7 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel(
                 "expected_calibration_error", Detail.THRESHOLDS, of_thresholds=probability_metrics.probabilities
             ),
+            best_of=(-1.0, 1.0),
         ),
         Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=(), best=_fewest_errors),
         Metric("error_rate", "error rate", "cells", cells.error_rate, False, needs=(), best=_fewest_errors),

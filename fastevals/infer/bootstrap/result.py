@@ -48,7 +48,7 @@ class Estimate(Frozen):
         All replicates, NaN where undefined; None unless asked for.
     caution : str
         Why the interval may hold the true value more seldom than its level says; empty where there is no such reason
-        known. Said of metrics that are the best over thresholds chosen on the rows (see `bootstrap`).
+        known. Said of metrics that are the best of many, such as KS (see `bootstrap`).
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _caution(columns: Floats, values: Floats, plan: Plan, class_sizes: tuple[int
         defined = column[~np.isnan(column)]
         below = share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
         if max(below, 1 - below) >= BEYOND:
-            said.append(f"{max(below, 1 - below):.0%} of replicates lie beyond the value: it may be the best by chance")
+            said.append(f"{max(below, 1 - below):.0%} of replicates lie beyond the value: it may be so by chance alone")
     return "; ".join(said)
 
 
