@@ -113,27 +113,26 @@ class CsvFile:
 
         try:
             table = read()
+            found = {name: table[name] for name in columns}
         except ArrowInvalid as error:
             if "conversion error" not in str(error):
                 raise
             # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
             table = read(columns)
-            typed = [self._typed(name, table[name], options.null_values) for name in columns]
-            table = Table.from_arrays(typed, names=columns)
-        rounded = [name for name in columns if _may_be_rounded(table[name])]
+            found = {name: self._typed(name, table[name], options.null_values) for name in columns}
+        rounded = [name for name, column in found.items() if _may_be_rounded(column)]
         if rounded:
             text = read(rounded)
             for name in rounded:
-                exact = self._typed(name, text[name], options.null_values)
-                _check_not_rounded(name, text[name], exact)
-                table = table.set_column(columns.index(name), name, exact)
-        for k, name in enumerate(columns):
-            column = self._decoded(name, table[name]) if types.is_binary(table[name].type) else table[name]
+                found[name] = self._typed(name, text[name], options.null_values)
+                _check_not_rounded(name, text[name], found[name])
+        for name, column in found.items():
+            column = self._decoded(name, column) if types.is_binary(column.type) else column
             if types.is_string(column.type):
                 self._check_certain(name, column)
                 column = compute.if_else(compute.equal(column, ""), None, column)
-            table = table.set_column(k, name, column)
-        return table
+            found[name] = column
+        return Table.from_arrays(list(found.values()), names=columns)
 
     def _typed(self, name: str, text: Any, nulls: list[str]) -> Any:
         """Return a column of bytes as integers or floats if all its values are such, else as strings."""

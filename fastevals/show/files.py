@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,16 @@ from fastevals.show.arguments import CsvForm
 from fastevals.show.csv_files import CsvFile, is_number
 from fastevals.show.words import printable
 
-__all__ = ["SUFFIXES", "Columns", "check_columns", "check_one_role", "first_text", "read_columns", "read_numbers"]
+__all__ = [
+    "SUFFIXES",
+    "Columns",
+    "check_columns",
+    "check_file",
+    "check_one_role",
+    "first_text",
+    "read_columns",
+    "read_numbers",
+]
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
@@ -112,13 +123,14 @@ def check_one_role(shown: dict[str, str], option: str, name: str) -> None:
 
 def check_columns(where: str, names: list[str], wanted: Names, hint: str = "") -> None:
     """Raise unless each wanted column is there, once; `hint` is the end of the message."""
+    count = Counter(names)
     for name, shown in wanted.items():
-        if name not in names:
+        if not count[name]:
             columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
             near = check.did_you_mean(name, names)
             raise ValueError(f"{shown}: {where} has no such column{near}; its columns are {columns or 'none'}{hint}")
-        if names.count(name) > 1:
-            raise ValueError(f"{shown}: {where} has {names.count(name)} columns of this name")
+        if count[name] > 1:
+            raise ValueError(f"{shown}: {where} has {count[name]} columns of this name")
 
 
 def first_text(values: Iterable[Any]) -> int:
@@ -202,7 +214,8 @@ def _open_arrow(path: Path, *_: Any) -> _Batches:
         names = list((ipc.open_file if whole else ipc.open_stream)(file).schema.names)
 
     def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
-        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns])
+        places = {name: k for k, name in enumerate(names)}
+        options = ipc.IpcReadOptions(included_fields=[places[name] for name in columns])
         with pa.OSFile(str(path)) as file:
             if whole:
                 reader = ipc.open_file(file, options=options)
@@ -226,6 +239,8 @@ _CSV, _PARQUET, _ARROW = _Format("CSV", CsvFile), _Format("Parquet", _open_parqu
 
 BATCH = 1 << 17  # rows
 SHARE = 1 / 3  # of the memory there is, that a file's columns may take: arrays and what is sorted take as much again
+
+MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and how much more than its own: 20 is a lot
 
 SUFFIXES: dict[str, _Format] = {
     ".csv": _CSV,
@@ -253,7 +268,7 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
     if given and found is not _CSV:
         raise ValueError(f"{given[0]} goes with a CSV file, but {str(path)!r} is {found.title}")
     check.import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
-    _check_file(path)
+    check_file(path)
     with _damage_reported(path):
         known = {**(wanted or {}), **beside}
         source = found.open(path, form, set(known) or None)
@@ -278,22 +293,25 @@ def _watched(path: Path) -> Iterator[Callable[[int], None]]:
     import pyarrow as pa
 
     size, before, available = path.stat().st_size, pa.total_allocated_bytes(), _memory.available()
+    most = math.inf if available is None else available * SHARE
+    if path.name.lower().endswith(".gz"):
+        most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
     with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:
 
         def watch(position: int) -> None:
             show(position)
             taken = pa.total_allocated_bytes() - before
-            if available is not None and taken > available * SHARE:
+            if taken > most:
                 raise ValueError(
-                    f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold more than "
-                    f"{_megabytes(taken)} of columns, and {_megabytes(available)} of memory are free for them and what "
-                    "is computed of them"
+                    f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold "
+                    f"{_megabytes(taken)} of columns, and at most {_megabytes(most)} are read, a third of the memory "
+                    f"that is free, or {MOST_TIMES} times the size of a .gz file: unpack it if it is to be so large"
                 )
 
         yield watch
 
 
-def _megabytes(size: int) -> str:
+def _megabytes(size: float) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
@@ -307,7 +325,8 @@ def _format_of(path: Path) -> _Format:
     raise ValueError(f"{str(path)!r} is of no known format: its name must end with {', '.join(SUFFIXES)}")
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise unless a path is that of a regular file that is not empty."""
     if not path.exists():
         raise ValueError(f"{str(path)!r}: no such file")
     if not path.is_file():

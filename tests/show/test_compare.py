@@ -11,6 +11,7 @@ from pyarrow import parquet
 from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
+from fastevals.show.compare import results
 from fastevals.show.words import probability, short_names
 from tests.infer.significance.cases import CASES
 
@@ -409,3 +410,10 @@ def test_words_of_caution(capsys, tmp_path):
     one = write(tmp_path, "y,a,b\n1,1,0\n")
     text = compare(capsys, one, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
     assert "a difference is the same in all replicates" in text
+
+
+def test_pairs_are_bounded(capsys, tmp_path, monkeypatch):
+    file = write(tmp_path, "a,b,c,d\n1,2,3,4\n2,3,4,5\n2,1,1,0\n")
+    monkeypatch.setattr(results, "MOST_COMPARED", 5)
+    assert "4 algorithms have 6 pairs, and at most 5 are compared: --algorithm names" in error(capsys, file)
+    assert cli.main(["compare", file, "--control", "a"]) == 0

@@ -2,13 +2,14 @@
 
 import decimal
 import gzip
+import importlib
 import re
 import sys
 
 import numpy as np
 import pytest
 
-from fastevals.show import cli
+from fastevals.show import cli, files
 from fastevals.show.arguments import CsvForm
 from fastevals.show.files import SUFFIXES, read_columns
 
@@ -21,7 +22,7 @@ COLUMNS = {"y": [0, 1, 1], "a": [0.25, 0.5, 1e-300], "part": ["train", "test", "
 WANTED = {"y": "--label 'y'", "a": "--score 'a'", "part": "--by 'part'"}
 
 
-def write(path, columns, suffix=None):
+def write(path, columns, suffix=None, rows=2):
     table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     match suffix or path.suffix:
         case ".parquet" | ".pq":
@@ -33,10 +34,10 @@ def write(path, columns, suffix=None):
                 csv.write_csv(table, file, csv.WriteOptions(delimiter="\t" if ".tsv" in path.name else ","))
         case ".stream" | ".arrows":
             with ipc.new_stream(path, table.schema) as file:
-                file.write_table(table, max_chunksize=2)
+                file.write_table(table, max_chunksize=rows)
         case _:
             with ipc.new_file(path, table.schema) as file:
-                file.write_table(table, max_chunksize=2)
+                file.write_table(table, max_chunksize=rows)
     return path
 
 
@@ -281,6 +282,25 @@ def test_columns_that_cannot_be_used(tmp_path, suffix):
         read(path, a=True)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow", ".arrows"])
+def test_columns_larger_than_memory_are_refused(tmp_path, monkeypatch, suffix):
+    n = 500_000  # of which few bytes are in a packed file
+    path = write(tmp_path / f"large{suffix}", {"a": pa.array(np.arange(n) % 2)}, rows=1 << 16)
+    assert read(path, a=True)["a"].size == n
+    monkeypatch.setattr(files._memory, "available", lambda: 3_000_000)
+    with pytest.raises(
+        ValueError, match=r"is too large: .* of its \d+\.\d MB hold \d\.\d MB of columns, and at most 1"
+    ):
+        read(path, a=True)
+    monkeypatch.setattr(files._memory, "available", lambda: None)
+    monkeypatch.setattr(files, "MOST_UNPACKED", 10_000)
+    if suffix == ".csv.gz":
+        with pytest.raises(ValueError, match=r"100 times the size of a .gz file: unpack it if it is to be so large"):
+            read(path, a=True)
+    else:
+        assert read(path, a=True)["a"].size == n
+
+
 def test_no_rows(tmp_path):
     for suffix in (".csv", ".parquet", ".arrow"):
         path = write(tmp_path / f"short{suffix}", {"a": pa.array([], pa.float64())})
@@ -305,3 +325,14 @@ def test_without_pyarrow(tmp_path, monkeypatch, capsys):
         "fastevals report: error: reading a file needs pyarrow: pip install 'fastevals[files]'\n"
     )
     assert cli.main(["report", "--score", "logistic"]) == 0
+
+
+def test_pyarrow_that_is_there_but_fails_is_not_called_missing(tmp_path, monkeypatch, capsys):
+    path = write(tmp_path / "scores.parquet", COLUMNS)
+
+    def fail(name):
+        raise ImportError("libarrow.so: failed to map segment from shared object: Cannot allocate memory")
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    assert cli.main(["report", str(path), "--label", "y", "--score", "a"]) == 2
+    assert "pyarrow is installed, but can't be imported: libarrow.so: failed to map" in capsys.readouterr().err

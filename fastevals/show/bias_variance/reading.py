@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.show.arguments import CsvForm
-from fastevals.show.files import SUFFIXES, check_one_role, first_text, read_columns, read_numbers
+from fastevals.show.files import SUFFIXES, check_file, check_one_role, first_text, read_columns, read_numbers
 
 __all__ = ["Given", "read_arrays", "read_table"]
 
@@ -117,14 +118,15 @@ def _check_shape(
 
 def _array(shown: str, path: str) -> NDArray[Any]:
     """Open a .npy file as a memory map."""
+    check_file(Path(path))
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, EOFError, TypeError, OverflowError) as error:  # the header may say anything
+        with open(path, "rb") as file:
+            if file.read(2) == b"PK":
+                raise ValueError(f"{shown} holds several arrays (.npz): save one as .npy") from None
         what = "it is damaged, of another kind, or holds Python objects"
         raise ValueError(f"{shown} can't be read as NumPy's .npy: {what}") from error
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise ValueError(f"{shown} holds several arrays (.npz): save one as .npy")
     if not array.size:
         raise ValueError(f"{shown} is empty, of shape {array.shape}")
     return array

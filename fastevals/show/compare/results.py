@@ -39,6 +39,7 @@ from fastevals.show.words import (
 
 __all__ = ["Block", "Choice", "ResultsComparison", "compare_results"]
 
+MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
 ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
 
 LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
@@ -164,8 +165,16 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
             f"results must have a column of numbers for each of two algorithms or more, got {len(algorithms)}: "
             f"{', '.join(map(repr, algorithms)) or 'none'}"
         )
+    k = len(algorithms)
+    pairs = k * (k - 1) // 2 if choice.control is None else k - 1
+    if pairs > MOST_COMPARED:
+        raise ValueError(
+            f"{k} algorithms have {pairs} pairs, and at most {MOST_COMPARED} are compared: --algorithm names those to "
+            "compare, --control one that each other is compared with"
+        )
     for name in algorithms:
-        check.as_scores(given.get(name, f"column {name!r}"), columns[name])
+        shown = given.get(name, f"column {name!r}")
+        check.check_finite(shown, check.as_scores(shown, columns[name]))
     parts: list[tuple[Any, Any]] = [(None, slice(None))]
     if choice.by is not None:
         parts = blocks_of(given[choice.by], columns[choice.by])
