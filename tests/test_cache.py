@@ -368,19 +368,21 @@ def test_folders_that_others_may_write_to_are_not_used(places: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("owner", "user", "mode", "ours"),
+    ("owner", "user", "mode", "why"),
     [
-        (1000, 1000, 0o700, True),
-        (0, 1000, 0o755, True),  # root's, in an image
-        (1001, 1000, 0o755, False),
-        (1000, 0, 0o700, False),  # root runs nobody's code
-        (1000, 1000, 0o775, False),
-        (0, 1000, 0o757, False),
+        (1000, 1000, 0o700, None),
+        (0, 1000, 0o755, None),  # root's, in an image
+        (1001, 1000, 0o755, "of another user"),
+        (1000, 0, 0o700, "of another user"),  # root runs nobody's code
+        (1000, 1000, 0o775, "others may write to it"),
+        (0, 1000, 0o757, "others may write to it"),
     ],
 )
-def test_whose_files_are_run(owner: int, user: int, mode: int, ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_files_are_run(
+    owner: int, user: int, mode: int, why: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert cache._ours(os.stat_result((mode, 0, 0, 0, owner, 0, 0, 0, 0, 0))) is ours
+    assert cache._not_ours(os.stat_result((mode, 0, 0, 0, owner, 0, 0, 0, 0, 0))) == why
 
 
 @pytest.mark.parametrize(("user", "modes"), [(1000, (0o700, 0o600)), (0, (0o755, 0o644))])

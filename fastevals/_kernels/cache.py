@@ -115,11 +115,13 @@ def _fingerprint(kernel: Kernel) -> tuple[str, list[Kernel]]:
 # Where files may be -------------------------------------------------------------------------------------------------
 
 
-def _ours(status: os.stat_result) -> bool:
-    """Check that nobody but this user and root can have written it, or can write to it."""
+def _not_ours(status: os.stat_result) -> str | None:
+    """Say why others than this user and root can have written something, or can write to it; None if they can't."""
     if not hasattr(os, "geteuid"):  # Windows: who may write to a folder of the user is not in these bits
-        return True
-    return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return None
+    if status.st_uid not in (0, os.geteuid()):
+        return "of another user"
+    return "others may write to it" if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
 def _mode(folder: bool) -> int:
@@ -158,7 +160,7 @@ def _refusal(folder: Path) -> str | None:
         return error.strerror or str(error)
     if not stat.S_ISDIR(status.st_mode):
         return "no folder"
-    return None if _ours(status) else "others may write to it"
+    return _not_ours(status)
 
 
 @cache
@@ -222,7 +224,7 @@ def _read(path: Path) -> bytes | None:
     try:
         with open(os.open(path, flags), "rb") as file:  # O_NONBLOCK: a pipe that nobody writes to is not waited for
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or not CHECKSUM < status.st_size <= LARGEST or not _ours(status):
+            if not stat.S_ISREG(status.st_mode) or not CHECKSUM < status.st_size <= LARGEST or _not_ours(status):
                 return None
             stored = file.read(LARGEST)
     except OSError:
@@ -319,13 +321,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
         except Exception:  # the compiled code in memory serves
             return
         try:
-            folder = folder_to_fill()
-            _write(folder / name, payload)
-            _clean(folder)
+            path = folder_to_fill() / name
+            _write(path, payload)
+            _clean(path.parent)
         except ValueError as error:
             _warn_once(str(error))
         except OSError as error:
-            _warn_once(_unkept(str(error)))
+            if not path.exists():  # Windows replaces no file that another process reads: one it has just written
+                _warn_once(_unkept(str(error)))
 
 
 def sizes(places: Iterable[Path]) -> Iterator[int]:
