@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fastevals.measure.counts import Cells
 
 __all__ = [
+    "WHOLE",
     "Quotient",
     "accuracy",
     "balanced_accuracy",
@@ -72,6 +73,10 @@ class Quotient:
     def __call__(self, cells: Cells, *args: Any, **options: Any) -> Floats:
         """Divide the parts."""
         return ratio(*self.parts(self._unit(cells), *args, **options))
+
+    def of_small(self, cells: Cells, **options: Any) -> Floats:
+        """Divide the parts of arrays of integers that are known to be below 2**31 together: nothing is looked at."""
+        return ratio(*self.parts(cells, **options))
 
 
 # Units ------------------------------------------------------------------------------------------------------------
