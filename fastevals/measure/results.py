@@ -103,8 +103,11 @@ def as_json(value: Any) -> Any:
     Arrays, intervals and tuples are lists, named tuples and results dicts, keys and dates text; what JSON has no kind
     for is given as its repr.
     """
-    if value is None or (isinstance(value, (str, int)) and not isinstance(value, np.generic)):
+    kind = type(value)  # what most values are comes first
+    if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):
         return value
+    if kind is list:
+        return [as_json(each) for each in value]
     if isinstance(value, np.longdouble):
         number = plain(value)
         return number if isinstance(number, int) else as_json(float(number))
@@ -114,11 +117,13 @@ def as_json(value: Any) -> Any:
         own = value.item()
         return repr(own) if isinstance(own, np.generic) else as_json(own)
     if isinstance(value, float):
-        return (
-            value if math.isfinite(value) else None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-        )
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        return None if math.isnan(value) else float(value)
     if isinstance(value, np.ndarray):
         return _array_as_json(value)
+    if isinstance(value, (str, int)):
+        return value
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if hasattr(value, "_asdict") and not isinstance(value, Interval):

@@ -46,7 +46,10 @@ def to_json(report: Report, data: str) -> str:
         Indented lines, the last with a line end; one line where there are arrays over many values.
     """
     indent = 2 if report.blocks else None  # with it a million numbers take seconds, and a line each
-    return json.dumps(as_json(_values(report, data)), indent=indent, allow_nan=False) + "\n"
+    values = as_json(_values(report, data))
+    if report.over is not None:
+        values["over"] = _over(report, report.over)
+    return json.dumps(values, indent=indent, allow_nan=False) + "\n"
 
 
 def _values(report: Report, data: str) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def _values(report: Report, data: str) -> dict[str, Any]:
         "operating_point": point,
         "costs": report.costs,
         "intervals": _plan(report),
-        "over": None if report.over is None else _over(report, report.over),
+        "over": None,
         "blocks": [_block(report, block) for block in report.blocks],
     }
 
@@ -83,21 +86,28 @@ def _plan(report: Report) -> dict[str, Any] | None:
 
 
 def _over(report: Report, over: OverValues) -> dict[str, Any]:
-    """Give what there is over the values: numbers of each as arrays, in the order of the values."""
+    """Give what there is over the values as JSON has it: numbers of each as arrays, in the order of the values."""
     n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
     intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
-    return {
-        "values": over.values,
-        "n_samples": n_samples,
-        "n_positives": n_positives,
-        "total_weights": None if report.roles.weight is None else weights,
-        "models": [
-            {"name": name, "metrics": {metric: _over_metric(each, over) for metric, each in found.items()}}
-            for name, found in over.metrics.items()
-        ],
-        "intervals": None if report.plan is None else intervals,
-    }
+    told: dict[str, Any] = as_json(
+        {
+            "values": over.values,
+            "n_samples": n_samples,
+            "n_positives": n_positives,
+            "total_weights": None if report.roles.weight is None else weights,
+            "models": [
+                {"name": name, "metrics": {metric: _over_metric(each, over) for metric, each in found.items()}}
+                for name, found in over.metrics.items()
+            ],
+            "intervals": None if report.plan is None else intervals,
+        }
+    )
+    for model, found in zip(told["models"], over.metrics.values(), strict=True):
+        for metric, each in found.items():
+            if each.confidence_intervals is not None:
+                model["metrics"][metric]["intervals"] = _ends_of_all(each.confidence_intervals)
+    return told
 
 
 def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
@@ -111,14 +121,12 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
         end = extreme(metric, sign)
         told[name] = end and {"metric": end.metric, "value": over.values[end.place], "n_values": end.n_values}
     told["of_values"] = metric.values
-    if metric.confidence_intervals is not None:
-        told["intervals"] = _ends_of_all(metric.confidence_intervals)
     return told
 
 
 def _ends_of_all(pairs: NDArray[np.float64]) -> list[list[float] | None]:
-    """Give intervals, null where there is none."""
-    return [None if math.isnan(pair[0]) else pair for pair in pairs.tolist()]
+    """Give intervals, null where there is none; an array as one, for there may be a million."""
+    return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 
 def _block(report: Report, block: Block) -> dict[str, Any]:
