@@ -131,7 +131,7 @@ def first_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) ->
 
 def wrapped(text: str, indent: str = "    ") -> list[str]:
     """Give the lines of words, all but the first indented."""
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent)
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:

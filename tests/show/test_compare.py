@@ -1,6 +1,7 @@
 """`fastevals compare` from end to end: what it prints and writes, and what it says when it can't."""
 
 import json
+import shlex
 import sys
 
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests
+from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests, wilcoxon_test
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
 from fastevals.show.compare import results
@@ -88,6 +89,8 @@ def test_embedded_results_are_the_published_ones(capsys):
 def test_text_of_embedded_results(capsys):
     text = compare(capsys)
     assert text.startswith("fastevals compare: psnr (embedded)\n45 data sets, 4 algorithms, higher is better\n")
+    assert "taken for algorithms: K-SVD, K-SVD-N, NLM, K-SVD-N-NL; image, sigma are not\n" in text
+    assert "! : " not in text.replace("! : 45 rows of 5 image", "")
     assert "Friedman's test: F(3, 132) = 145.2523, p <1e-9; chi-square(3) = 103.6133, Kendall's W = 0.7675\n" in text
     assert "critical difference 0.6992" in text
     assert "45 rows of 5 image values: the tests take each row for a data set of its own" in text
@@ -117,7 +120,8 @@ def test_posthoc(capsys, tmp_path, posthoc):
     assert len(block["pairs"]["pvalue"]) == 3
     assert block["pairs"]["alpha"] == pytest.approx(0.1)
     assert (block["groups"] is None) == (posthoc == "wilcoxon")
-    assert ("critical difference" in compare(capsys, file, "--posthoc", posthoc)) == (posthoc == "nemenyi")
+    text = compare(capsys, file, "--posthoc", posthoc, "--confidence", "0.5")
+    assert ("critical difference" in text) == (posthoc == "nemenyi")
     if posthoc == "wilcoxon":
         expected = pairwise_tests({"a": [1, 2, 3, 1], "b": [2, 1, 1, 2], "c": [3, 3, 2, 4]})
         assert block["pairs"]["pvalue"] == expected.pvalue.tolist()
@@ -134,7 +138,7 @@ def test_a_control_and_columns_by_name(capsys, tmp_path):
     assert "Bonferroni-Dunn" in compare(capsys, file, "--dataset", "n", "--control", "a")
     some = compare_json(capsys, file, "--algorithm", "c", "--algorithm", "a", "--by", "part")
     assert [block["value"] for block in some["blocks"]] == ["p", "q"]
-    assert some["blocks"][0]["friedman"]["names"] == ["c", "a"]
+    assert (some["algorithms"], some["posthoc"]) == (["c", "a"], "wilcoxon")
 
 
 def test_many_algorithms_show_the_pairs_of_smallest_p(capsys, tmp_path):
@@ -168,6 +172,83 @@ def test_long_names_lose_their_middle(capsys, tmp_path, posthoc):
 def test_names_that_differ_in_the_middle_have_numbers():
     names = ["x" * 30 + middle + "y" * 30 for middle in "ab"]
     assert short_names([*names, "c"], 20) == ["xxxxxxx...yyyyyyy #1", "xxxxxxx...yyyyyyy #2", "c"]
+
+
+TWO = "set,a,b\n" + "".join(f"s{k},{0.5 + k / 99:.3f},{0.5 + k / 99 + 0.01 * (k + 1):.3f}\n" for k in range(5))
+UNLIKE = "a,b,c,d\n.2,.3,.5,.7\n.3,.6,.4,.1\n.2,.4,.7,.4\n.4,.3,.6,.8\n.8,.4,.8,.3\n.6,.4,.8,.9\n"
+UNLIKE += ".2,.6,.9,.2\n.4,.9,.6,.5\n"
+
+
+def test_two_algorithms_are_compared_by_tests_of_two(capsys, tmp_path):
+    # Friedman's p is 0.0625 here, Nemenyi's 0.0253: two answers to one question.
+    file = write(tmp_path, TWO)
+    columns = np.loadtxt(file, delimiter=",", skiprows=1, usecols=(1, 2)).T
+    expected = wilcoxon_test(*columns, names=("a", "b"))
+    text = compare(capsys, file)
+    assert "Nemenyi" not in text
+    assert "Friedman" not in text
+    assert "*" not in text
+    assert expected.pvalue == 0.0625
+    assert expected.conclusion in text.replace("\n    ", " ")
+    assert "a is higher on 0, b on 5 of 5 data sets: by the sign test, which doesn't look at sizes, p 0.0625" in text
+    (block,) = compare_json(capsys, file)["blocks"]
+    assert (block["friedman"], block["pairs"], block["groups"]) == (None, None, None)
+    assert block["wilcoxon"]["pvalue"] == expected.pvalue
+    assert block["sign"]["pvalue"] == 0.0625
+    assert block["mean_ranks"] == {"a": 2.0, "b": 1.0}
+    (block,) = compare_json(capsys, file, "--control", "a", "--posthoc", "wilcoxon")["blocks"]
+    assert block["wilcoxon"]["effect"] == -expected.effect
+    said = "--posthoc holm goes with three algorithms or more, got a, b: two are compared by Wilcoxon's"
+    assert said in error(capsys, file, "--posthoc", "holm")
+    assert compare(capsys, file, "--out", tmp_path / "out").endswith("1 picture\n")
+
+
+@pytest.mark.parametrize("posthoc", ["nemenyi", "holm", "wilcoxon"])
+def test_no_pair_differs_where_friedmans_test_does_not_reject(capsys, tmp_path, posthoc):
+    # At level 0.095 Friedman's p, 0.0971, is too large, and the smallest of the pairs, 0.0732 to 0.0938, are not.
+    options = (write(tmp_path, UNLIKE), "--posthoc", posthoc, "--confidence", "0.905")
+    (block,) = compare_json(capsys, *options)["blocks"]
+    assert not block["friedman"]["rejected"]
+    assert min(block["pairs"]["pvalue"]) < block["pairs"]["alpha"]
+    assert not any(block["pairs"]["rejected"])
+    assert block["groups"] in (None, [["c", "d", "b", "a"]])
+    text = compare(capsys, *options)
+    assert "*" not in text
+    assert "no pair is said to differ, whatever its own p: Friedman's test doesn't reject\n" in text
+    assert "critical difference" not in text
+
+
+def test_nothing_follows_an_undefined_test(capsys, tmp_path):
+    file = write(tmp_path, "a,b,c\n.1,.2,.3\n")
+    text = compare(capsys, file)
+    assert text.endswith("the Friedman test is undefined on this data.\n")
+    (block,) = compare_json(capsys, file)["blocks"]
+    assert (block["pairs"], block["groups"], block["friedman"]["pvalue"]) == (None, None, None)
+    assert compare(capsys, file, "--out", tmp_path / "out").endswith("compare.txt, 0 pictures\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "values"),
+    [("id", [7, 3, 5, 9]), ("Unnamed: 0", [4, 1, 2, 3]), ("run_no", [1, 2, 3, 5]), ("x", range(6)), ("x", [90, 7, 12])],
+)
+def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values):
+    rows = "".join(f"{value},0.{k},0.{k + 2}\n" for k, value in enumerate(values))
+    file = write(tmp_path, f"{first},a,b\n{rows}")
+    said = f"{first} looks like numbers of the rows, not results: if so, leave it out by --dataset {shlex.quote(first)}"
+    text = compare(capsys, file).replace("\n    ", " ")
+    assert f"taken for algorithms: {first}, a, b\n! : {said}\n" in text
+    assert compare_json(capsys, file)["cautions"] == [said]
+    for options in (("--dataset", first), ("--algorithm", first, "--algorithm", "a")):
+        assert "looks like" not in compare(capsys, file, *options)
+
+
+@pytest.mark.parametrize("rows", ["1,2,3\n1,3,2\n2,1,3\n", "1,2.5,2.5\n3,1.5,1.5\n2,2,2\n1,2,3\n"])
+def test_ranks_without_lower_is_better_are_said(capsys, tmp_path, rows):
+    file = write(tmp_path, f"a,b,c\n{rows}")
+    said = "! : rows hold ranks, of which the highest was taken for the best: where 1 is best give --lower-is-better"
+    assert said in compare(capsys, file).replace("\n    ", " ")
+    assert "rows hold ranks" not in compare(capsys, file, "--lower-is-better")
+    assert "rows hold ranks" not in compare(capsys, write(tmp_path, f"a,b,c\n{rows}1,2,4\n"))
 
 
 # Predictions ------------------------------------------------------------------------------------------------------
@@ -405,8 +486,8 @@ def test_words_of_caution(capsys, tmp_path):
     many = "\n".join(f"{k},{k % 3},{(k * 7) % 5}" for k in range(8))
     text = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"))
     assert "rough" not in text
-    assert "! : id counts the rows: --dataset says that a column is no algorithm's" in text
-    assert "counts" not in compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
+    assert "! : id looks like numbers of the rows" in text
+    assert "looks" not in compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
     one = write(tmp_path, "y,a,b\n1,1,0\n")
     text = compare(capsys, one, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
     assert "a difference is the same in all replicates" in text

@@ -26,7 +26,8 @@ DESCRIPTION = """\
 Do the models really differ? FILE (CSV, TSV, Parquet or Arrow) holds one of two things.
 
 Results: a row for each data set, a column for each algorithm. Friedman's test (Iman and Davenport's F) asks whether all
-do equally well, by their ranks on each data set; then Nemenyi's test, or another, which of them differ.
+do equally well, by their ranks on each data set; then Nemenyi's test, or another, which of them differ. Two algorithms
+are compared by Wilcoxon's signed-rank test.
 
 Predictions (with --label and --pred): a row a sample, a column of the true class and one of each model's predicted
 class. Metrics of each model with intervals, differences of each two models, and McNemar's test.
@@ -44,8 +45,9 @@ examples:
 Results. Columns of text name the data sets, and so do those given as --dataset; the others are algorithms, unless
 --algorithm names these. Rank 1 is best. "nemenyi" compares all pairs by one critical difference, "bonferroni-dunn" each
 with the --control; "holm", "hochberg" and "benjamini-hochberg" adjust the p-values of differences of ranks in steps and
-show more; "wilcoxon" is the signed-rank test of each pair, by Holm. A difference that is not shown is not shown to be
-none. Data sets are to be independent: several rows of one data set are not.
+show more; "wilcoxon" is the signed-rank test of each pair, by Holm. Where Friedman's test doesn't reject, no pair is
+said to differ. A difference that is not shown is not shown to be none. Data sets are to be independent: several rows of
+one data set are not.
 
 Predictions. Intervals are of a bootstrap (BCa), rows drawn anew for all models alike; those of differences hold for all
 pairs of a column at once, and p is adjusted likewise (max-T). Of two classes --pos-label says which is positive (1 is
@@ -55,7 +57,7 @@ that belong together need --group, which McNemar's test can't allow for.
 
 --out DIR makes the folder where there is none and writes over files of the same names: compare.json (as --format json
 prints it), compare.txt, and as .png, of results critical_difference (Demsar's diagram, and as ranges where there is a
-critical difference), of both pvalues, where there are three models or more, and null: the distribution that the first
+critical difference), of both pvalues, all of three models or more, and null: the distribution that the first
 test's statistic would have. With --by the pictures of each value, up to the first 20, are in a folder of their own. It
 needs matplotlib: pip install 'fastevals[plots]'.
 
@@ -136,9 +138,8 @@ def _results(arguments: argparse.Namespace) -> ResultsComparison:
         given = (("--dataset", named), ("--algorithm", arguments.algorithm or ()), ("--by", (arguments.by,)))
         beside = {name: f"{option} {name!r}" for option, names in given for name in names if name is not None}
         columns = read_columns(arguments.file, None, beside=beside, form=csv_form(arguments))
-    posthoc = arguments.posthoc or ("nemenyi" if arguments.control is None else "bonferroni-dunn")
     choice = Choice(
-        tuple(named), tuple(arguments.algorithm or ()), arguments.by, arguments.control, posthoc,
+        tuple(named), tuple(arguments.algorithm or ()), arguments.by, arguments.control, arguments.posthoc,
         not arguments.lower_is_better, arguments.confidence,
     )  # fmt: skip
     with check.rows_called(columns.line):

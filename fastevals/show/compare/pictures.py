@@ -10,7 +10,7 @@ from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.compare.predictions import PredictionsComparison
-from fastevals.show.compare.results import ResultsComparison
+from fastevals.show.compare.results import Block, ResultsComparison
 from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import plot_critical_difference, plot_null, plot_pvalues, style
 
@@ -27,7 +27,14 @@ def comparison_pictures(made: ResultsComparison | PredictionsComparison) -> Bloc
         return BlockPictures(PICTURES, None, (), lambda _: _pictures(made.pairs, first))
     blocks = made.blocks
     values = [block.value for block in blocks]
-    return BlockPictures(PICTURES, made.choice.by, values, lambda k: _pictures(blocks[k].pairs, blocks[k].friedman))
+    return BlockPictures(PICTURES, made.choice.by, values, lambda k: _of_block(blocks[k]))
+
+
+def _of_block(block: Block) -> Iterator[tuple[str, Picture]]:
+    if block.pairs is not None:
+        yield from _pictures(block.pairs, block.friedman)
+    elif block.of_two is not None:
+        yield from _null(next((test for test in block.of_two if test.null is not None), block.of_two[0]))
 
 
 def _pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tuple[str, Picture]]:
@@ -40,5 +47,9 @@ def _pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tupl
             yield "critical_difference_ranges", ranges
     if len(pairs.names) > 2:
         yield "pvalues", Picture(plot_pvalues, pairs, (max(style.SQUARE[0], high),) * 2)
+    yield from _null(first)
+
+
+def _null(first: SignificanceResult) -> Iterator[tuple[str, Picture]]:
     if first.null is not None:
         yield "null", Picture(plot_null, first, style.WIDE)

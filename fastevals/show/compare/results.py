@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+import shlex
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals import _validation as check
 from fastevals._execution import progressed
+from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.pairwise_tests import pairwise_tests
@@ -23,6 +27,7 @@ from fastevals.infer.significance.rank_comparisons import (
     nemenyi_test,
     rank_comparison_test,
 )
+from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.measure.results import as_json
 from fastevals.show.blocks import blocks_of
 from fastevals.show.files import check_columns, check_one_role
@@ -40,8 +45,12 @@ from fastevals.show.words import (
 __all__ = ["Block", "Choice", "ResultsComparison", "compare_results"]
 
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
+NEMENYI = "nemenyi"
+NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|seed|run|unnamed: 0)", re.IGNORECASE)
+FEW = 3  # rows: as many may be numbered, or ranked, by chance
 ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
 
+MOST_NAMED = 12  # columns in the head
 LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
 
 
@@ -52,7 +61,7 @@ class Choice(NamedTuple):
     algorithm: tuple[str, ...]
     by: str | None
     control: str | None
-    posthoc: str
+    posthoc: str | None
     higher_is_better: bool
     confidence: float
 
@@ -66,9 +75,13 @@ class Block:
     value : int, float, bool, str or None
         The value; None for all.
     friedman : FriedmanResult
-        Whether the algorithms differ at all.
-    pairs : PairwiseResult
-        Which of them do.
+        Mean ranks; of three algorithms or more, whether they differ at all.
+    pairs : PairwiseResult or None
+        Which of these do: none where `friedman` doesn't reject. None of two algorithms, or where that is undefined.
+    of_two : tuple of SignificanceResult, or None
+        Wilcoxon's signed-rank test and the sign test of two algorithms.
+    order : tuple of str
+        The algorithms, the control last.
     means : ndarray of shape (n_algorithms,)
         Of the results.
     repeated : tuple of str and int, or None
@@ -77,29 +90,49 @@ class Block:
 
     value: Any
     friedman: FriedmanResult
-    pairs: PairwiseResult
+    pairs: PairwiseResult | None
+    of_two: tuple[SignificanceResult, SignificanceResult] | None
+    order: tuple[str, ...]
     means: NDArray[np.float64]
     repeated: tuple[str, int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsComparison:
-    """All blocks, and what was asked for; columns that were taken for algorithms, though they count the rows."""
+    """All blocks, and what was asked for.
+
+    Attributes
+    ----------
+    choice : Choice
+        The options; of `posthoc` what is done.
+    blocks : tuple of Block
+        At least one.
+    others : tuple of str
+        Columns that were not taken for algorithms.
+    cautions : tuple of str
+        What may have been taken for what it isn't.
+    """
 
     choice: Choice
     blocks: tuple[Block, ...]
-    counters: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     def to_json(self, data: str) -> str:
         """Give the comparison as strict JSON, the last line with a line end."""
         values = {"fastevals": __version__, "data": data, "compared": "results", **self.choice._asdict()}
+        values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
         values["blocks"] = [
             {
                 "value": block.value,
+                "n_datasets": block.friedman.n_datasets,
+                "mean_ranks": dict(zip(block.friedman.names, block.friedman.mean_ranks.tolist(), strict=True)),
                 "means": dict(zip(block.friedman.names, block.means.tolist(), strict=True)),
-                "friedman": block.friedman.to_dict(),
-                "pairs": block.pairs.to_dict(),
+                "friedman": None if block.of_two else block.friedman.to_dict(),
+                "pairs": None if block.pairs is None else block.pairs.to_dict(),
                 "groups": _groups(block.pairs),
+                "wilcoxon": block.of_two[0].to_dict() if block.of_two else None,
+                "sign": block.of_two[1].to_dict() if block.of_two else None,
             }
             for block in self.blocks
         ]
@@ -114,14 +147,17 @@ class ResultsComparison:
             f"fastevals compare: {printable(data)}",
             f"{_sets(n)}, {len(first.names)} algorithms, {better} is better",
         ]
+        if not self.choice.algorithm:
+            others = f"; {_listed(self.others)} {'is' if len(self.others) == 1 else 'are'} not" if self.others else ""
+            lines += wrapped(f"taken for algorithms: {_listed(first.names)}{others}")
+        for caution in self.cautions:
+            lines += wrapped(f"! : {caution}")
         for block in self.blocks:
             lines.append("")
             if self.choice.by is not None:
                 where = f"{printable(self.choice.by)} = {label(block.value)}"
                 lines += wrapped(f"{where}: {_sets(block.friedman.n_datasets)}")
             lines += _text(block)
-        for name in self.counters:
-            lines += wrapped(f"! : {printable(name)} counts the rows: --dataset says that a column is no algorithm's")
         return "\n".join(lines) + "\n"
 
 
@@ -172,6 +208,15 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
             f"{k} algorithms have {pairs} pairs, and at most {MOST_COMPARED} are compared: --algorithm names those to "
             "compare, --control one that each other is compared with"
         )
+    posthoc = choice.posthoc or (NEMENYI if choice.control is None else "bonferroni-dunn")
+    if len(algorithms) == 2:
+        if choice.posthoc not in (None, "wilcoxon"):
+            raise ValueError(
+                f"--posthoc {choice.posthoc} goes with three algorithms or more, got {_listed(algorithms)}: two are "
+                "compared by Wilcoxon's signed-rank test"
+            )
+        posthoc = "wilcoxon"
+    choice = choice._replace(posthoc=posthoc)
     for name in algorithms:
         shown = given.get(name, f"column {name!r}")
         check.check_finite(shown, check.as_scores(shown, columns[name]))
@@ -184,12 +229,37 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     for value, rows in progressed(parts, "comparing"):
         repeated = None if naming is None else _repeated(naming, columns[naming][rows])
         blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, choice))
-    counters = [name for name in algorithms if name not in given and _counts_rows(columns[name])]
-    return ResultsComparison(choice, tuple(blocks), tuple(counters))
+    others = tuple(name for name in columns if name not in algorithms)
+    taken = {name: columns[name] for name in algorithms}
+    return ResultsComparison(choice, tuple(blocks), others, tuple(_cautions(taken, given, choice)))
 
 
-def _counts_rows(column: NDArray[Any]) -> bool:
-    return column.dtype.kind in "iu" and column.size > ROUGH and bool((np.diff(column) == 1).all())
+def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choice: Choice) -> Iterator[str]:
+    """Say which of the columns look like no results, and whether they look like ranks."""
+    alone = sum(column.dtype.kind == "f" for column in taken.values()) == len(taken) - 1
+    for name, column in taken.items():
+        if name not in given and _numbers_rows(name, column, alone):
+            how = f"leave it out by --dataset {shlex.quote(name)}"
+            yield f"{printable(name)} looks like numbers of the rows, not results: if so, {how}"
+    if choice.higher_is_better and _are_ranks(list(taken.values())):
+        yield "rows hold ranks, of which the highest was taken for the best: where 1 is best give --lower-is-better"
+
+
+def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
+    """Tell whether a column holds whole numbers, all different, and counts, is named so, or is `alone` whole."""
+    if column.dtype.kind not in "iu" or np.unique(column).size < column.size:
+        return False
+    counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
+    return counts or (alone and column.size >= FEW) or NUMBERED.fullmatch(name) is not None
+
+
+def _are_ranks(columns: list[NDArray[Any]]) -> bool:
+    """Tell whether each row ranks the algorithms, those that are tied by their mean rank."""
+    n, k = columns[0].size, len(columns)
+    if n < FEW or not all(each.min() >= 1 and each.max() <= k and (2 * each % 1 == 0).all() for each in columns):
+        return False
+    differ = any((each != columns[0]).any() for each in columns)
+    return differ and bool((np.sum(columns, axis=0, dtype=np.float64) == k * (k + 1) / 2).all())
 
 
 def _repeated(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
@@ -199,26 +269,46 @@ def _repeated(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
 
 def _block(value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, choice: Choice) -> Block:
     better: dict[str, Any] = {"higher_is_better": choice.higher_is_better, "confidence_level": choice.confidence}
+    order = tuple(sorted(table, key=lambda name: name == choice.control))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # the text says what is undefined
         friedman = friedman_test(table, **better)
-        if choice.posthoc == "nemenyi":
-            pairs: PairwiseResult = nemenyi_test(table, **better)
+        pairs: PairwiseResult | None = None
+        of_two = None
+        if len(table) == 2:
+            how: dict[str, Any] = {"names": order, "confidence_level": choice.confidence}
+            pair = [table[name] for name in order]
+            of_two = wilcoxon_test(*pair, **how), sign_test(*pair, **how)
+        elif math.isnan(friedman.pvalue):
+            pass  # nothing follows of pairs, either
+        elif choice.posthoc == NEMENYI:
+            pairs = nemenyi_test(table, **better)
         elif choice.posthoc == "bonferroni-dunn":
             pairs = bonferroni_dunn_test(table, choice.control, **better)
         elif choice.posthoc == "wilcoxon":
             pairs = pairwise_tests(table, reference=choice.control, confidence_level=choice.confidence)
         else:
-            pairs = rank_comparison_test(table, control=choice.control, correction=choice.posthoc, **better)
+            pairs = rank_comparison_test(table, control=choice.control, correction=str(choice.posthoc), **better)
+    if pairs is not None and not friedman.rejected:
+        pairs = replace(pairs, rejected=np.zeros_like(pairs.rejected))
+        if isinstance(pairs, RankComparison):
+            pairs = replace(pairs, critical_difference=math.nan)  # no difference is large enough
     means = np.array([np.mean(column, dtype=np.float64) for column in table.values()])
-    return Block(value, friedman, pairs, means, repeated)
+    return Block(value, friedman, pairs, of_two, order, means, repeated)
 
 
-def _groups(pairs: PairwiseResult) -> list[list[Any]] | None:
+def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
     """Give the names in each set of algorithms that are not shown to differ, where ranks are compared."""
     if not isinstance(pairs, RankComparison) or pairs.control is not None:
         return None
     return [[pairs.names[place] for place in group] for group in pairs.groups()]
+
+
+def _listed(names: Iterable[Any]) -> str:
+    """Name columns, the first of many."""
+    every = [printable(str(name)) for name in names]
+    more = f", ... ({len(every)} in all)" if len(every) > MOST_NAMED else ""
+    return ", ".join(every[:MOST_NAMED]) + more
 
 
 def _sets(n: int) -> str:
@@ -227,10 +317,16 @@ def _sets(n: int) -> str:
 
 def _text(block: Block) -> list[str]:
     names = dict(zip(block.friedman.names, short_names(block.friedman.names, LONGEST_NAME), strict=True))
-    lines = [*_rank_lines(block, names), "", *_friedman_lines(block.friedman), "", *_pair_lines(block.pairs, names)]
+    lines = [*_rank_lines(block, names), ""]
+    if block.of_two is not None:
+        lines += _lines_of_two(*block.of_two, block.friedman.n_datasets, [names[name] for name in block.order])
+    else:
+        lines += _friedman_lines(block.friedman)
+    if block.pairs is not None:
+        lines += ["", *_pair_lines(block.pairs, names, block.friedman.rejected)]
     for group in _groups(block.pairs) or []:
         lines += wrapped(f"not shown to differ: {', '.join(names[name] for name in group)}")
-    if block.friedman.n_datasets <= ROUGH:
+    if block.pairs is not None and block.friedman.n_datasets <= ROUGH:
         lines += wrapped(
             "! : Friedman's p is rough on so few data sets: there are more false alarms than the level says"
         )
@@ -263,7 +359,21 @@ def _friedman_lines(friedman: FriedmanResult) -> list[str]:
     ]
 
 
-def _pair_lines(pairs: PairwiseResult, names: Mapping[Any, str]) -> list[str]:
+def _lines_of_two(wilcoxon: SignificanceResult, sign: SignificanceResult, n: int, names: Sequence[str]) -> list[str]:
+    differ = int(sign.null.parameters[0]) if sign.null else 0
+    higher = round(sign.statistic)
+    said = f"{names[0]} is higher on {higher}, {names[1]} on {differ - higher} of {_sets(n)}"
+    return [
+        *wrapped(
+            f"{wilcoxon.test}: W+ = {digits(wilcoxon.statistic)}, p {probability(wilcoxon.pvalue)}; "
+            f"pseudomedian of {names[0]} less {names[1]} {digits(wilcoxon.effect or 0.0)}"
+        ),
+        *wrapped(wilcoxon.conclusion),
+        *wrapped(f"{said}: by {sign.test}, which doesn't look at sizes, p {probability(sign.pvalue)}"),
+    ]
+
+
+def _pair_lines(pairs: PairwiseResult, names: Mapping[Any, str], first_rejected: bool) -> list[str]:
     critical = getattr(pairs, "critical_difference", np.nan)
     title = f"{pairs.test[0].upper()}{pairs.test[1:]}"
     title += "" if np.isnan(critical) else f": critical difference {critical:.4f}"
@@ -275,4 +385,6 @@ def _pair_lines(pairs: PairwiseResult, names: Mapping[Any, str]) -> list[str]:
         star = "*" if pairs.rejected[k] else ""
         rows.append([f"{first} - {second}", digits(pairs.effect[k]), probability(pairs.pvalue[k]), star])
     said = f"* differs at level {pairs.alpha:g}; of the others it is not shown"
+    if not first_rejected:
+        said = "no pair is said to differ, whatever its own p: Friedman's test doesn't reject"
     return [*wrapped(title), *aligned([rows])[0], *more, said]
