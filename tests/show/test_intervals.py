@@ -426,7 +426,7 @@ def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
     assert "! : part 2 has no intervals: all its rows are of one group" in report(capsys, *options, "--group", "g")
     blocks = report_json(capsys, *options)["blocks"]
     assert blocks[2]["models"][0]["intervals"]["roc_auc"] is None
-    assert blocks[2]["models"][0]["intervals"]["accuracy"] is None  # without positives no threshold has the best F1
+    assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None  # F1 is 0 at every threshold: one is taken
     blocks = report_json(capsys, *options, "--threshold", "25")["blocks"]
     assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None
 
@@ -435,7 +435,7 @@ def test_groups_must_be_groups(capsys, tmp_path):
     file = write(tmp_path, "one.csv", "y,a,g,h\n0,1,x,1\n1,2,x,NaN\n0,3,x,\n")
     options = ("report", file, "--label", "y", "--score", "a", "--group")
     assert "--group 'g' must have two groups or more to be drawn from, got one: 'x'" in error(capsys, *options, "g")
-    assert "--group 'h' has 2 missing values, the first at row 1" in error(capsys, *options, "h")
+    assert "--group 'h' has 2 missing values, the first at line 3" in error(capsys, *options, "h")
 
 
 def test_a_level_past_the_usual_replicates_asks_for_more(capsys):
