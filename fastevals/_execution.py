@@ -300,7 +300,10 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[
 
 
 def progressed(items: Collection[T], what: str) -> Iterator[T]:
-    """Give items one by one, with a bar of them where steps that take long have one."""
+    """Give items one by one, with a bar of them, if they are several, where steps that take long have one."""
+    if len(items) < 2:
+        yield from items
+        return
     with progress_bar(len(items), False, desc=what) as show:
         for number, item in enumerate(items, start=1):
             yield item

@@ -87,6 +87,10 @@ class CsvForm(NamedTuple):
     encoding: str | None = None
     header: bool | None = None
 
+    def options(self) -> list[str]:
+        """Return the options that say it."""
+        return [f"--{'no-' * (value is False)}{name}" for name, value in self._asdict().items() if value is not None]
+
 
 def add_shared(parser: Parser) -> None:
     """Add the options that all commands have, last in their help."""
@@ -106,9 +110,8 @@ def add_shared(parser: Parser) -> None:
 
 def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options that all commands have go with the others."""
-    for option, given in csv_form(arguments)._asdict().items():
-        if given is not None and arguments.file is None:
-            parser.error(f"--{option} goes with a CSV FILE")
+    if arguments.file is None and (given := csv_form(arguments).options()):
+        parser.error(f"{given[0]} goes with a CSV FILE")
     if arguments.quiet and arguments.progress:
         parser.error("--quiet and --progress exclude each other")
 

@@ -262,10 +262,7 @@ SUFFIXES: dict[str, _Format] = {
 def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tuple[Any, Names, _Source]:
     """Read columns as a table, or all with None; give what messages call each, those `beside` as they say."""
     found = _format_of(path)
-    given = [
-        f"--{'' if value is not False else 'no-'}{name}" for name, value in form._asdict().items() if value is not None
-    ]
-    if given and found is not _CSV:
+    if found is not _CSV and (given := form.options()):
         raise ValueError(f"{given[0]} goes with a CSV file, but {str(path)!r} is {found.title}")
     check.import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
     check_file(path)
@@ -278,6 +275,7 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
     check_columns(repr(str(path)), source.names, wanted, source.hint)
     with _damage_reported(path), _watched(path) as watch:
         table = source.read(list(wanted), watch)
+        watch(path.stat().st_size)  # the last parts were made of what was read before
         table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
     if not table.num_rows:
         raise ValueError(f"{str(path)!r} has no rows")

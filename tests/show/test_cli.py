@@ -333,6 +333,13 @@ BAD_ARGUMENTS = [
     (["--label", "label", "--label", "label"], "--label: must be given once, got 'label' and 'label'"),
     (["--format", "json", "--format=text"], "--format: must be given once, got 'json' and 'text'"),
     (["--seed", "1", "--seed", "2"], "--seed: must be given once, got 1 and 2"),
+    (["--no-header"], "--no-header goes with a CSV FILE"),
+    (["x.npy", "--label", "y", "--score", "s", "--separator", "xx"], "--separator: must be one character, such as ;"),
+    (["--encoding", "rot13"], "--encoding: must be an encoding of text that Python knows, such as utf-8"),
+    (
+        ["x.pq", "--label", "y", "--score", "s", "--no-header"],
+        "--no-header goes with a CSV file, but 'x.pq' is Parquet",
+    ),
     (["--score", "lr"], "--score 'lr': digits_eight (embedded) has no such column; its columns are 'label', "),
     (["--score", "logistics"], "(did you mean 'logistic'?)"),
     (["--by", "folds"], "--by 'folds'"),
