@@ -288,6 +288,10 @@ def expected_cost(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prio
     return cost_fn * ratio(cells.fn, n) + cost_fp * ratio(cells.fp, n)
 
 
-def cost_parts(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0) -> Parts:
-    """Return the sum of the costs of the rows, and how many there are."""
-    return cost_fn * cells.fn + cost_fp * cells.fp, sum(cells)
+def cost_parts(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None) -> Parts:
+    """Return the sum of the costs of the rows, and how many there are; at a prior, of pairs of two classes."""
+    if prior is None:
+        return cost_fn * cells.fn + cost_fp * cells.fp, sum(cells)
+    tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)
+    positives, negatives = tp + fn, fp + tn
+    return prior * cost_fn * fn * negatives + (1 - prior) * cost_fp * fp * positives, positives * negatives

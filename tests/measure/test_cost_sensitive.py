@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fastevals
-from fastevals import ConfusionMatrix, UndefinedMetricWarning, cost_threshold, minimum_cost_predictions
+from fastevals import ConfusionMatrix, Ranking, UndefinedMetricWarning, cost_threshold, minimum_cost_predictions
 from fastevals.measure import cost_sensitive
 from tests import reference_confusion as twin
 from tests.strategies import BOUNDED
@@ -551,3 +551,12 @@ def test_odd_arrays_work_or_raise_one_clear_line(entry: str) -> None:
 def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
     found = {name: complaint(TAKE_SCALARS[entry], value) for name, value in ODD_SCALARS.items()}
     assert {name: text for name, text in found.items() if text} == {}
+
+
+@pytest.mark.parametrize("prior", [0, 1, 0.5])
+def test_the_least_cost_at_a_prior_that_is_a_whole_number(prior):
+    ranking = Ranking([0, 1, 0, 1, 1, 0, 1], [1, 1, 2, 2, 3, 3, 4])
+    value, threshold = ranking.best_threshold("expected_cost", prior=prior, cost_fp=2, cost_fn=3)
+    costs = {at: ranking.expected_cost(at, prior=prior, cost_fp=2, cost_fn=3) for at in (math.inf, 4, 3, 2, 1)}
+    assert value == min(costs.values())
+    assert threshold == max(at for at, cost in costs.items() if cost == value)
