@@ -275,18 +275,23 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
     check_columns(repr(str(path)), source.names, wanted, source.hint)
     with _damage_reported(path), _watched(path) as watch:
         table = source.read(list(wanted), watch)
-        watch(path.stat().st_size)  # the last parts were made of what was read before
+        watch(path.stat().st_size, table.nbytes)
         table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
     if not table.num_rows:
         raise ValueError(f"{str(path)!r} has no rows")
     return table, wanted, source
 
 
+class _Watch(Protocol):
+    def __call__(self, position: int, made: int = 0) -> None: ...
+
+
 @contextmanager
-def _watched(path: Path) -> Iterator[Callable[[int], None]]:
+def _watched(path: Path) -> Iterator[_Watch]:
     """Give what is called with the bytes that have been read: it shows how far that is, and raises of too much memory.
 
-    A small file may hold columns that are a thousand times as large.
+    A small file may hold columns that are a thousand times as large. While they are read, Arrow's count of all memory
+    says how large they are; in the end they do, `made`, for memory of other arrays may have been given back meanwhile.
     """
     import pyarrow as pa
 
@@ -296,9 +301,9 @@ def _watched(path: Path) -> Iterator[Callable[[int], None]]:
         most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
     with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:
 
-        def watch(position: int) -> None:
+        def watch(position: int, made: int = 0) -> None:
             show(position)
-            taken = pa.total_allocated_bytes() - before
+            taken = max(pa.total_allocated_bytes() - before, made)
             if taken > most:
                 raise ValueError(
                     f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold "
