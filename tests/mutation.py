@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import fcntl
 import io
 import math
 import os
@@ -355,6 +356,18 @@ class Copy:
         return Verdict(True, "too slow" if slow else f"ended with {process.returncode}: {last}")
 
 
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[Path]:
+    """Make a folder if need be and keep other runs out of it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"{folder} is in use by another run") from None
+        yield folder
+
+
 def pytest_runtest_logstart() -> None:
     """End a test run, as a plugin of pytest in it, that takes too much processor time; compiled code can't refuse."""
     if IN_RUN in os.environ:
@@ -394,8 +407,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not all(":" in place for place in given.places):
         mutants = random.Random(given.seed).sample(mutants, min(given.sample, len(mutants)))
     known, verdicts = equivalents(), []
-    with tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary:
-        copy, tests = Copy(ROOT, given.keep or Path(temporary)), Suite(ROOT)
+    with (
+        tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary,
+        locked(given.keep or Path(temporary)) as folder,
+    ):
+        copy, tests = Copy(ROOT, folder), Suite(ROOT)
         for mutant in mutants:
             start = time.monotonic()
             stages = [stage for stage in tests.near(mutant)[: 2 if given.quick else 3] if stage]
