@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import contextlib
 import inspect
 import pickle
@@ -70,6 +71,21 @@ def test_public_names(name: str) -> None:
     assert getattr(home, name) in (value, getattr(value, "__wrapped__", None))
     assert pickle.loads(pickle.dumps(value)) is value
     assert name in getattr(home, "__all__", [name])
+
+
+CLASSES = [value for name in fastevals.__all__ if isinstance(value := getattr(fastevals, name), type)]
+EQUAL = ["BinomialResult", "BootstrapSplit", "BrierDecomposition", "HoldOut", "KFold", "LeaveOneOut", "LeavePOut"]
+EQUAL += ["OperatingPoint", "SignificanceResult"]  # hold no arrays, whose comparison has no one answer
+
+
+def test_results_and_splitters_are_frozen_slotted_dataclasses() -> None:
+    kinds = [kind for kind in CLASSES if dataclasses.is_dataclass(kind)]
+    assert len(kinds) > 40
+    for kind in kinds:
+        assert kind.__dataclass_params__.frozen, kind  # type: ignore[attr-defined]
+        assert kind.__dictoffset__ == 0, kind
+        assert kind.__repr__ is not object.__repr__, kind
+    assert [kind.__name__ for kind in kinds if kind.__eq__ is not object.__eq__] == EQUAL
 
 
 def test_the_three_lists_of_public_names_agree() -> None:

@@ -8,6 +8,7 @@ from scipy import stats
 
 from fastevals import ConfusionMatrix
 from fastevals.infer.bootstrap.samples.matrix import TableSample
+from fastevals.infer.bootstrap.samples.tables import table_size
 from tests.infer.test_resample import assert_moments
 
 KEY = np.uint64(3)
@@ -64,6 +65,11 @@ def test_covariances_are_those_of_the_multinomial(stratified):
         counts, sizes = part.reshape(20_000, -1)[:, there], sizes.ravel()[there]
         if len(sizes) > 1:
             assert_moments(counts, sizes.sum(), sizes / sizes.sum())
+
+
+def test_how_many_are_drawn_together():
+    """What a seed draws depends on it."""
+    assert [table_size(n) for n in (0, 4, 52, 53, 1000, 2**18, 10**7)] == [5000, 5000, 5000, 4946, 262, 1, 1]
 
 
 def test_equal_tables_are_drawn_apart():
