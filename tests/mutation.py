@@ -5,10 +5,10 @@
     python -m tests.mutation fastevals/measure/median.py:63   # every mutant of a line
 
 A mutant is run in a copy of the tree, never in place: first the tests of its room (the folder under `tests` of its
-folder's name), nearest imports first, then, if it survives, all others. The first test that fails has killed it, if
-that test passes without the mutant; so has a crash, and a test that takes over `SECONDS` of processor time. What no
-public output can show is listed with its reason in `mutation_equivalents.toml`, and not run. Prints a line a mutant and
-the score of each room; ends with status 1 below `LEAST` or `LEAST_NOT_EQUIVALENT`.
+folder's name, or of those that use it), nearest imports first, then, if it survives, all others. The first test that
+fails has killed it, if that test passes without the mutant; so has a crash, and a test that takes over `SECONDS` of
+processor time. What no public output can show is listed with its reason in `mutation_equivalents.toml`, and not run.
+Prints a line a mutant and the score of each room; ends with status 1 below `LEAST` or `LEAST_NOT_EQUIVALENT`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import time
 import tokenize
 import tomllib
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,7 +38,6 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 PACKAGE = "fastevals"
-ROOMS = {"_kernels": "kernels"}  # whose tests are in a folder of another name
 LEAST, LEAST_NOT_EQUIVALENT = 0.90, 0.97
 SECONDS = 120  # of processor time for one test, cold kernels compiled in it
 FEW = 4  # test files that are run first
@@ -82,8 +81,7 @@ class Mutant(NamedTuple):
 
     @property
     def room(self) -> str:
-        parts = Path(self.file).parts
-        return parts[1] if len(parts) > 2 else PACKAGE
+        return room_of(self.file)
 
     def applied(self, source: str) -> str:
         lines = source.split("\n")
@@ -92,6 +90,12 @@ class Mutant(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.change.line}  {self.before.strip()}  ->  {self.after.strip()}"
+
+
+def room_of(file: str) -> str:
+    """Give the folder of the package that a file is in; the package itself is one, too."""
+    parts = Path(file).parts
+    return parts[1] if len(parts) > 2 else PACKAGE
 
 
 # Mutants ----------------------------------------------------------------------------------------------------------
@@ -229,17 +233,33 @@ class Suite:
                     distance[importer] = distance[file] + 1
                     todo.append(importer)
 
-        def place(file: str) -> tuple[bool, float, int, str]:
+        near = [mutant.file, *self._users(mutant.file, distance)]
+        stems = [Path(file).stem.strip("_") for file in near]
+        folders = tuple(f"tests/{room_of(file)}/" for file in near)
+
+        def place(file: str) -> tuple[int, float, int, str]:
             mentions = len(re.findall(rf"\b{mutant.name}\b", (self.root / file).read_text())) if mutant.name else 0
-            namesake = Path(mutant.file).stem.strip("_") in Path(file).stem
-            return not namesake, distance.get(file, math.inf), -mentions, file
+            of = next((rank for rank, stem in enumerate(stems) if stem in Path(file).stem), len(stems))
+            return of, distance.get(file, math.inf), -mentions, file
 
         ranked = sorted(self.files, key=place)
-        folder = f"tests/{ROOMS.get(mutant.room, mutant.room)}/"
-        own = [file for file in ranked if file in distance and (file.startswith(folder) or distance[file] == 1)]
+        own = [file for file in ranked if file in distance and (file.startswith(folders) or distance[file] == 1)]
         examples = [mutant.file] if ">>>" in (self.root / mutant.file).read_text() else []
-        own = own or ranked[:FEW]  # a room without tests of its own
         return examples + own[:FEW], own[FEW:], [*(file for file in ranked if file not in own), PACKAGE]
+
+    def _users(self, file: str, distance: Mapping[str, int]) -> list[str]:
+        """Give the nearest files of other rooms that use what is in a file of a room without tests of its own."""
+        if (self.root / "tests" / room_of(file)).is_dir():
+            return []
+        body = ast.parse((self.root / file).read_text()).body
+        names = "|".join(node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+        others = [
+            each for each in distance if each.startswith(PACKAGE) and room_of(each) not in (room_of(file), PACKAGE)
+        ]
+        users = [each for each in others if distance[each] == 1] or [  # where the room's __init__ hands it out
+            each for each in others if re.search(rf"\b({names})\b", (self.root / each).read_text())
+        ]
+        return [user for user in users if distance[user] == min(distance[each] for each in users)]
 
 
 def _public_names(root: Path) -> dict[str, str]:
