@@ -18,6 +18,7 @@ import ast
 import contextlib
 import fcntl
 import io
+import json
 import math
 import os
 import random
@@ -31,6 +32,7 @@ import tokenize
 import tomllib
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +44,16 @@ LEAST, LEAST_NOT_EQUIVALENT = 0.90, 0.97
 SECONDS = 120  # of processor time for one test, cold kernels compiled in it
 FEW = 4  # test files that are run first
 WALL_SECONDS = 3600  # for a run of tests: what waits for ever takes no processor time
+IMPORTED = (
+    "joblib",
+    "matplotlib.pyplot",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy.stats",
+    "sklearn.linear_model",
+)
 IN_RUN = "FASTEVALS_MUTATION_SECONDS"
 
 OPERATORS = {
@@ -348,32 +360,76 @@ class Copy:
 
     def _passes(self, test: str, markers: str) -> bool:
         if test not in self._known:
-            self._known[test] = not self.run([test], markers, []).killed
+            self._known[test] = not self.run([test], markers).killed
         return self._known[test]
 
-    def run(self, tests: Sequence[str], markers: str, deselected: Sequence[str]) -> Verdict:
+    def run(self, tests: Sequence[str], markers: str, deselected: Sequence[str] = ()) -> Verdict:
         """Run tests in the copy until one fails."""
-        given = {"PYTHONPATH": str(self.tree), "NUMBA_CACHE_DIR": str(self._cache), IN_RUN: str(SECONDS)}
-        command = [sys.executable, "-m", "pytest", "-p", "tests.mutation", "-n", "0", "-x", "-q", "--tb=no", "-rfE"]
-        command += ["-p", "no:cacheprovider", "-m", markers, *(f"--deselect={test}" for test in deselected), *tests]
-        with subprocess.Popen(
-            command, cwd=self.tree, env=os.environ | given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        ) as process:  # fmt: skip
-            try:
-                said, _ = process.communicate(timeout=WALL_SECONDS)
-            except subprocess.TimeoutExpired:
-                said = ""
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # also what its tests have started
-        if process.returncode in (0, 5):  # all passed, or there were none
+        arguments = ["-p", "no:cacheprovider", "-n", "0", "-x", "-q", "--tb=no", "-rfE"]
+        arguments += ["-m", markers, *(f"--deselect={test}" for test in deselected), *tests]
+        print(json.dumps(arguments), file=self._server.stdin, flush=True)
+        assert self._server.stdout is not None
+        status, said = json.loads(self._server.stdout.readline())
+        if status in (0, 5):  # all passed, or there were none
             return Verdict(False, "survived")
         if failed := re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.MULTILINE):
             return Verdict(True, failed[1])
-        slow = process.returncode in (-signal.SIGPROF, -signal.SIGKILL)
-        last = said.strip().split("\n")[-1][:200]
-        return Verdict(True, "too slow" if slow else f"ended with {process.returncode}: {last}")
+        slow = status in (-signal.SIGPROF, -signal.SIGKILL)
+        return Verdict(True, "too slow" if slow else f"ended with {status}: {' '.join(said.split())[-200:]}")
+
+    def __enter__(self) -> Copy:
+        given = {"PYTHONPATH": str(self.tree), "NUMBA_CACHE_DIR": str(self._cache), IN_RUN: str(SECONDS)}
+        command = [sys.executable, "-c", f"from tests.mutation import serve; serve({IMPORTED})"]
+        self._server = subprocess.Popen(
+            command, cwd=self.tree, env=os.environ | given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._server:
+            self._server.terminate()
+
+
+def serve(imported: Sequence[str]) -> None:
+    """Run pytest in a fork for each line of its arguments, and answer with its status and what it said.
+
+    What takes longest in a run of few tests is importing other packages: that is done once.
+    """
+    for name in imported:
+        with contextlib.suppress(ImportError):
+            import_module(name)
+    children: list[int] = []
+
+    def stop(*_: object) -> None:
+        for child in children:
+            os.killpg(child, signal.SIGKILL)
+        os._exit(1)
+
+    signal.signal(signal.SIGTERM, stop)
+    for line in sys.stdin:
+        with tempfile.TemporaryFile("w+") as said:
+            child = os.fork()
+            if not child:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                os.setsid()
+                for source, stream in ((os.open(os.devnull, os.O_RDONLY), 0), (said.fileno(), 1), (said.fileno(), 2)):
+                    os.dup2(source, stream)
+                import pytest
+
+                status = int(pytest.main(json.loads(line), plugins=[sys.modules[__name__]]))
+                sys.stdout.flush()
+                os._exit(status)
+            children[:] = [child]
+            end = time.monotonic() + WALL_SECONDS
+            while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+                time.sleep(0.02)
+                if time.monotonic() > end:
+                    os.kill(child, signal.SIGKILL)
+            children.clear()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # what its tests have started
+            said.seek(0)
+            print(json.dumps([os.waitstatus_to_exitcode(ended[1]), said.read()]), flush=True)
 
 
 @contextlib.contextmanager
@@ -417,7 +473,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--sample", type=int, default=100, help="how many mutants (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="leave out the tests of other rooms")
+    parser.add_argument(
+        "--quick", action="store_true", help="run the nearest few test files alone: at least so many die"
+    )
     parser.add_argument("--slow", action="store_true", help="survivors also run the slow tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="for the copy and its kernels, used again")
     given = parser.parse_args(arguments)
@@ -430,11 +488,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with (
         tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary,
         locked(given.keep or Path(temporary)) as folder,
+        Copy(ROOT, folder) as copy,
     ):
-        copy, tests = Copy(ROOT, folder), Suite(ROOT)
+        tests = Suite(ROOT)
+        if (without := copy.run(tests.files[:1], "not slow")).killed:
+            raise SystemExit(f"tests fail without a mutant: {without.by}")
         for mutant in mutants:
             start = time.monotonic()
-            stages = [stage for stage in tests.near(mutant)[: 2 if given.quick else 3] if stage]
+            stages = [stage for stage in tests.near(mutant)[: 1 if given.quick else 3] if stage]
             reason = known.get((mutant.file, mutant.before.strip(), mutant.after.strip()))
             if reason is not None:
                 verdict, by = "equivalent", reason

@@ -125,10 +125,11 @@ def project(tmp_path):
 )
 def test_mutants_are_killed_by_their_own_doing(project, tmp_path, monkeypatch, after, verdict):
     monkeypatch.setattr(mutation, "SECONDS", 1)
+    monkeypatch.setattr(mutation, "IMPORTED", ())
     (mutant,) = [mutant for mutant in mutants_at(["fastevals"], project) if mutant.after.strip() == after]
     source = (project / mutant.file).read_text()
-    copy = Copy(project, tmp_path / "work")
-    assert copy.try_(mutant, [["tests/test_lists.py"]], "not slow") == verdict
+    with Copy(project, tmp_path / "work") as copy:
+        assert copy.try_(mutant, [["tests/test_lists.py"]], "not slow") == verdict
     assert (project / mutant.file).read_text() == (copy.tree / mutant.file).read_text() == source
 
 
