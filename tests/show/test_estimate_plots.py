@@ -227,7 +227,11 @@ def test_rows_are_schemes():
     many, few, _ = (line.get_xdata() for line in labelled(ax, "_deviation"))
     assert many == pytest.approx([values.mean() - values.std(ddof=1), values.mean() + values.std(ddof=1)])
     assert list(few) == [1, 3]
-    assert [1.5, 2.5] in [list(line.get_xdata()) for line in ax.lines]
+    feet = [[each.tolist() for each in line.get_data()] for line in labelled(ax, "_foot")]
+    assert feet == [[[values.min(), values.max()], [0, 0]], [[1, 3], [-1, -1]], [[5, 5], [-2, -2]]]
+    (interval,) = [line for line in ax.lines if list(line.get_xdata()) == [1.5, 2.5]]
+    assert [labelled(ax, "_deviation")[1].get_linewidth(), interval.get_linewidth()] == [1.1, 4]
+    assert list(interval.get_ydata()) == list(labelled(ax, "_deviation")[1].get_ydata())
     assert legend(ax) == ["mean ± standard deviation of the values", "confidence interval of the estimate"]
     assert ax.get_xlabel() == "Value of a split"
 

@@ -513,6 +513,7 @@ def test_thinned_keeps_the_ends_and_the_shape():
 
 
 def test_the_legend_of_many_models_is_below_the_axes():
+    assert [style.size_for((6.0, 4.0), n) for n in (1, 3, 4)] == [(6.0, 4.0), (6.0, 4.0), (6.0, 4.0 + 7 * 0.22)]
     curve = fawcett().roc_curve()
     for n_models, inside in ((3, True), (4, False)):
         figure = Figure(figsize=style.size_for(style.SQUARE, n_models), layout="constrained")
