@@ -8,16 +8,16 @@ compared exactly. A zero denominator gives NaN. Symbols as in Zhou, *Machine Lea
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.counts import Cells
+from fastevals.measure.counts import SMALL, Cells, UsualCells
 
 __all__ = [
-    "WHOLE",
     "Quotient",
     "accuracy",
     "balanced_accuracy",
@@ -46,7 +46,6 @@ Parts = tuple[Any, Any]
 
 LEAST, MOST = -480, 1000  # binary exponents of sums of weights that are taken as they are
 FAR_APART = 2.0**-240  # products of four so small are still as precise
-WHOLE = 2**31  # rows, below which products of two totals are integers of 64 bits
 
 
 def ratio(numerator: Any, denominator: Any) -> Floats:
@@ -74,10 +73,6 @@ class Quotient:
         """Divide the parts."""
         return ratio(*self.parts(self._unit(cells), *args, **options))
 
-    def of_small(self, cells: Cells, **options: Any) -> Floats:
-        """Divide the parts of arrays of integers that are known to be below 2**31 together: nothing is looked at."""
-        return ratio(*self.parts(cells, **options))
-
 
 # Units ------------------------------------------------------------------------------------------------------------
 
@@ -85,7 +80,7 @@ class Quotient:
 def in_unit(cells: Cells) -> Cells:
     """Return cells of which shares are as precise as floats are: very small ones are scaled by a power of two."""
     cells = as_counts(cells)
-    if cells.tp.dtype.kind != "f" or max(cell.min(initial=1.0) for cell in cells) > 2.0**LEAST:
+    if _need_no_unit(cells) or max(cell.min(initial=1.0) for cell in cells) > 2.0**LEAST:
         return cells
     exponent = np.frexp(np.maximum.reduce(np.broadcast_arrays(*cells)))[1]
     shift = np.where(exponent < LEAST, -exponent, 0)
@@ -93,11 +88,27 @@ def in_unit(cells: Cells) -> Cells:
 
 
 def as_counts(cells: Cells) -> Cells:
-    """Return cells as arrays, integers as floats unless all together are below 2**31."""
+    """Return cells as arrays, integers as floats unless all together are small."""
+    if isinstance(cells, UsualCells):
+        return cells
     cells = Cells(*map(np.asarray, cells))
-    if all(cell.dtype.kind in "iub" for cell in cells) and 4 * max(int(cell.max(initial=0)) for cell in cells) < WHOLE:
+    if all(cell.dtype.kind in "iub" for cell in cells) and 4 * max(int(cell.max(initial=0)) for cell in cells) < SMALL:
         return cells
     return Cells(*(cell.astype(np.float64, copy=False) for cell in cells))
+
+
+def below_overflow(cells: Cells) -> Cells:
+    """Return cells in a unit in which a few times the sum of true positives and errors is finite, too."""
+    if _need_no_unit(cells := in_unit(cells)):
+        return cells
+    largest = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn)
+    shift = np.where(largest > 2.0**MOST, MOST - 1024, 0)
+    return Cells(*(np.ldexp(cell, shift) for cell in cells)) if shift.any() else cells
+
+
+def _need_no_unit(cells: Cells) -> bool:
+    """Tell whether cells are integers, or known not to be near an end of floats."""
+    return isinstance(cells, UsualCells) or cells.tp.dtype.kind != "f"
 
 
 def shift_of(largest: Any) -> Any:
@@ -121,7 +132,7 @@ def added_up(cells: Cells, *, keepdims: bool = False) -> Cells:
 def by_class(cells: Cells) -> Cells:
     """Scale the floats of each true class by a power of two that brings its larger cell near 1; integers stay."""
     tp, fp, fn, tn = cells = as_counts(cells)
-    if tp.dtype.kind != "f" or _are_near_one((tp + fn, tn + fp), 2.0**480):
+    if _need_no_unit(cells) or _are_near_one((tp + fn, tn + fp), 2.0**480):
         return cells
     up, down = (-np.frexp(np.maximum(*pair))[1] for pair in ((tp, fn), (fp, tn)))
     return Cells(np.ldexp(tp, up), np.ldexp(fp, down), np.ldexp(fn, up), np.ldexp(tn, down))
@@ -199,17 +210,14 @@ def false_negative_rate(cells: Cells) -> Parts:
     return cells.fn, cells.tp + cells.fn
 
 
-@Quotient
+@functools.partial(Quotient, unit=below_overflow)
 def f_score(cells: Cells, beta: float = 1) -> Parts:
     """Weighted harmonic mean of precision and recall (2.11), from counts: 0 where tp = 0 but there was an error."""
     b: Any = beta * beta
     one: Any = 1
-    large: Any = isinstance(b, float) and b > 2.0**10
-    if cells.tp.dtype.kind == "f":
-        large = large | (np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST)
-    if np.any(large):  # all times a power of two, so that nothing overflows
-        one = np.where(large, np.ldexp(1.0, -np.frexp(1 + b)[1]), 1.0)
-        b = b * one
+    if isinstance(b, float) and b > 2.0**10:  # all times a power of two, so that nothing overflows
+        one = math.ldexp(1.0, -math.frexp(1 + b)[1])
+        b *= one
     gained = (one + b) * cells.tp
     return gained, gained + b * cells.fn + one * cells.fp
 

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.measure.results import Frozen
 
-__all__ = ["Cells", "ThresholdCounts", "last_row"]
+__all__ = ["SMALL", "Cells", "ThresholdCounts", "UsualCells", "last_row"]
+
+SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits
+USUAL = 2.0**240  # sums of weights nearer to 1 need no unit, nor do their products
 
 
 class Cells(NamedTuple):
@@ -22,6 +25,12 @@ class Cells(NamedTuple):
     fp: Any
     fn: Any
     tn: Any
+
+
+class UsualCells(Cells):
+    """Cells of sizes at which no metric over- or underflows: nobody needs to look at each."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +93,17 @@ class ThresholdCounts(Frozen):
 
     def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
         """Give the confusion cells at some of the thresholds."""
-        tps, fps = self.tps[rows], self.fps[rows]
-        return Cells(tps, fps, self.n_pos - tps, self.n_neg - fps)
+        tps, fps, n_pos, n_neg = self.tps[rows], self.fps[rows], self.n_pos, self.n_neg
+        kind = UsualCells if self._are_usual else Cells
+        return kind(tps, fps, n_pos - tps, n_neg - fps)
+
+    @property
+    def _are_usual(self) -> bool:
+        """Tell whether counts are small integers, or the sums of each class near 1: with them, its larger cell is."""
+        totals = self.n_pos, self.n_neg
+        if self.tps.dtype == self.fps.dtype == np.float64:
+            return all(total == 0 or 1 / USUAL < total < USUAL for total in totals)
+        return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
         """Give the row that holds the counts at each threshold asked for: the last one not below it."""

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals.measure.counts import Cells, ThresholdCounts
+from fastevals.measure.counts import SMALL, Cells, ThresholdCounts
 
 __all__ = ["as_pair", "best_row", "fill_rows", "select_rows", "sum_steps"]
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
 EXACT = 2.0**53  # up to here every integer is a float64
-SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits
 
 
 def as_pair(total: Fraction | int) -> tuple[float, float]:
@@ -56,17 +55,18 @@ def best_row(
             largest = np.fmax.reduce(values)  # passes over NaN
             if largest == largest:
                 tied = values >= _nearly(largest, size)
-                rows = np.flatnonzero(tied) if exact else np.atleast_1d(np.argmax(tied))
+                rows = np.atleast_1d(np.argmax(tied)) if parts is None else np.flatnonzero(tied)
                 found.append((largest, block.start + rows))
         return found
 
-    exact = parts is not None and _are_whole(counts)
     found = [best for part in run(best, chunks(counts.thresholds.size)) for best in part]
     if not found:
         return None
     enough = _nearly(max(largest for largest, _ in found), size)
-    tied = [rows for largest, rows in found if largest >= enough]
-    return int(tied[0][0]) if parts is None or not exact else _largest(counts, np.concatenate(tied), parts)
+    tied = np.concatenate([rows for largest, rows in found if largest >= enough])
+    if parts is None or tied.size == 1 or not _are_whole(counts, tied):
+        return int(tied[0])
+    return _largest(counts, tied, parts)
 
 
 def _nearly(value: Any, size: float) -> Any:
@@ -75,14 +75,12 @@ def _nearly(value: Any, size: float) -> Any:
     return value - ROUNDING * max(abs(value), size) if inexact else value
 
 
-def _are_whole(counts: ThresholdCounts) -> bool:
-    """Tell whether counts are integers, or sums of whole weights that are exact."""
+def _are_whole(counts: ThresholdCounts, rows: NDArray[np.intp]) -> bool:
+    """Tell whether the counts at some rows, and in all, are integers: floats where they are exact."""
     if counts.tps.dtype.kind != "f":
         return True
-    if not counts.n_pos + counts.n_neg < EXACT:
-        return False
-    parts = [cells[rows] for rows in chunks(counts.tps.size) for cells in (counts.tps, counts.fps)]
-    return all((part == np.rint(part)).all() for part in parts)
+    sums = np.stack((counts.tps, counts.fps))[:, np.append(rows, -1)]
+    return counts.n_pos + counts.n_neg < EXACT and bool((sums == np.rint(sums)).all())
 
 
 def _largest(counts: ThresholdCounts, rows: NDArray[np.intp], parts: Callable[[Cells], tuple[Any, Any]]) -> int:

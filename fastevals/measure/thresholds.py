@@ -72,11 +72,7 @@ def best_row_by(
     whole = {name: int(value) for name, value in given.items() if value == int(value) < MOST}
     parts = _signed(entry.parts, sign, whole) if entry.parts is not None and len(whole) == len(given) else None
     size = 1.0 if entry.bounds[0] < 0 else 0.0
-    function = entry.function
-    small = counts.tps.dtype.kind != "f" and counts.n_pos + counts.n_neg < cells.WHOLE
-    if small and isinstance(function, cells.Quotient):
-        function = function.of_small
-    return best_row(counts, lambda at: sign * function(at, **options), parts, size=size)
+    return best_row(counts, lambda at: sign * entry.function(at, **options), parts, size=size)
 
 
 def _signed(function: Callable[..., Any], sign: int, options: dict[str, int]) -> Callable[[Cells], tuple[Any, Any]]:
