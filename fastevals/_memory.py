@@ -1,20 +1,17 @@
 """Memory that is used again: fresh pages from the system cost a sort as much time as a pass over its rows.
 
 An array that is lent gives its memory back when it and all views of it are gone. Little is kept: that of the last
-arrays, 128 MiB at most. Also how much memory there is for more.
+arrays, 128 MiB at most.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["available", "lend"]
+__all__ = ["lend"]
 
 LEAST = 1 << 18  # bytes: fewer are no trouble to the system's allocator
 MOST = 1 << 27  # bytes kept
@@ -67,38 +64,3 @@ def lend(size: int, dtype: DTypeLike) -> NDArray[Any]:
         return np.empty(size, dtype=dtype)
     memory = _take(n_bytes)
     return np.asarray(_Loan(np.empty(n_bytes, dtype=np.uint8) if memory is None else memory, size, dtype))
-
-
-def available() -> int | None:
-    """Return how many bytes this process may still take, or None where the system doesn't tell.
-
-    The least of what the system has left, of what the control group has and of what the address space has.
-    """
-    left = []
-    with contextlib.suppress(OSError, ValueError, LookupError):
-        left.append(_sizes(Path("/proc/meminfo"))["MemAvailable:"] * 1024)
-    for limit, used, cached in CGROUPS:
-        with contextlib.suppress(OSError, ValueError, LookupError):  # "max" is no number: no limit
-            folder = Path("/sys/fs/cgroup")
-            most, now = (int((folder / name).read_text()) for name in (limit, used))
-            left.append(most - now + _sizes((folder / used).with_name("memory.stat"))[cached])
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource  # POSIX
-
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if most != resource.RLIM_INFINITY:
-            pages = int(Path("/proc/self/statm").read_text().split()[0])
-            left.append(most - pages * os.sysconf("SC_PAGE_SIZE"))
-    return max(min(left), 0) if left else None
-
-
-# Of versions 2 and 1: files that hold the limit and what is used of it, and what is cached of files, which is given up.
-CGROUPS = (
-    ("memory.max", "memory.current", "file"),
-    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_cache"),
-)
-
-
-def _sizes(file: Path) -> dict[str, int]:
-    """Return the numbers of a file with a name and a number in each line."""
-    return {words[0]: int(words[1]) for words in map(str.split, file.read_text().splitlines()) if len(words) > 1}

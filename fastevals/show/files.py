@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _memory
 from fastevals import _validation as check
 from fastevals._execution import progress_bar
+from fastevals._limits import available_memory
 from fastevals.show.arguments import CsvForm
 from fastevals.show.csv_files import CsvFile, is_number
 from fastevals.show.words import printable
@@ -288,14 +288,14 @@ class _Watch(Protocol):
 
 @contextmanager
 def _watched(path: Path) -> Iterator[_Watch]:
-    """Give what is called with the bytes that have been read: it shows how far that is, and raises of too much memory.
+    """Yield what is called with the bytes that have been read: it shows how far that is, and raises of too much memory.
 
     A small file may hold columns that are a thousand times as large. While they are read, Arrow's count of all memory
     says how large they are; in the end they do, `made`, for memory of other arrays may have been given back meanwhile.
     """
     import pyarrow as pa
 
-    size, before, available = path.stat().st_size, pa.total_allocated_bytes(), _memory.available()
+    size, before, available = path.stat().st_size, pa.total_allocated_bytes(), available_memory()
     most = math.inf if available is None else available * SHARE
     if path.name.lower().endswith(".gz"):
         most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
