@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from fastevals._cpus import available_cpus
+from fastevals._limits import available_cpus
 from fastevals._validation import check_integer, import_optional
 
 __all__ = [
@@ -300,7 +300,7 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[
 
 
 def progressed(items: Collection[T], what: str) -> Iterator[T]:
-    """Give items one by one, with a bar of them, if they are several, where steps that take long have one."""
+    """Yield items one by one, with a bar of them, if they are several, where steps that take long have one."""
     if len(items) < 2:
         yield from items
         return

@@ -209,7 +209,7 @@ def test_no_module_asserts_about_input() -> None:
 
 
 def documented() -> dict[str, Any]:
-    """Give the public functions and classes, and what these have, by name."""
+    """Return the public functions and classes, and what these have, by name."""
     found: dict[str, Any] = {}
     for module in (fastevals, import_module("fastevals.metrics"), import_module("fastevals.show.plots")):
         for name in module.__all__:
@@ -225,7 +225,7 @@ METRIC = r'metric\("\w+"[^`]*?\)'
 
 
 def options() -> tuple[set[str], dict[str, set[str]]]:
-    """Give the names of all options, and of those whose docstring lists choices ``{"a", "b"}`` these."""
+    """Return the names of all options, and of those whose docstring lists choices ``{"a", "b"}`` these."""
     names: set[str] = {"precision", "n_predicted"}  # of `Ranking.threshold_for`, which takes one of several
     choices: dict[str, set[str]] = {}
     for value in PUBLIC.values():

@@ -114,7 +114,7 @@ def made(name: str) -> Any:
 
 
 def seen(result: Any) -> set[str]:
-    """Give the names of what a reader finds behind a dot, but for methods."""
+    """Return the names of what a reader finds behind a dot, but for methods."""
     public = (name for name in dir(result) if not name.startswith("_") and not name.isupper())
     return {name for name in public if not callable(getattr(result, name)) or name == "model"}
 

@@ -181,7 +181,7 @@ def _grid(measured: Measured) -> str:
 
 
 def rows_ratio(n_train: Any, n_test: Any, *measured: Measured) -> float:
-    """Give the rows of a test set for one of a training set: those given, or of the splits that were measured."""
+    """Return the rows of a test set for one of a training set: those given, or of the splits that were measured."""
     known = [each.splits for each in measured if each.splits is not None]
     if not known or not (n_train is n_test is None):
         if known:

@@ -240,7 +240,7 @@ def _percentiles(what: str, x: Floats, replicates: Floats, alpha: float) -> tupl
 
 
 def studentised(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
-    """Give the edges of a tube about the ROC curve, over FPR or, for precision, over TPR."""
+    """Return the edges of a tube about the ROC curve, over FPR or, for precision, over TPR."""
     roc = curve == "roc"
     tube = tube if roc else tube.swapped()
     x = tube.places() if at is None else at
@@ -257,7 +257,7 @@ def studentised(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tu
 
 
 def kolmogorov(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
-    """Give the union of rectangles about the points of the ROC polyline, over FPR or, for precision, over TPR."""
+    """Return the union of rectangles about the points of the ROC polyline, over FPR or, for precision, over TPR."""
     up, right = (_reach(math.sqrt(level), n) for n in (counts.n_pos, counts.n_neg))
     fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
     if curve == "roc":

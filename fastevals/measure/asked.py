@@ -125,7 +125,7 @@ def _checked(argument: str, asked: AskedMetric) -> AskedMetric:
 
 
 def _options_for(asked: AskedMetric) -> Iterator[str]:
-    """Give the options that a metric has, whatever it may be taken of."""
+    """Yield the options that a metric has, whatever it may be taken of."""
     name = asked.name
     if name == "pinball_loss":
         yield "quantile"
@@ -142,7 +142,7 @@ def _options_for(asked: AskedMetric) -> Iterator[str]:
 
 
 def _checked_best(name: Any) -> str:
-    """Give the name of the metric whose best threshold is taken."""
+    """Return the name of the metric whose best threshold is taken."""
     names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
     known = isinstance(name, str) and name in NAMES
     check.check_choice("best", name, names, None if known else other_names(names))

@@ -208,7 +208,7 @@ def _error(
 
 
 def _roots_of_extremes(outputs: check.Outputs) -> NDArray[np.float64]:
-    """Give the root mean squared error of each output, of errors of any size."""
+    """Return the root mean squared error of each output, of errors of any size."""
     columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
     found = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
     with np.errstate(over="ignore"):

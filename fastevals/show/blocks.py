@@ -68,7 +68,7 @@ def meant_label(text: str | None, there: Sequence[Any]) -> Any:
 
 
 def _as_label(text: str, like: Any) -> Any:
-    """Give an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
+    """Return an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
     if isinstance(like, str):
         return text
     if isinstance(like, bool) and text.lower() in ("true", "false"):

@@ -203,7 +203,7 @@ class CsvFile:
             raise
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Give the lines that records start in, and their fields."""
+        """Yield the lines that records start in, and their fields."""
         encoding = "utf-8-sig" if self.look.encoding == "utf8" else self.look.encoding
         opened = gzip.open if self.path.name.lower().endswith(".gz") else open
         with opened(self.path, "rt", encoding=encoding, errors="replace", newline="") as file:

@@ -28,12 +28,12 @@ def example(n: int = 200, seed: int = 0, digits: int = 6, shift: float = 1.0) ->
 
 
 def place(count, n: int):
-    """Give where a count of n rows is: the sines of twice the angle are those of the definition."""
+    """Return where a count of n rows is: the sines of twice the angle are those of the definition."""
     return 2 * np.sqrt(n + 0.5) * np.arcsin(np.sqrt((np.asarray(count) + 0.375) / (n + 0.75)))
 
 
 def dense(counts: ThresholdCounts, pieces: int = 40) -> np.ndarray:
-    """Give many points of a ROC polyline, in the coordinates of tubes."""
+    """Return many points of a ROC polyline, in the coordinates of tubes."""
     share = np.sin(np.linspace(0, np.pi / 2, pieces + 1)) ** 2  # as dense near 0 and n as coordinates are
     found = []
     for (tp0, tp1), (fp0, fp1) in zip(pairwise(counts.tps), pairwise(counts.fps), strict=True):

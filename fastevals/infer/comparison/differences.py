@@ -57,7 +57,7 @@ def _differences(
     plan: Plan,
     bounds: tuple[float, float],
 ) -> tuple[int, list[tuple[Any, ...]]]:
-    """Give the number of undefined replicates, and of each pair what a Difference says of it.
+    """Return the number of undefined replicates, and of each pair what a Difference says of it.
 
     Values have shape (n_models,), replicates (n_resamples, n_models).
     """

@@ -54,7 +54,7 @@ class MatrixBase:
         return _one_vs_rest(self._in_unit)
 
     def _agreement(self) -> tuple[NDArray[Any], ...]:
-        """Give agreement beyond chance, the variances of truth and prediction, and what disagrees by chance.
+        """Compute agreement beyond chance, the variances of truth and prediction, and what disagrees by chance.
 
         All are times the same square. Integers are exact, past 2**31 as Python's; so are floats so far apart that
         products of them vanish. Of others nothing is taken from a sum that holds it: what is left may be much smaller.
@@ -146,7 +146,7 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
 
 
 def _as_whole(count: float) -> int:
-    """Give a float times a power of two that makes an integer of any."""
+    """Return a float times a power of two that makes an integer of any."""
     return int(Fraction(count) * 2**1074)
 
 
@@ -161,7 +161,7 @@ def _agreement(counts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
 
 
 def _float_agreement(counts: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
-    """Give the same of counts of which the largest is near 1; where one hides the others, no difference holds it."""
+    """Return the same of counts of which the largest is near 1; where one hides the others, no difference holds it."""
     found = _agreement(counts)
     hidden = np.minimum.reduce(found[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
     if hidden.any():
@@ -174,7 +174,7 @@ def _float_agreement(counts: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
 
 
 def _excess(at: Cells) -> NDArray[np.float64]:
-    """Give tp tn - fp fn of floats of at most about 1, with the rounding errors of both products."""
+    """Return tp tn - fp fn of floats of at most about 1, with the rounding errors of both products."""
     (won, won_error), (lost, lost_error) = _product(at.tp, at.tn), _product(at.fp, at.fn)
     return np.asarray((won - lost) + (won_error - lost_error))
 

@@ -78,9 +78,8 @@ def plot_calibration(
     style.reference(ax, [0, 1], [0, 1], "perfect")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * STRIP / (1 - STRIP) - 0.04, 1.02), aspect="equal")
     ax.set_yticks(np.arange(0, 1.1, 0.2))
-    style.finish(
-        ax, "Mean predicted probability", "Share of positives", style.UNDER, title=title
-    )  # no corner is free of all
+    # No corner is free of all.
+    style.finish(ax, "Mean predicted probability", "Share of positives", style.UNDER, title)
     ax.yaxis.label.set_y((1 + STRIP) / 2)  # beside the curves: the histogram has a label of its own
     return ax
 

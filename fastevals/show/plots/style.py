@@ -119,7 +119,7 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
 
 
 def models_for(name: str, given: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
-    """Give the curves that an argument holds by name, those of rankings made; `label` is the name of one alone."""
+    """Return the curves that an argument holds by name, those of rankings made; `label` is the name of one alone."""
 
     def made(each: Any) -> Any:
         return make(each) if isinstance(each, Curves) else each
@@ -130,7 +130,7 @@ def models_for(name: str, given: Any, kind: type, make: Callable[[Any], Any], la
 
 
 def named_as(label: str | None, models: Models, several: bool) -> Models:
-    """Give what is drawn the name that it was called by, where it is one."""
+    """Call one that has no name by its `label`."""
     if label is None:
         return models
     if several or not isinstance(label, str):
@@ -151,7 +151,7 @@ def styled(ax: Axes, models: Models, color: Any = None) -> Iterator[tuple[str | 
 
 
 def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
-    """Give the colours that were given, by the models' names."""
+    """Return the colours that were given, by the models' names."""
     if color is None:
         return {}
     from matplotlib.colors import is_color_like
@@ -321,7 +321,7 @@ def _put_legend_under(ax: Axes) -> None:
 
 
 def _room_across(ax: Axes) -> float:
-    """Give the pixels that a legend may be wide: with a layout the axes' share of the figure, else up to the next."""
+    """Return the pixels that a legend may be wide: with a layout the axes' share of the figure, else up to the next."""
     figure: Any = ax.figure
     spec = ax.get_subplotspec()
     n = spec.get_gridspec().ncols if spec else 1
@@ -340,11 +340,11 @@ class _AboveLegend:
         self.ax = ax
 
     def get_subplotspec(self) -> Any:
-        """Give the place in the grid, which a layout that comes later asks for."""
+        """Return the place in the grid, which a layout that comes later asks for."""
         return self.ax.get_subplotspec()
 
     def __call__(self, ax: Any, renderer: Any) -> Bbox:
-        """Give the place of the axes in the figure."""
+        """Return the place of the axes in the figure."""
         from matplotlib.transforms import Bbox
 
         place, legend = ax.get_position(original=True), ax.get_legend()

@@ -125,7 +125,7 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
 
 
 def _ends_of_all(pairs: NDArray[np.float64]) -> list[list[float] | None]:
-    """Give intervals, null where there is none; an array as one, for there may be a million."""
+    """Return intervals, null where there is none; an array as one, for there may be a million."""
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 

@@ -57,7 +57,7 @@ class SplitVariance:
     alpha: float
 
     def interval(self, name: str, value: float, per_split: Floats, bounds: tuple[float, float]) -> Interval:
-        """Give the interval of a metric's mean over splits, within what the metric can be.
+        """Return the interval of a metric's mean over splits, within what the metric can be.
 
         It is NaN, with a warning that says why, where the splits don't tell.
         """
@@ -96,7 +96,7 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Give the variance of what a row adds that the splits don't show: of all rows' where splits are the `same`."""
+        """Compute the variance, of a row, that the splits don't show: that of all rows where splits are the `same`."""
         held = self.held.what
         if (held is None and not same) or self.held.n_rows < 2:
             return 0.0
@@ -118,6 +118,6 @@ class SplitVariance:
 
 
 def interval_about(value: float, below: float, above: float, bounds: tuple[float, float]) -> Interval:
-    """Give an interval about a value that reaches so far, clipped to what the metric can be."""
+    """Return an interval about a value that reaches so far, clipped to what the metric can be."""
     low, high = (float(np.clip(end, *bounds)) for end in (value - below, value + above))
     return Interval(low, high)

@@ -66,7 +66,7 @@ class Tally:
         raise NotImplementedError
 
     def pooled(self, counted: Sequence[Any]) -> Any:
-        """Give the counts of all test sets together, where there are any."""
+        """Return the counts of all test sets together, where there are any."""
         return None
 
     def micro(self, pooled: Any) -> Floats:
@@ -74,18 +74,18 @@ class Tally:
         return np.full(len(self.names), np.nan)
 
     def class_variance(self, name: str, pooled: Any) -> float:
-        """Give the variance, over the rows, of what a metric gains by a row of the class that the row is of.
+        """Compute the variance, over the rows, of what a metric gains by a row of the class that the row is of.
 
         That over the number of rows is what a metric varies by because the shares of the classes do. NaN if unknown.
         """
         return math.nan
 
     def row_variance(self, name: str, pooled: Any) -> float:
-        """Give the variance, over the rows, of what a metric gains by the row; NaN if unknown."""
+        """Compute the variance, over the rows, of what a metric gains by the row; NaN if unknown."""
         return math.nan
 
     def outcomes(self, name: str, pooled: Any) -> tuple[float, float] | None:
-        """Give the successes and failures that a metric is a share of; None where it is none."""
+        """Return the successes and failures that a metric is a share of; None where it is none."""
         return None
 
     def prepared(self, predicted: NDArray[Any], n_folds: int) -> Any:
@@ -100,7 +100,7 @@ class Tally:
         raise NotImplementedError
 
     def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
-        """Give the counts of all test sets together.
+        """Return the counts of all test sets together.
 
         `parts` are what each call of `of_folds` gave; `tested` is how often each prediction is in a test set, of the
         shape of the predictions, or nowhere where that is not asked for.
@@ -149,7 +149,7 @@ class SumTally(Tally):
         return self.of_totals(np.stack(counted))
 
     def pooled(self, counted: Sequence[Any]) -> Any:
-        """Give the sums of all; `counted` are sums of any number of test sets each."""
+        """Return the sums of all; `counted` are sums of any number of test sets each."""
         return self.merged(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
 
     def micro(self, pooled: Any) -> Floats:

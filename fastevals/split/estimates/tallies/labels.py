@@ -118,7 +118,7 @@ class LabelTally(SumTally):
         return ConfusionMatrix._of(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
-        """Give the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
+        """Compute the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
         k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
         (there,) = np.nonzero(rows)
@@ -129,7 +129,7 @@ class LabelTally(SumTally):
         return self._variance(name, pooled, more, rows[there])
 
     def row_variance(self, name: str, pooled: NDArray[Any]) -> float:
-        """Give the variance of what a metric gains by a row."""
+        """Compute the variance of what a metric gains by a row."""
         (there,) = np.nonzero(pooled)
         if there.size * pooled.size > MOST_TRIED:
             return math.nan
@@ -138,14 +138,14 @@ class LabelTally(SumTally):
         return self._variance(name, pooled, more, pooled[there])
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
-        """Give the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
+        """Compute the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
         (values,) = measure_stack(stack, self.classes, [matrix_metric(self._asked[name])])
         return variance_of_rows(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
-        """Give the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
+        """Return the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
         asked, k = self._asked[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
         if not isinstance(asked, AskedMetric) or asked.name not in OUTCOMES or asked.options:

@@ -123,13 +123,13 @@ class LossTally(ScoreTally, SumTally):
         return np.concatenate((SumTally.of_rows(self, rows, predicted), by_class.ravel()))
 
     def pooled(self, counted: Sequence[Any]) -> LossTotals:
-        """Give the sums of all, and those by class if they were counted."""
+        """Return the sums of all, and those by class if they were counted."""
         totals = SumTally.pooled(self, counted)
         m = len(self.names)
         return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
 
     def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
-        """Give the sums of all, and those by class where it is known how often each row is tested."""
+        """Return the sums of all, and those by class where it is known how often each row is tested."""
         pooled = self.pooled(parts)
         if not tested.any():
             return pooled
@@ -152,7 +152,7 @@ class LossTally(ScoreTally, SumTally):
         return np.asarray(self.of_totals(pooled.totals[None])[:, 0])
 
     def class_variance(self, name: str, pooled: LossTotals) -> float:
-        """Give the variance of the mean losses of the classes."""
+        """Compute the variance of the mean losses of the classes."""
         if pooled.by_class is None or not pooled.by_class[:, 0].all():
             return math.nan
         n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
@@ -161,7 +161,7 @@ class LossTally(ScoreTally, SumTally):
             return float(n[0] * n[1] / n.sum() ** 2 * (positive - negative) ** 2)
 
     def row_variance(self, name: str, pooled: LossTotals) -> float:
-        """Give the variance of the losses."""
+        """Compute the variance of the losses."""
         if pooled.by_class is None:
             return math.nan
         totals, m = pooled.by_class.sum(axis=0), self.names.index(name)
@@ -259,7 +259,7 @@ class RankTally(ScoreTally):
         return self.of_counts(counted)
 
     def pooled(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
-        """Give the counts of all at each threshold of any."""
+        """Return the counts of all at each threshold of any."""
         return self._of_steps(
             np.concatenate([each.thresholds[1:] for each in counted]),
             *(np.concatenate([np.diff(getattr(each, name)) for each in counted]) for name in ("tps", "fps")),
@@ -270,7 +270,7 @@ class RankTally(ScoreTally):
         return self.of_counts([pooled])[:, 0]
 
     def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
-        """Give the variance of what a metric gains by a row of a class, its scores in the shares there are."""
+        """Compute the variance of what a metric gains by a row of a class, its scores in the shares there are."""
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
@@ -315,7 +315,7 @@ class RankTally(ScoreTally):
         return found
 
     def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> ThresholdCounts:
-        """Give the counts of all rows, each as often as it is tested."""
+        """Return the counts of all rows, each as often as it is tested."""
         there = tested > 0
         times, positive = tested[there], np.broadcast_to(self._positive, predicted.shape)[there]
         return self._of_steps(predicted[there], times * positive, times * ~positive)
