@@ -56,11 +56,11 @@ def test_the_mutants_of_a_source():
 
 
 def test_the_mutants_of_a_file_and_of_a_line():
-    file = "fastevals/measure/median.py"
+    file = "fastevals/measure/ranking/points.py"
     found = mutants_at([file])
     assert {mutant.file for mutant in found} == {file}
     assert mutants_at([f"{file}:{found[0].change.line}"]) == [m for m in found if m.change.line == found[0].change.line]
-    assert found == [mutant for mutant in mutants_at(["fastevals/measure"]) if mutant.file == file]
+    assert found == [mutant for mutant in mutants_at(["fastevals/measure/ranking"]) if mutant.file == file]
     assert {mutant.room for mutant in found} == {"measure"}
 
 
@@ -125,7 +125,7 @@ def project(tmp_path):
 )
 def test_mutants_are_killed_by_their_own_doing(project, tmp_path, monkeypatch, after, verdict):
     monkeypatch.setattr(mutation, "SECONDS", 1)
-    monkeypatch.setattr(mutation, "IMPORTED", ())
+    monkeypatch.setattr(mutation, "IMPORTED", ("hypothesis", "pytest", "xdist"))
     (mutant,) = [mutant for mutant in mutants_at(["fastevals"], project) if mutant.after.strip() == after]
     source = (project / mutant.file).read_text()
     with Copy(project, tmp_path / "work") as copy:
