@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_vector, check_all_strings
+from fastevals._validation.arrays import as_vector, check_all_strings, read_only
 from fastevals._validation.options import listed, row_at, show
 
 __all__ = [
@@ -185,15 +185,9 @@ def as_classes(
             as_class_numbers(option, as_labels(option, [positive]))
         classes = np.append(classes[classes != positive], positive)
         if classes.size < 2:  # rows of one class, which is the positive one
-            return Classes(_frozen(classes))
+            return Classes(read_only("labels", classes))
     told = labels is not None or pos_label is not None or default_pos_label(classes[:2].tolist()) is not None
-    return Classes(_frozen(classes), _plain(classes[-1]) if classes.size == 2 and told else None)
-
-
-def _frozen(labels: NDArray[Any]) -> NDArray[Any]:
-    view = labels.view()
-    view.flags.writeable = False
-    return view
+    return Classes(read_only("labels", classes), _plain(classes[-1]) if classes.size == 2 and told else None)
 
 
 def check_positive_known(what: str, classes: Classes) -> None:

@@ -101,9 +101,8 @@ def below_overflow(cells: Cells) -> Cells:
     """Return cells in a unit in which a few times the sum of true positives and errors is finite, too."""
     if _need_no_unit(cells := in_unit(cells)):
         return cells
-    largest = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn)
-    shift = np.where(largest > 2.0**MOST, MOST - 1024, 0)
-    return Cells(*(np.ldexp(cell, shift) for cell in cells)) if shift.any() else cells
+    large = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST
+    return Cells(*(np.ldexp(cell, np.where(large, MOST - 1024, 0)) for cell in cells)) if large.any() else cells
 
 
 def _need_no_unit(cells: Cells) -> bool:

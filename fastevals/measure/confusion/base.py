@@ -31,6 +31,10 @@ class MatrixBase:
     _mean_axes: tuple[int, ...]
 
     @property
+    def _classes(self) -> check.Classes:
+        return check.Classes(self.labels, self.pos_label)
+
+    @property
     def _in_unit(self) -> NDArray[Any]:
         """The counts that ratios are made of: floats near an end of their range are scaled by a power of two."""
         counts = self.counts
@@ -94,7 +98,7 @@ class MatrixBase:
         if average == "binary":
             check.check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
             if needs_positive is not None:
-                check.check_positive_known(needs_positive, check.Classes(self.labels, self.pos_label))
+                check.check_positive_known(needs_positive, self._classes)
             (tn, fp), (fn, tp) = np.moveaxis(self._in_unit, (-2, -1), (0, 1))
             return np.asarray(metric(Cells(tp, fp, fn, tn)))
         at = self._one_vs_rest()

@@ -82,10 +82,6 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         matrix._mean_axes = mean_axes
         return matrix
 
-    @property
-    def _classes(self) -> check.Classes:
-        return check.Classes(self.labels, self.pos_label)
-
     @classmethod
     def from_predictions(
         cls,

@@ -100,12 +100,12 @@ class SplitVariance:
         held = self.held.what
         if (held is None and not same) or self.held.n_rows < 2:
             return 0.0
-        between = self.held.share * self.tally.class_variance(name, self.pooled) if held == "classes" else math.nan
-        rows = self.tally.row_variance(name, self.pooled) if same or held == "rows" else math.nan
         if same and self.tally.outcomes(name, self.pooled) is not None:
             return 0.0  # a share of rows has an interval of its own
-        found = [each for each in (rows, between) if not math.isnan(each)]
-        return found[0] if found else math.nan
+        of_rows = self.tally.row_variance(name, self.pooled) if same or held == "rows" else math.nan
+        if held != "classes" or not math.isnan(of_rows):
+            return of_rows
+        return self.held.share * self.tally.class_variance(name, self.pooled)
 
     def _critical(self, df: float) -> float:
         return critical_value(Null("t", (df,)), "two-sided", self.alpha)
