@@ -75,7 +75,7 @@ def test_values_at_a_bound():
         ("r2", None),
         (lambda counts: 0.5, None),
     ],
-    ids=str,
+    ids=lambda each: "function" if callable(each) else str(each),  # no address: workers must agree
 )
 def test_which_metrics_are_the_best_of_many(asked, bounds):
     asked = metric(asked) if isinstance(asked, str) else asked

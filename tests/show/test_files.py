@@ -144,13 +144,14 @@ def form(**known):
         ("tabs.csv", b"y\ta\tpart\n0\t0.25\tu\n1\t0.5\tv\n", {}),
         ("bars.csv", b"y|a|part\r\n0|0.25|u\r\n1|0.5|v\r\n", {}),
         ("commas.tsv", b"y,a,part\n0,0.25,u\n1,0.5,v\n", {}),
-        ("packed.csv.gz", gzip.compress(b"y;a;part\n0;0.25;u\n1;0.5;v\n"), {}),
+        ("packed.csv.gz", gzip.compress(b"y;a;part\n0;0.25;u\n1;0.5;v\n", mtime=0), {}),
         ("text.csv", b'"y";"a";"part"\n0;0.25;"u"\n\n1;0.5;"v"\n', {}),
         ("excel.csv", "y\ta\tpart\n0\t0.25\tu\n1\t0.5\tv\n".encode("utf-16"), {}),
         ("unused.csv", "y,a,part,größe\n0,0.25,u,é\n1,0.5,v,é\n".encode("latin-1"), {}),
         ("told.csv", b"y a part\n0 0.25 u\n1 0.5 v\n", {"separator": " "}),
         ("wide.csv", "y,a,part\n0,0.25,u\n1,0.5,v\n".encode("utf-16-be"), {"encoding": "utf-16-be"}),
     ],
+    ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_csv_that_is_certain(tmp_path, name, content, known):
     path = tmp_path / name
