@@ -17,11 +17,16 @@ def coordinate(count, n):
 
 
 @kernel
+def looked_up(table, count, n):
+    """The coordinate of a count, from a table of those of the least counts: 5 x as fast as an arcsine."""
+    return table[count] if count < table.size else coordinate(count, n)
+
+
+@kernel
 def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
     """Write the corners of the polyline of a draw's steps (see `steps`), a slanted one in pieces; return their number.
 
-    `ups` and `rights` are the coordinates of the least counts of positives and negatives, as far as they go: a table is
-    5 x as fast as an arcsine.
+    `ups` and `rights` are the coordinates of the least counts of positives and negatives, as far as they go.
     """
     tp, fp, at = 0, 0, 0
     x[0], y[0] = coordinate(0, n_neg), coordinate(0, n_pos)
@@ -36,11 +41,10 @@ def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
         else:
             tp += up
             at += 1
-            x[at], y[at] = x[at - 1], ups[tp] if tp < ups.size else coordinate(tp, n_pos)
+            x[at], y[at] = x[at - 1], looked_up(ups, tp, n_pos)
         fp += down
         at += 1
-        x[at] = rights[fp] if fp < rights.size else coordinate(fp, n_neg)
-        y[at] = ups[tp] if tp < ups.size else coordinate(tp, n_pos)
+        x[at], y[at] = looked_up(rights, fp, n_neg), looked_up(ups, tp, n_pos)
     return at + 1
 
 

@@ -20,7 +20,6 @@ __all__ = [
     "as_five_by_two",
     "as_measured",
     "as_measured_pair",
-    "as_measurements",
     "as_pair_of_names",
     "as_paired_counts",
     "as_pvalues",
@@ -152,11 +151,6 @@ def as_measured(name: str, values: Any, *, least: int = 1, flat: bool = True) ->
     if array.size < least:
         raise ValueError(f"{name} must have at least {least} measurements, got {array.size}")
     return Measured(array, shape, splits)
-
-
-def as_measurements(name: str, values: Any, *, least: int = 1) -> NDArray[np.float64]:
-    """Give a learner's measurements, at least so many, as a 1-D float64 array, finite."""
-    return as_measured(name, values, least=least).values
 
 
 def check_same_splits(a: Measured, b: Measured) -> None:

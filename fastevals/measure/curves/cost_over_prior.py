@@ -181,9 +181,7 @@ class CostOverPrior(Frozen):
         if not self.defined:
             return Interval(math.nan, math.nan)
         piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
-        if (
-            self.at(asked).threshold > self.thresholds[piece]
-        ):  # where positives count for nothing, "predict none" is free
+        if self.at(asked).threshold > self.thresholds[piece]:  # positives count for nothing: predicting none is free
             return Interval(0.0, asked)
         return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
 

@@ -209,7 +209,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
             "compare, --control one that each other is compared with"
         )
     posthoc = choice.posthoc or (NEMENYI if choice.control is None else "bonferroni-dunn")
-    if len(algorithms) == 2:
+    if k == 2:
         if choice.posthoc not in (None, "wilcoxon"):
             raise ValueError(
                 f"--posthoc {choice.posthoc} goes with three algorithms or more, got {_listed(algorithms)}: two are "
