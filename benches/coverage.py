@@ -338,6 +338,7 @@ STUDIES = {
         + _settings(("plain",), (0.05,), (2000,), (0.7, 0.9, 0.95)),
         METRIC_COLUMNS,
         differences_of,
+        n_resamples=499,
     ),
     "bands": Study(
         "Simultaneous bands, and their mean width as a share of Kolmogorov's",
