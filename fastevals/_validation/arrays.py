@@ -31,6 +31,7 @@ __all__ = [
     "power_of_two",
     "raise_not_finite",
     "read_only",
+    "usual_unit",
 ]
 
 EXACT = 2**53  # up to here every integer is a float64
@@ -155,19 +156,24 @@ def power_of_two(total: float) -> float:
     return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))
 
 
-def in_usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-    """Return weights times a power of two, where products of their sums might overflow or vanish.
+def in_usual_unit(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights times `usual_unit`: what is made of them must be a ratio of sums, which that leaves as it is."""
+    unit = usual_unit(weights)
+    return weights if unit == 1 else weights * unit
 
-    What is made of them must be a ratio of sums, which the unit leaves as it is. With `positive` products are of sums
-    of the two classes: one may be as small as the other is large.
+
+def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None = None) -> float:
+    """Return the power of two to scale weights by where products of their sums might overflow or vanish, else 1.
+
+    With `positive` products are of sums of the two classes: one may be as small as the other is large.
     """
     largest = float(weights.max())
     if 1 / USUAL < largest < USUAL:
-        return weights
+        return 1.0
     if positive is not None and positive.any() and not positive.all():
         sides = float(weights[positive].max()), float(weights[~positive].max())
         largest = max(math.sqrt(sides[0]) * math.sqrt(sides[1]), max(sides) / 2.0**1000)
-    return weights * power_of_two(largest)
+    return power_of_two(largest)
 
 
 def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:

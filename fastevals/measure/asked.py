@@ -214,14 +214,19 @@ class RankingMetric:
     threshold: Any = None
 
 
-def of_ranking(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> RankingMetric:
-    """Give the metric of scores that was asked for as that argument, with its options checked."""
+def of_ranking(
+    asked: AskedMetric | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
+) -> RankingMetric:
+    """Give the metric of scores that was asked for as that argument, with its options checked.
+
+    `unit` is what a row weight of 1 is in the counts that it will be taken of.
+    """
     if not isinstance(asked, AskedMetric):
         return RankingMetric(check.checked_number(asked), Detail.THRESHOLDS)
     check.check_choice(argument, asked.name, [*METRICS, F_SCORE], None)
     entry = _entry(asked.name)
     if entry.of == "cells":
-        return _at_a_threshold(asked)
+        return _at_a_threshold(asked, unit)
     if asked.name == "roc_auc" and asked.options:
         return _partial_auc(asked)
     check.check_no_options(str(asked), asked.options, ())
@@ -252,7 +257,7 @@ def _partial_auc(asked: AskedMetric) -> RankingMetric:
 WHERE = ("threshold", "best", *thresholds.CONSTRAINTS)
 
 
-def _at_a_threshold(asked: AskedMetric) -> RankingMetric:
+def _at_a_threshold(asked: AskedMetric, unit: float) -> RankingMetric:
     where = [name for name in WHERE if name in asked.options]
     if len(where) != 1:
         raise ValueError(
@@ -275,6 +280,8 @@ def _at_a_threshold(asked: AskedMetric) -> RankingMetric:
             Detail.CUTS, of_cells=of_cells, threshold=threshold,
         )  # fmt: skip
     limit = thresholds.checked_limit(name, limit)
+    if name == "n_predicted":  # the others are shares
+        limit *= unit
     sweep = thresholds.CONSTRAINTS[name].replicate
     return RankingMetric(
         lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),

@@ -20,6 +20,7 @@ from fastevals import (
     UndefinedMetricWarning,
     batch_metrics,
     bootstrap,
+    compare_predictions,
     evaluate_splits,
     friedman_test,
     grouped_metrics,
@@ -245,6 +246,37 @@ def test_replicates_do_not_see_the_unit_of_weights(unit):
     )
     for name in plain:
         assert scaled[name].confidence_interval == plain[name].confidence_interval
+
+
+@pytest.mark.parametrize("unit", [2.0**-100, 2.0**70])
+def test_rows_predicted_are_in_the_unit_of_weights(unit):
+    y, s = np.array([1, 1, 0, 1, 0, 0] * 4), np.arange(24)[::-1] // 2
+    asked = metric("f1", n_predicted=max(4 * unit, 1.0))
+    value = batch_metrics(y, [s], asked, sample_weight=np.full(24, unit))[str(asked)][0]
+    of_rows = [{"sample_weight": np.full(24, unit)}, {"sample_weight": np.full(24, unit), "groups": np.arange(24)}]
+    for options in of_rows:
+        found = bootstrap((y, s), asked, n_resamples=49, rng=0, method="percentile", **options)[str(asked)]
+        assert found.value == value
+        assert found.confidence_interval.low <= value <= found.confidence_interval.high
+
+
+def test_a_mean_of_groups_of_which_one_is_infinite():
+    found = grouped_metrics([1, 0, 1, 0], [0.0, 0.5, 0.5, 0.25], [0, 0, 1, 1], "log_loss",
+                            sample_weight=[1e-300, 1e-300, 1e300, 1e300])["log_loss"]  # fmt: skip
+    assert found.mean == found.macro_mean == math.inf
+
+
+def test_differences_too_small_to_be_squared():
+    y, a, b = np.array([1, 1, 0, 0] * 10), np.array([1, 0, 0, 1] * 10), np.array([1, 0, 1, 1] * 10)
+    weights = np.where(y == 1, 1e-170, 1.0)
+    found, plain = (
+        compare_predictions(y, {"a": a, "b": b}, metrics="f1", sample_weight=each, n_resamples=99, rng=0,
+                            method="percentile")["f1"].differences[0]
+        for each in (weights, np.where(y == 1, 1e-9, 1.0))
+    )  # fmt: skip
+    assert 0 < found.value < 1e-169
+    assert found.standard_error == pytest.approx(plain.standard_error * 1e-161, rel=1e-6)
+    assert found.pvalue == plain.pvalue
 
 
 def test_replicates_of_a_class_that_weighs_next_to_nothing():

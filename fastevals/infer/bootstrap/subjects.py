@@ -92,13 +92,13 @@ def models_of(
     check.check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check.check_finite(name, values)
-    weights, groups, kept = _beside(labels.values, design, labels.values == labels.positive)
+    weights, groups, kept, unit = _beside(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
     return ModelsSample(
         labels,
         scores,
-        list(map(of_ranking, asked.values())),
+        [of_ranking(each, unit=unit) for each in asked.values()],
         weights=weights,
         groups=groups,
         stratified=design.stratified,
@@ -108,23 +108,24 @@ def models_of(
 
 def _beside(
     y_true: NDArray[Any], design: Design, positive: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None]:
+) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
     """Check weights and groups against the rows; give them for rows of weight above zero, and those if not all.
 
-    Weights are in a unit in which products of two sums, one of positive rows, neither overflow nor vanish.
+    Weights are in a unit, given too, in which products of two sums, one of positive rows, neither overflow nor vanish.
     """
-    weights, groups, kept = None, None, None
+    weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:
         groups = check.as_groups("groups", design.groups)
         check.check_same_length(y_true=y_true, groups=groups)
     if design.sample_weight is not None:
         weights = check.as_weights("sample_weight", design.sample_weight)
         check.check_same_length(y_true=y_true, sample_weight=weights)
-        weights = check.in_usual_unit(weights, positive)
+        unit = check.usual_unit(weights, positive)
+        weights = weights if unit == 1 else weights * unit
         if not weights.all():  # or some vanish beside others
             kept = weights != 0
             weights, groups = weights[kept], None if groups is None else groups[kept]
-    return weights, groups, kept
+    return weights, groups, kept, unit
 
 
 # Labels -----------------------------------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
     if design.groups is None and design.sample_weight is None:
         matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
         return sample_of(matrix, asked, design._replace(pos_label=None))
-    weights, groups, kept = _beside(true, design)
+    weights, groups, kept, _ = _beside(true, design)
     if kept is not None:
         true, predicted = true[kept], predicted[kept]
     matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label, sample_weight=weights)
@@ -151,7 +152,7 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
 def predictions_of(true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked: Asked, design: Design) -> Sample:
     """Give the sample of classes that models predict on the same rows; arrays as `joint_of` takes them."""
     metrics = _of_matrix(asked)
-    weights, groups, kept = _beside(true, design)
+    weights, groups, kept, _ = _beside(true, design)
     if kept is not None:
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
     if weights is None and groups is None:
@@ -181,7 +182,7 @@ def _of_targets(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sampl
     check.check_finite("y_true", targets)
     check.check_finite("y_pred", predictions)
     metrics = list(map(error_metric, asked.values()))
-    weights, groups, kept = _beside(targets, design)
+    weights, groups, kept, _ = _beside(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]
     return TargetSample(targets, predictions, metrics, weights=weights, groups=groups)

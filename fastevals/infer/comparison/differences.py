@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastevals import _validation as check
 from fastevals.infer.bootstrap.plan import Plan
 from fastevals.infer.results import SIDES, TIED
+from fastevals.infer.significance.differences import scaled
 from fastevals.measure.results import Interval, number_or_array
 
 __all__ = ["differences_of"]
@@ -74,7 +75,7 @@ def _differences(
         difference = values[i] - values[j]
         with np.errstate(invalid="ignore"):  # of models whose metric is infinite
             deviations = replicates[:, i] - replicates[:, j] - difference
-        error = float(deviations.std(ddof=1)) if n > 1 else math.nan
+        error = _spread(deviations)
         statistic = float(side(difference))
         if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
             deviations, error = np.zeros(n), 0.0
@@ -100,6 +101,14 @@ def _differences(
         interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
         rows.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
     return int(np.count_nonzero(~kept)), rows
+
+
+def _spread(deviations: Floats) -> float:
+    """Give the standard deviation, of deviations too small to be squared as well."""
+    if deviations.size < 2:
+        return math.nan
+    (own,), exponent = scaled(deviations)
+    return math.ldexp(float(own.std(ddof=1)), int(exponent[0]))
 
 
 def _pvalue(deviations: Floats, statistic: float) -> float:

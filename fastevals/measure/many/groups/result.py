@@ -124,6 +124,8 @@ def mean_of(values: Floats, weights: Floats) -> float:
     there = ~np.isnan(values) & (weights > 0)
     if not there.any():
         return float("nan")
+    if np.isinf(values[there]).any():
+        return float(values[there].sum())
     kept = weights[there] / weights[there].max()  # sums of the largest weights overflow
     mean = float(np.sum(kept * values[there]) / np.sum(kept))
     return min(max(mean, float(values[there].min())), float(values[there].max()))
