@@ -13,6 +13,7 @@ import pytest
 from fastevals import (
     ConfusionMatrix,
     KFold,
+    Ranking,
     batch_auc,
     batch_metrics,
     bootstrap,
@@ -197,6 +198,51 @@ def test_a_positive_class_that_does_not_fit(make: Callable[[], Any], message: st
 def test_a_positive_class_that_no_row_has() -> None:
     matrix = ConfusionMatrix.from_predictions(["no"] * 3, ["no"] * 3, pos_label="yes")
     assert (matrix.labels.tolist(), matrix.specificity()) == (["no", "yes"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("label", "other"), [("yes", "not yes"), (1, 0), (-1, 0), (0, 1), (2.0, 0.0), (True, False), (np.uint8(7), 0)]
+)
+def test_a_positive_class_that_all_rows_have(label: Any, other: Any) -> None:
+    y = np.repeat(label, 4)
+    matrix = ConfusionMatrix.from_predictions(y, y, pos_label=label)
+    assert (matrix.labels.tolist(), matrix.pos_label) == ([other, label], label)
+    assert (matrix.recall(), matrix.precision(), matrix.f_score()) == (1, 1, 1)
+    assert batch_metrics(y, [y], "recall", pos_label=label)["recall"][0] == 1
+    assert evaluate_splits(y, y, [0, 0, 1, 1], "recall", pos_label=label)["recall"].value == 1
+    with pytest.raises(ValueError, match="needs 2 classes, got 1; give pos_label, or choose one of None"):
+        ConfusionMatrix.from_predictions(y, y).recall()
+
+
+def test_counts_in_a_frame_keep_its_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.crosstab(Y, PRED)
+    matrix = ConfusionMatrix(frame)
+    assert (matrix.labels.tolist(), matrix.pos_label) == (["churn", "stay"], None)
+    with pytest.raises(ValueError, match="recall needs a positive class, but of 'churn', 'stay' nobody said which"):
+        matrix.recall()
+    for told in ({"pos_label": "churn"}, {"labels": ["stay", "churn"]}):
+        assert ConfusionMatrix(frame, **told).recall() == RECALL["churn"]
+    assert ConfusionMatrix(pandas.crosstab(CHURNED, FOUND)).recall() == RECALL["churn"]
+    assert ConfusionMatrix(pandas.DataFrame([[5, 1], [2, 2]])).pos_label == 1
+    other = frame.set_axis(["pred churn", "pred stay"], axis=1)
+    with pytest.raises(ValueError, match="counts must name its rows and its columns alike, or labels must be given"):
+        ConfusionMatrix(other)
+    assert ConfusionMatrix(other, ["stays not", "stays"]).recall() == RECALL["stay"]
+
+
+def test_a_matrix_at_a_threshold_names_its_classes() -> None:
+    scores = FOUND.astype(float)
+    for y, option, labels in (
+        (Y, "churn", ["stay", "churn"]),
+        (CHURNED, None, [False, True]),
+        (CHURNED.astype(int), 0, [1, 0]),
+        (CHURNED * 2 - 1, None, [-1, 1]),
+        (np.repeat("churn", 120), "churn", ["not churn", "churn"]),
+    ):
+        matrix = Ranking(y, scores, pos_label=option).confusion_at(0.5)
+        assert (matrix.labels.tolist(), matrix.pos_label) == (labels, labels[1])
+    assert pickle.loads(pickle.dumps(Ranking(Y, scores, pos_label="churn"))).confusion_at(0.5).recall() == 0.1
 
 
 def test_an_interval_of_a_proportion_is_of_the_positive_class() -> None:

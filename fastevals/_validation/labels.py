@@ -21,6 +21,7 @@ __all__ = [
     "as_labels",
     "as_text",
     "binary_labels",
+    "both_classes",
     "check_class_number",
     "check_class_sizes",
     "check_comparable_labels",
@@ -36,6 +37,7 @@ __all__ = [
     "default_pos_label",
     "distinct_pair",
     "matching_label",
+    "names_of_counts",
     "raise_not_binary",
 ]
 
@@ -185,9 +187,16 @@ def as_classes(
             as_class_numbers(option, as_labels(option, [positive]))
         classes = np.append(classes[classes != positive], positive)
         if classes.size < 2:  # rows of one class, which is the positive one
-            return Classes(read_only("labels", classes))
+            classes = both_classes(positive)
     told = labels is not None or pos_label is not None or default_pos_label(classes[:2].tolist()) is not None
     return Classes(read_only("labels", classes), _plain(classes[-1]) if classes.size == 2 and told else None)
+
+
+def both_classes(positive: Any, negative: Any = None) -> NDArray[Any]:
+    """Return the names of two classes, the positive one last; of a negative one that no row has it is made up."""
+    if negative is None:
+        negative = f"not {positive}" if isinstance(positive, str) else type(positive)(not positive)
+    return read_only("labels", np.array([negative, positive]))
 
 
 def check_positive_known(what: str, classes: Classes) -> None:
@@ -214,6 +223,25 @@ def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
     if np.unique(names).size != names.size:
         raise ValueError(f"{name} must all differ, got {listed(list(names))}")
     return names
+
+
+def names_of_counts(name: str, values: Any, labels: Any) -> Any:
+    """Return the classes that a pandas frame's rows and columns are named by; None of others, or of plain numbers.
+
+    Frames that name them otherwise need `labels`.
+    """
+    if not hasattr(values, "iloc"):
+        return None
+    rows, columns = np.asarray(values.index), np.asarray(values.columns)
+    alike = np.array_equal(rows, columns)
+    if (alike and np.array_equal(rows, np.arange(rows.size))) or (labels is not None and not alike):
+        return None
+    if not alike and rows.size == columns.size:
+        raise ValueError(
+            f"{name} must name its rows and its columns alike, or labels must be given, the positive one of two last: "
+            f"got rows {listed(list(rows))} and columns {listed(list(columns))}"
+        )
+    return as_labels(f"the columns of {name}", columns) if alike else None
 
 
 def check_comparable_labels(**arrays: NDArray[Any]) -> None:
@@ -267,7 +295,9 @@ def check_two_classes(what: str, n_classes: int, choices: Collection[Any] = ()) 
     """Raise unless there are two classes, and list what else can be chosen."""
     if n_classes != 2:
         others = ", ".join(repr(choice) for choice in choices if choice != "binary")
-        raise ValueError(f"{what} needs 2 classes, got {n_classes}" + (f"; choose one of {others}" if others else ""))
+        either = "give pos_label, or " if n_classes == 1 else ""
+        named = f"; {either}choose one of {others}" if others else ""
+        raise ValueError(f"{what} needs 2 classes, got {n_classes}{named}")
 
 
 # Comparison of rankings -------------------------------------------------------------------------------------------

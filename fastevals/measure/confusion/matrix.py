@@ -26,9 +26,11 @@ class ConfusionMatrix(WholeMatrix, PerClass):
     Parameters
     ----------
     counts : array-like of shape (..., K, K)
-        Rows are true classes, columns predicted ones. Integers, or sums of weights; not negative.
+        Rows are true classes, columns predicted ones. Integers, or sums of weights; not negative. A pandas frame
+        (as of `pandas.crosstab`) whose rows and columns are named alike names the classes.
     labels : sequence of K labels, optional
-        Names of the classes; 0 to K - 1 if not given. With two classes the second is the positive one.
+        Names of the classes, of a frame that names them their order; 0 to K - 1 if not given. With two classes the
+        second is the positive one.
     pos_label : label, optional
         The positive one of two classes: the second where `labels` are given; without them 0 turns the matrix round, so
         that the positive class comes last.
@@ -65,7 +67,8 @@ class ConfusionMatrix(WholeMatrix, PerClass):
 
     def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None, *, pos_label: Any = None) -> None:
         own = check.as_square_counts("counts", counts)
-        names = check.as_class_names("labels", labels, own.shape[-1])
+        found = check.names_of_counts("counts", counts, labels)
+        names = check.as_class_names("labels", labels if found is None else found, own.shape[-1])
         if pos_label is not None:
             check.check_two_classes("pos_label", own.shape[-1])
         classes = check.as_classes("counts", names, labels, pos_label)

@@ -31,6 +31,10 @@ class Counted(ABC):
         """Rows of weight above zero."""
         return self.n_positives + self.n_negatives
 
+    def _classes(self) -> check.Classes:
+        """Give the names of the two classes; of rankings pooled they are 0 and 1."""
+        return check.Classes(check.both_classes(1), 1)
+
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Give twice the Mann-Whitney U and the pairs of a positive and a negative, where known without the counts."""
         return None

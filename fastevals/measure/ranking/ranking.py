@@ -71,7 +71,7 @@ class Ranking(Numbers, Curves, Thresholds):
     OperatingPoint(value=0.6666666666666666, threshold=0.3)
     """
 
-    __slots__ = ("_counts", "_doubled_u", "_split", "n_negatives", "n_positives", "pos_label")
+    __slots__ = ("_counts", "_doubled_u", "_neg_label", "_split", "n_negatives", "n_positives", "pos_label")
 
     _counts: ThresholdCounts | None
     _split: ClassSplit | None  # until there are counts
@@ -79,6 +79,7 @@ class Ranking(Numbers, Curves, Thresholds):
     n_positives: int
     n_negatives: int
     pos_label: Any
+    _neg_label: Any
 
     def __init__(
         self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
@@ -86,7 +87,7 @@ class Ranking(Numbers, Curves, Thresholds):
         labels = BinaryLabels(*check.binary_labels("y_true", y_true, pos_label))
         scores = check.as_scores("y_score", y_score)
         check.check_same_length(y_true=labels.values, y_score=scores)
-        self.pos_label = labels.positive
+        self.pos_label, self._neg_label = labels.positive, labels.negative
         if sample_weight is None:
             split = split_by_class(labels, scores)
             self._split, self._counts, self._doubled_u = split, None, split.doubled_u
@@ -119,6 +120,9 @@ class Ranking(Numbers, Curves, Thresholds):
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         pairs = self.n_positives * self.n_negatives
         return None if self._doubled_u is None or not pairs else (self._doubled_u, pairs)
+
+    def _classes(self) -> check.Classes:
+        return check.Classes(check.both_classes(self.pos_label, self._neg_label), self.pos_label)
 
     def _swept(self) -> ThresholdCounts | ClassSplit:
         """Give the counts; while nobody has asked for them the sorted scores, which give some things sooner."""

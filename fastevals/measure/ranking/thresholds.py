@@ -33,7 +33,8 @@ class Thresholds(Counted):
         Returns
         -------
         ConfusionMatrix
-            Of shape ``thresholds.shape + (2, 2)``, the negative class first.
+            Of shape ``thresholds.shape + (2, 2)``, the negative class first. Where no row has it, it is called 0, or
+            "not" the other.
 
         Raises
         ------
@@ -48,7 +49,7 @@ class Thresholds(Counted):
         array([1. , 0.5])
         """
         asked = check.as_thresholds("thresholds", thresholds)
-        return ConfusionMatrix(at_thresholds.confusion_counts(self.counts, asked))
+        return ConfusionMatrix._of(at_thresholds.confusion_counts(self.counts, asked), self._classes())
 
     def best_threshold(
         self,
