@@ -157,6 +157,9 @@ def check_same_splits(a: Measured, b: Measured) -> None:
     """Raise if two learners were measured on different splits."""
     if a.splits is None or b.splits is None:
         return
+    metrics = a.splits.metric, b.splits.metric
+    if None not in metrics and metrics[0] != metrics[1]:
+        raise ValueError(f"a and b must be of the same metric, got {metrics[0]} and {metrics[1]}")
     if a.shape != b.shape:
         raise ValueError(f"a and b must be of the same splits, got {_grid(a)} and {_grid(b)}")
     for what in ("n_train", "n_test"):
@@ -168,6 +171,9 @@ def check_same_splits(a: Measured, b: Measured) -> None:
     one, other = a.splits.splitter, b.splits.splitter
     if is_dataclass(one) and is_dataclass(other) and one != other:  # ours, which say by their seed what they draw
         raise ValueError(f"a and b must be of the same splits, got {show(one)} and {show(other)}, seeds compared")
+    folds = [np.asarray(each) for each in (one, other) if isinstance(each, (list, tuple, np.ndarray))]
+    if len(folds) == 2 and all(each.dtype.kind in "iu" for each in folds) and not np.array_equal(folds[0], folds[1]):
+        raise ValueError("a and b must be of the same splits, but their rows are in other folds")
 
 
 def _grid(measured: Measured) -> str:
@@ -180,6 +186,8 @@ def rows_ratio(n_train: Any, n_test: Any, *measured: Measured) -> float:
     if not known or not (n_train is n_test is None):
         if known:
             raise ValueError("n_train and n_test go with arrays: estimates know theirs, so leave both out")
+        if n_train is n_test is None:
+            raise ValueError("n_train and n_test must be given with arrays: only estimates know theirs")
         rows = [check_integer(name, n, low=1) for name, n in (("n_train", n_train), ("n_test", n_test))]
         return rows[1] / rows[0]
     train, test = (int(np.sum(each)) for each in (known[0].n_train, known[0].n_test))

@@ -25,11 +25,15 @@ Floats = NDArray[np.float64]
 
 
 class MeasuredSplits(NamedTuple):
-    """The rows of training and of test sets, of shape (n_repeats, n_folds), and what made the splits, if known."""
+    """The rows of training and of test sets, of shape (n_repeats, n_folds), what made the splits, and what is measured.
+
+    The last two are None where they are not known; of what is measured, a function.
+    """
 
     n_train: NDArray[np.int64]
     n_test: NDArray[np.int64]
     splitter: Any = None
+    metric: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -142,7 +146,8 @@ def estimates_of(
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
             own = replace(own, training=seen)
-        found[name] = replace(own, _splits=splits)
+        known = None if callable(asked[name]) else str(asked[name])
+        found[name] = replace(own, _splits=None if splits is None else splits._replace(metric=known))
     return found
 
 
