@@ -161,6 +161,9 @@ def test_dir_holds_public_names_alone() -> None:
         (lambda **given: fastevals.Ranking([], [], **given), "weights", "sample_weight"),
         (lambda **given: fastevals.ConfusionMatrix.from_predictions([], [], **given), "weights", "sample_weight"),
         (lambda **given: fastevals.KFold(**given), "random_state", "rng"),
+        (lambda **given: fastevals.compare_predictions([], {}, **given), "y_pred", "predictions"),
+        (lambda **given: fastevals.compare_predictions([], {}, **given), "labels", "pos_label"),
+        (lambda **given: fastevals.bootstrap(None, None, **given), "labels", "pos_label"),
     ],
 )
 def test_an_unknown_keyword_is_answered_by_the_one_meant(call: Any, option: str, meant: str) -> None:

@@ -36,6 +36,7 @@ __all__ = [
     "checked_along",
     "checked_function",
     "checked_number",
+    "checked_values",
     "did_you_mean",
     "import_optional",
     "listed",
@@ -62,11 +63,12 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "n_resamples": "n_bootstrap n_bootstraps n_boot n_boots n_bootstrap_samples n_permutations n_iter n_iterations "
     "n_samples num_samples n_replicates b r",
     "sample_weight": "weights weight sample_weights w",
-    "confidence_level": "level conf_level confidence ci alpha",
-    "pos_label": "pos_class positive positive_class positive_label",
+    "confidence_level": "level conf_level conf confidence ci alpha",
+    "pos_label": "pos_class positive positive_class positive_label labels classes",
     "y_score": "scores y_prob y_proba y_pred probs probas_pred",
     "y_pred": "predictions y_hat y_score",
-    "y_true": "y labels truth",
+    "predictions": "y_pred y_preds preds models",
+    "y_true": "y truth",
     "groups": "group group_ids clusters cluster_id",
     "n_jobs": "n_workers workers n_threads num_workers",
     "progress": "verbose progress_bar show_progress",
@@ -169,7 +171,8 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
     if not isinstance(name, str):
         return ""
     near = nearest(name, known)
-    written = also.get(name.casefold(), None if near is None else repr(near))
+    plain = name.casefold().replace("-", "_").replace(" ", "_")
+    written = also.get(plain, None if near is None else repr(near))
     return "" if written is None else f" (did you mean {written}?)"
 
 
@@ -359,6 +362,14 @@ def checked_number(function: Callable[..., Any]) -> Callable[[Any], float]:
         return float(value)
 
     return checked
+
+
+def checked_values(name: str, given: Any) -> NDArray[np.float64]:
+    """Give what a user's function of one matrix gave: real numbers."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: a function must give real numbers, got {show(given)}")
+    return array.astype(np.float64)
 
 
 def checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:

@@ -46,6 +46,11 @@ OTHER_NAMES = other_names(NAMES) | {
     for names, beta in (("f2 f2_score", 2), ("f05 f0.5 f0_5", 0.5), ("fbeta f_beta fbeta_score", "..."))
     for name in names.split()
 }
+OTHER_NAMES |= {  # as scikit-learn's scorers are called
+    f"{name}_{average}": f"metric({name!r}, average={average!r})"
+    for name in ("precision", "recall", "f1", "jaccard")
+    for average in ("macro", "micro", "weighted")
+}
 PARTIAL = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
 
 

@@ -272,3 +272,11 @@ def test_a_function_that_has_no_value_for_each_model(function: Any) -> None:
     y, predicted = models(60)
     with pytest.raises(ValueError, match="must give a number, or as many, for each of 3 models, got shape"):
         compare_predictions(y, predicted, metrics=function, **QUICK)
+
+
+@pytest.mark.parametrize("given", ["much", 1j, None])
+@pytest.mark.parametrize("weights", [None, np.full(60, 2.0)])
+def test_a_function_that_gives_no_number(given: Any, weights: Any) -> None:
+    y, predicted = models(60)
+    with pytest.raises(ValueError, match="metrics: a function must give real numbers, got "):
+        compare_predictions(y, predicted, metrics=lambda matrix: given, sample_weight=weights, **QUICK)

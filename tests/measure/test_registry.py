@@ -92,6 +92,9 @@ def test_a_name_that_is_like_none_lists_the_known_ones():
         ("mse", "'mean_squared_error'"),
         ("acuracy", "'accuracy'"),
         ("f2", "metric('f_score', beta=2)"),
+        ("f1-score", "'f1'"),
+        ("PR-AUC", "'pr_auc'"),
+        ("f1_macro", "metric('f1', average='macro')"),
     ],
 )
 def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, meant):

@@ -98,7 +98,7 @@ class TableSample(Sample):
 
     def estimates(self) -> Values:
         """Give each metric of the counts themselves."""
-        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics]
+        return [check.checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
 
     def task_size(self) -> int:
         """Give the replicates of one task, by the data alone."""
@@ -147,7 +147,7 @@ class LabelSample(UnitSample):
 
     def estimates(self) -> Values:
         """Give each metric of the rows themselves."""
-        return [np.asarray(metric(self._matrix), dtype=np.float64) for metric in self._metrics]
+        return [check.checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
 
     def workspace(self) -> Any:
         """Give the times of the units, and what counts are made with."""
