@@ -156,8 +156,8 @@ def confidence_band(
     is missed at right angles: where it is steep by its false positives, where it is flat by its true ones. The distance
     is the quantile of the largest that a point of the curve has from a bootstrap replicate, drawn within each class, at
     least that of one point alone (the root of chi-squared's with 2 degrees of freedom). In simulations with normal
-    scores, bands at the level of 95 % held the whole true curve in 95 to 99 % of 2,000 data sets a setting (200 to 2,000
-    rows, 50 or more of each class, AUC 0.7 to 0.99, scores with and without ties).
+    scores, bands at the level of 95 % held the whole true curve in 95 to 99 % of 2,000 data sets a setting (200 to
+    2,000 rows, 50 or more of each class, AUC 0.7 to 0.99, scores with and without ties).
 
     For Kolmogorov's, with a chance of at least the root of the level, the positives' shares above all thresholds are
     within d of the true ones, d being that quantile of Kolmogorov's statistic of as many rows, and likewise the
