@@ -69,8 +69,9 @@ def test_ties_are_told_exactly(name):
     cases = [TIED] + [(rng.integers(0, 2, 24).tolist(), rng.integers(0, 9, 24).tolist()) for _ in range(30)]
     for y, s in cases:
         expected = exact_best(name, y, s)
-        weights = np.full(len(y), 3.0)  # whole, so that ties are exact too
-        for ranking in (Ranking(y, s), Ranking(y, s, sample_weight=weights)):
+        # Of weights of 3 all sums are whole, so that ties are exact too; of halves some are.
+        weighted = (Ranking(y, s, sample_weight=np.full(len(y), weight)) for weight in (3.0, 0.5))
+        for ranking in (Ranking(y, s), *weighted):
             assert ranking.best_threshold(name).threshold == expected, (y, s)
 
 
