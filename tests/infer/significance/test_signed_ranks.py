@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -237,6 +238,23 @@ def test_the_critical_value_has_room_for_all_sums(monkeypatch, values, zeros) ->
     (chances,) = found
     assert chances.sum() == 1
     assert chances[0] == chances[-1]
+
+
+@pytest.mark.parametrize(
+    "values", [[0, 0, 1, 2, -3, 4, 5, 6.5], [0, 0, 0, 1, 2.5, -0.5, 3, 7, 8], [1, 2, -3, 4, 5, 5, 9]]
+)
+@pytest.mark.parametrize("zeros", ZEROS)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_interval_is_of_the_shifts_that_are_kept(values, zeros, alternative) -> None:
+    """W+ of a shift counts the means of two above it, those of zeros but half."""
+    low, high = of(values, zeros=zeros, alternative=alternative, confidence_level=0.8).confidence_interval
+    kept = reference.ranked_differences(values, zeros)
+    sums = sorted(reference.rank_sum(kept, signs, zeros) for signs in product((-1, 1), repeat=len(kept)))
+    least = sums[math.ceil(len(sums) * (0.1 if alternative == "two-sided" else 0.2)) - 1]
+    means = [each / 2 for each in reference.walsh_sums(kept)]
+    needed = math.ceil(least + Fraction(kept.count(0) * (kept.count(0) + 1), 4))
+    assert low == (-math.inf if alternative == "less" else means[needed - 1])
+    assert high == (math.inf if alternative == "greater" else means[-needed])
 
 
 def test_few_differences_among_many_zeros() -> None:
