@@ -466,6 +466,16 @@ def score(verdicts: Sequence[tuple[str, str]]) -> tuple[str, bool]:
     return "\n".join(lines), enough
 
 
+def survivors(printed: str) -> set[str]:
+    """Read the mutants that survived a run from what it printed, without their lines' numbers."""
+    return {without_line(each) for each in re.findall(r"^survived +(.*)  \[.*\]$", printed, re.MULTILINE)}
+
+
+def without_line(mutant: str) -> str:
+    """Cut the number of the line, which an edit above it changes."""
+    return re.sub(r":\d+  ", "  ", mutant, count=1)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.split("\n")[0])
     parser.add_argument(
@@ -473,16 +483,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--sample", type=int, default=100, help="how many mutants (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: %(default)s)")
-    parser.add_argument(
-        "--quick", action="store_true", help="run the nearest few test files alone: at least so many die"
-    )
+    parser.add_argument("--again", type=Path, metavar="FILE", help="the survivors among what an earlier run printed")
+    parser.add_argument("--quick", action="store_true", help="run the nearest few test files alone")
     parser.add_argument("--slow", action="store_true", help="survivors also run the slow tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="for the copy and its kernels, used again")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored, in tests it is not
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and ends what it has started
     mutants = mutants_at(given.places)
-    if not all(":" in place for place in given.places):
+    if given.again is not None:
+        wanted = survivors(given.again.read_text())
+        mutants = [mutant for mutant in mutants if without_line(str(mutant)) in wanted]
+    elif not all(":" in place for place in given.places):
         mutants = random.Random(given.seed).sample(mutants, min(given.sample, len(mutants)))
     known, verdicts = equivalents(), []
     with (

@@ -7,7 +7,19 @@ from functools import cache
 import pytest
 
 from tests import mutation
-from tests.mutation import Change, Copy, Mutant, Suite, Verdict, equivalents, mutants_at, mutants_of, score
+from tests.mutation import (
+    Change,
+    Copy,
+    Mutant,
+    Suite,
+    Verdict,
+    equivalents,
+    mutants_at,
+    mutants_of,
+    score,
+    survivors,
+    without_line,
+)
 
 SOURCE = '''"""1 < 2."""
 from typing import TYPE_CHECKING
@@ -140,6 +152,15 @@ def test_the_copy_is_of_the_tree_as_it_is(project, tmp_path):
     tree = Copy(project, tmp_path / "work").tree
     assert (tree / "fastevals" / "lists.py").read_text().endswith("return n\n")
     assert sorted(path.name for path in (tree / "tests").iterdir()) == ["__init__.py", "mutation.py", "test_counts.py"]
+
+
+def test_survivors_are_read_from_what_was_printed():
+    file, source = "fastevals/lists.py", "def f(x):\n    return [x < 1, x > 2]\n"
+    dead, alive = map(str, mutants_of(file, source)[:2])
+    assert survivors(f"killed     {dead}  [a test; 3 s]\nsurvived   {alive}  [survived; 3 s]\n") == {
+        without_line(alive)
+    }
+    assert without_line(str(mutants_of(file, f"\n{source}")[1])) == without_line(alive) != without_line(dead)
 
 
 def test_scores_are_of_rooms_and_of_what_is_not_equivalent():

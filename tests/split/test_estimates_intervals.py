@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from fastevals import (
     metric,
     proportion_interval,
 )
+from fastevals.split.estimates.tallies.labels import LabelTally
 from tests import reference_estimates as twin
 
 N = 450
@@ -235,3 +237,9 @@ def test_stratified_intervals_hold_the_error_rate_as_often_as_they_say() -> None
         low, high = interval(y, p, HoldOut(0.2, n_repeats=50, stratified=True, rng=seed), "error_rate")
         held += low <= 0.25 * 0.8 + 0.75 * 0.05 <= high
     assert held >= 0.92 * 600
+
+
+@pytest.mark.parametrize("variance", [LabelTally.class_variance, LabelTally.row_variance])
+def test_matrices_of_so_many_classes_that_it_would_take_long_have_no_variance(variance):
+    counted = np.ones(650 * 650) if variance is LabelTally.class_variance else np.ones(20_000)
+    assert math.isnan(variance(SimpleNamespace(classes=SimpleNamespace(labels=np.arange(650))), "f1", counted))
