@@ -218,6 +218,15 @@ def equivalents() -> dict[tuple[str, str, str], str]:
     return {(entry["file"], entry["line"], entry["mutant"]): entry["reason"] for entry in entries}
 
 
+def stale() -> list[str]:
+    """List the equivalents whose lines are there no more."""
+    files = {file: ROOT / file for file, _, _ in equivalents()}
+    lines = {
+        file: [*map(str.strip, path.read_text().split("\n"))] if path.exists() else [] for file, path in files.items()
+    }
+    return [f"{file}: {line}" for file, line, _ in equivalents() if line not in lines[file]]
+
+
 # Which tests ------------------------------------------------------------------------------------------------------
 
 
@@ -476,6 +485,17 @@ def without_line(mutant: str) -> str:
     return re.sub(r":\d+  ", "  ", mutant, count=1)
 
 
+def chosen(given: argparse.Namespace, root: Path) -> list[Mutant]:
+    """List the mutants that are asked for."""
+    mutants = mutants_at(given.places, root)
+    if given.again is not None:
+        wanted = survivors(given.again.read_text())
+        return [mutant for mutant in mutants if without_line(str(mutant)) in wanted]
+    if all(":" in place for place in given.places):
+        return mutants
+    return random.Random(given.seed).sample(mutants, min(given.sample, len(mutants)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.split("\n")[0])
     parser.add_argument(
@@ -490,19 +510,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored, in tests it is not
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and ends what it has started
-    mutants = mutants_at(given.places)
-    if given.again is not None:
-        wanted = survivors(given.again.read_text())
-        mutants = [mutant for mutant in mutants if without_line(str(mutant)) in wanted]
-    elif not all(":" in place for place in given.places):
-        mutants = random.Random(given.seed).sample(mutants, min(given.sample, len(mutants)))
     known, verdicts = equivalents(), []
     with (
         tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary,
         locked(given.keep or Path(temporary)) as folder,
         Copy(ROOT, folder) as copy,
     ):
-        tests = Suite(ROOT)
+        tests, mutants = Suite(copy.tree), chosen(given, copy.tree)
         if (without := copy.run(tests.files[:1], "not slow")).killed:
             raise SystemExit(f"tests fail without a mutant: {without.by}")
         for mutant in mutants:
@@ -520,6 +534,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{verdict:10} {mutant}  [{by}; {time.monotonic() - start:.0f} s]", flush=True)
     table, enough = score(verdicts)
     print(f"\n{table}")
+    if gone := stale():
+        print("\nof mutation_equivalents.toml no longer there:", *gone, sep="\n")
     return 0 if enough else 1
 
 
