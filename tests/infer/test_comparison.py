@@ -238,6 +238,22 @@ def test_undefined_replicates():
     assert all(map(math.isnan, found.differences[0].confidence_interval))
 
 
+def test_a_replicate_that_one_model_lacks_is_left_out_for_all():
+    y, scores = (
+        np.array([1, 0] * 10),
+        {"few": np.where(np.arange(20) // 2 == 4, 0.9, 0.1), "many": np.linspace(0.4, 0.8, 20)},
+    )
+    asked, options = metric("precision", threshold=0.5), {"n_resamples": 400, "rng": 0, "keep_distribution": True}
+    with pytest.warns(UndefinedMetricWarning, match="are left out"):
+        found = compare_rankings(y, scores, metrics=asked, **options)[asked]
+    replicates = np.stack([each.bootstrap_distribution for each in found.estimates.values()], axis=1)
+    undefined = np.isnan(replicates).any(axis=1)
+    assert 20 < found.n_undefined == undefined.sum() < 100
+    (difference,) = found.differences
+    assert np.isfinite(difference.confidence_interval).all()
+    assert difference.standard_error == pytest.approx(np.subtract(*replicates[~undefined].T).std(ddof=1))
+
+
 def test_too_few_replicates():
     y, scores = models(100)
     with pytest.warns(UndefinedMetricWarning, match="n_resamples=9 is too few for a confidence level of 0.95"):

@@ -17,6 +17,7 @@ from fastevals import (
     ConfusionMatrix,
     HoldOut,
     Ranking,
+    ThresholdCounts,
     UndefinedMetricWarning,
     batch_metrics,
     bootstrap,
@@ -30,6 +31,7 @@ from fastevals import (
 from fastevals import metrics as drop_in
 from fastevals._kernels.replicate_thresholds import best_difference, best_f
 from fastevals.measure.asked import of_ranking
+from fastevals.measure.thresholds import best_threshold
 
 TIED = [1] * 12 + [0] + [1] * 11 + [0] + [1] * 10 + [0], [4] + [3] * 12 + [2] * 12 + [1] * 11
 OF_CELLS = [
@@ -73,6 +75,14 @@ def test_ties_are_told_exactly(name):
         weighted = (Ranking(y, s, sample_weight=np.full(len(y), weight)) for weight in (3.0, 0.5))
         for ranking in (Ranking(y, s), *weighted):
             assert ranking.best_threshold(name).threshold == expected, (y, s)
+
+
+@pytest.mark.parametrize(("row", "threshold"), [((2, 1), 2), ((1, 1), 3), ((1, 2), 3)])
+def test_thresholds_of_many_rows_are_told_apart_by_one(row, threshold):
+    """Accuracies that differ by one row of 10**15 differ by less than rounding, and are no tie."""
+    tps, fps = (np.cumsum([0, first, here, 4 * 10**14]) for first, here in zip((5 * 10**14, 0), row, strict=True))
+    counts = ThresholdCounts([np.inf, 3, 2, 1], tps, fps)
+    assert best_threshold(counts, "accuracy", None, (1.0, 1.0, None)).threshold == threshold
 
 
 def test_informedness_takes_the_threshold_of_ks():

@@ -142,6 +142,8 @@ SCORES = np.array([[0.1, 0.8, 0.1], [0.3, 0.4, 0.3], [0.35, 0.5, 0.15], [0, 0.2,
         ([0, 1, 2, 2], {"multi_class": "ovr", "labels": [0, 1]}, "Number of given labels, 2, not equal"),
         ([0, 1, 2, 3], {"multi_class": "ovr", "labels": [0, 1, 2]}, "'y_true' contains labels not in parameter"),
         ([0, 2, 0, 2], {"multi_class": "ovr"}, "Number of classes in y_true not equal to the number of columns"),
+        ([0, 2, 0, 2], {"multi_class": "ovr", "average": None}, "Number of classes in y_true not equal to the number"),
+        ([0, 2, 0, 2], {"multi_class": "ovo"}, "Number of classes in y_true not equal to the number of columns"),
         ([0, 1, 2], {"multi_class": "ovr"}, ""),
     ],
 )
