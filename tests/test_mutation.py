@@ -33,7 +33,7 @@ def f(x: tuple[1, 2], *, k: int = 1) -> list[4]:
     if not é:
         raise ValueError(f"{k + 1} is below 2")
     x += np.maximum(1, 0)
-    print("left", -x)
+    print("left", -x, *zip(x, x, strict=True))
     for _ in x:
         continue
     return x if k else True
@@ -48,7 +48,7 @@ CHANGES = {
     9: ["if é:", "if (not (not é)):"],
     11: ["x -= np.maximum(1, 0)", "x += np.minimum(1, 0)", "x += np.maximum(2, 0)", "x += np.maximum(0, 0)",
          "x += np.maximum(1, 1)"],
-    12: ["pass", 'print(\'right\', -x)', 'print("left", x)'],
+    12: ["pass", "print('right', -x, ", 'print("left", x, '],
     14: ["break"],
     15: ["return x if (not (k)) else True", "return x if k else False"],
 }  # fmt: skip
