@@ -24,6 +24,10 @@ HEAD = 1 << 20  # bytes that are looked at
 LINES = 200  # of them
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
+PACKED = {  # what else a file's first bytes may say it is
+    b"\x1f\x8b": ("compressed by gzip", "the name of such a file must end with .csv.gz or .tsv.gz"),
+    b"PK\x03\x04": ("a ZIP archive or a workbook, of Excel for instance", "unpack it, or save it as CSV"),
+}
 ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
 EXACT = 2**53  # up to here every integer is a float64
 
@@ -69,7 +73,7 @@ class CsvFile:
         from pyarrow import csv as arrow
 
         self.path = path
-        self.look = _look(path, self._stream().read(HEAD), form, wanted)
+        self.look = _look(path, self._head(), form, wanted)
         self.hint = self.look.hint
         self.parse = arrow.ParseOptions(delimiter=self.look.separator, newlines_in_values=True)
         self.options = arrow.ReadOptions(encoding=self.look.encoding, autogenerate_column_names=not self.look.header)
@@ -80,6 +84,14 @@ class CsvFile:
         if not self.look.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
             self.options = arrow.ReadOptions(encoding=self.look.encoding, column_names=self.names)
+
+    def _head(self) -> bytes:
+        """Return the first bytes of the content; raise where these are no text."""
+        head: bytes = self._stream().read(HEAD)
+        for mark, (what, rule) in PACKED.items():
+            if head.startswith(mark):
+                raise ValueError(f"{str(self.path)!r} can't be read as CSV: it is {what}; {rule}")
+        return head
 
     def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
         """Open the file's content; `watch` is called with the bytes of the file that have been read so far."""
@@ -233,6 +245,8 @@ def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _L
     first, *others = records or [[]]
     numbers = _looks_like_data(first)
     header = True if form.header is None else form.header
+    if numbers and form.header is None and wanted is not None and set(first) == set(numbers) >= wanted:
+        wanted = None  # --truth 1 may be the first column, or one that is named so
     if numbers and form.header is None and wanted is None:
         raise ValueError(
             f"{str(path)!r} has numbers in its first line, {', '.join(map(repr, numbers[:3]))}, where names of columns "
@@ -243,6 +257,8 @@ def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _L
         hint = "; --separator says what stands between columns"
     elif header and numbers:
         hint = "; if its first line is data, --no-header calls its columns 1, 2, ..."
+    elif guessed and not text.isascii():
+        hint = "; it is not UTF-8, and --encoding says what it is, such as latin-1 or cp1252"
     decimal = "," if separator != "," and _has_decimal_commas(others if header else records) else "."
     return _Look(separator, encoding, header, decimal, guessed, hint)
 
@@ -259,10 +275,10 @@ def _decoded_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, s
         return head.decode("utf-8-sig", "replace"), "utf8", False
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD), encoding, False
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:  # of UTF-16 without a mark it names no place
+        where = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ValueError(
-            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {error.reason} at byte {error.start}; "
-            "--encoding says what it is"
+            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {where}; --encoding says what it is"
         ) from None
 
 
@@ -339,4 +355,6 @@ def _check_not_rounded(name: str, text: Any, column: Any) -> None:
         for value in text.to_pylist():
             if value is not None and value.strip().lstrip(b"+-").isdigit() and float(value) != int(value):
                 said = value.decode()
-                raise ValueError(f"column {name!r} holds {said}, which a float rounds, beside other than integers")
+                raise ValueError(
+                    f"column {name!r} holds {said}, which a float rounds, and not all of it are integers of 64 bits"
+                )

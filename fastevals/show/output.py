@@ -94,7 +94,8 @@ def write_folder(out: str, command: str, found: Shown, data: str, pictures: Bloc
     """
     folder = Path(out)
     numbers = folder / f"{command}.json"
-    _remove(folder, pictures.names)
+    if numbers.is_file():  # without an earlier run a picture that this one doesn't draw is the user's
+        _remove(folder, pictures.names)
     for inside in _earlier_blocks(numbers):
         _remove(inside, pictures.names)
         with contextlib.suppress(OSError):  # it holds something else

@@ -348,7 +348,7 @@ BAD_ARGUMENTS = [
     (["--score", "label"], "--score 'label' is given already, as --label"),
     (["--weight", "logistic"], "--weight 'logistic' is given already, as --score"),
     (["--label", "fold", "--score", "logistic"], "--label 'fold' must have two classes, got 5 labels: 0, 1, 2"),
-    (["--resamples", "-1"], "--resamples must be an integer at least 0, got -1"),
+    (["--resamples", "-1"], "--resamples must be an integer from 0 to 1000000000, got -1"),
     (["--resamples", "1e3"], "--resamples: must be a whole number, got '1e3'"),
     (["--resamples", "18"], "--resamples must be at least 19 for --confidence 0.95 (or 0, for no intervals), got 18"),
     (["--resamples", "98", "--confidence", "0.99"], "--resamples must be at least 99 for --confidence 0.99"),
@@ -659,6 +659,29 @@ def test_out_that_cannot_be_written_is_told_before_the_data_is_read(capsys, tmp_
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "pip install 'fastevals[plots]'" in error(capsys, *missing, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_out_leaves_a_picture_that_no_earlier_run_drew(capsys, tmp_path):
+    file = write(tmp_path, "results.csv", "part,a,b\n" + "".join(f"{k // 4},{k % 4},{k % 3}\n" for k in range(12)))
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "pvalues.png").write_text("the user's")
+    assert cli.main(["compare", file, "--by", "part", "--out", str(out)]) == 0
+    assert (out / "pvalues.png").read_text() == "the user's"
+
+
+@pytest.mark.parametrize("command", [["report"], ["compare", "--label", "y", "--pred", "a", "--pred", "b"]])
+def test_too_many_replicates_are_told_by_their_option(capsys, tmp_path, command):
+    file = [] if command == ["report"] else [write(tmp_path, "labels.csv", "y,a,b\n0,1,0\n1,1,0\n")]
+    assert cli.main([*command, *file, "--resamples", "1000000000000"]) == 2
+    assert "--resamples must be an integer from" in capsys.readouterr().err
+
+
+def test_differences_without_width_are_told(capsys, tmp_path):
+    file = write(tmp_path, "sure.csv", "y,a,b\n" + "".join(f"{k % 2},{k % 2},{-(k % 2)}\n" for k in range(8)))
+    assert cli.main(["report", file, "--label", "y", "--score", "a", "--score", "b", "--resamples", "100"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no width, and a p that says nothing, of the difference a - b: AUC" in told
 
 
 def test_out_with_fewer_blocks_leaves_no_picture_of_more(capsys, tmp_path):

@@ -420,7 +420,7 @@ PAIR = ("--pred", "a", "--pred", "b")
             "labels must be of one type, but --label 'set' has strings and --pred 'a' has numbers",
         ),
         (["F", "--label", "a", *PAIR], "--pred 'a' is given already, as --label 'a'"),
-        (["F", "--label", "c", *PAIR, "--resamples", "0"], "--resamples must be an integer at least 1, got 0"),
+        (["F", "--label", "c", *PAIR, "--resamples", "0"], "--resamples must be an integer from 1 to 1000000000, got"),
         (["F", "--label", "c", *PAIR, "--confidence", "95"], "--confidence must be in (0, 1), got 95"),
         (["F", "--label", "c", *PAIR, "--seed", "-1"], "--seed must be an integer at least 0, got -1"),
         (["--label", "y", *PAIR], "--label goes with a FILE of predictions"),

@@ -187,6 +187,11 @@ LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
         (b"a;b,c\n1;2,3\n", "y", "may have columns separated by ',' (2 columns) or ';' (2 columns): --separator says"),
         (b"y a\n0 1\n", "y", "its columns are 'y a'; --separator says what stands between columns"),
         (b"0,0.25\n1,0.5\n", "y", "if its first line is data, --no-header calls its columns 1, 2, ..."),
+        (b"1,0.25,0.5\n0,0.5,1\n", "1", "has numbers in its first line, '1', '0.25', '0.5', where names of columns"),
+        (b"y,a\xe4\n0,1\n", "b", "it is not UTF-8, and --encoding says what it is, such as latin-1 or cp1252"),
+        (gzip.compress(b"y,a\n0,1\n", mtime=0), "y", "it is compressed by gzip; the name of such a file must end"),
+        (b"PK\x03\x04\0\0", "y", "it is a ZIP archive or a workbook, of Excel for instance; unpack it, or save it"),
+        (b"y\n10000000000000000000000001\n", "y", "which a float rounds, and not all of it are integers of 64 bits"),
         (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where names of columns are to"),
         ("y,a\n0,1\n".encode("utf-16-le"), "y", "it has zero bytes, as text in --encoding utf-16-le has"),
         (b"y,a\n\n0,1\n\n0,1,2\n", "y", "line 5 has 3 columns, but line 1 has 2"),
@@ -200,6 +205,13 @@ def test_csv_that_is_not_certain(tmp_path, content, wanted, said):
         read_columns(path, wanted and {wanted: f"--x {wanted!r}"})
     if content == LATIN:
         assert read_columns(path, {"stadt": "x"}, **form(encoding="latin-1"))["stadt"].tolist() == ["Bonn", "Köln"]
+
+
+def test_utf16_without_a_mark_names_the_file_and_the_option(tmp_path):
+    path = tmp_path / "unmarked.csv"
+    path.write_text("y,a\n0,1\n")
+    with pytest.raises(ValueError, match=r"unmarked.csv' can't be read as CSV: it is not utf-16: .*; --encoding says"):
+        read_columns(path, {"y": "x"}, **form(encoding="utf-16"))
 
 
 @pytest.mark.parametrize("decimals", ["1,234\n2,345", "0,5\n1.25"])

@@ -58,8 +58,8 @@ that belong together need --group, which McNemar's test can't allow for.
 --out DIR makes the folder where there is none and writes over files of the same names: compare.json (as --format json
 prints it), compare.txt, and as .png, of results critical_difference (Demsar's diagram, and as ranges where there is a
 critical difference), of both pvalues, all of three models or more, and null: the distribution that the first
-test's statistic would have. With --by the pictures of each value, up to the first 20, are in a folder of their own. It
-needs matplotlib: pip install 'fastevals[plots]'.
+test's statistic would have, of two algorithms the sign test's. With --by the pictures of each value, up to the first
+20, are in a folder of their own. It needs matplotlib: pip install 'fastevals[plots]'.
 
 exit status: 0, whatever is shown or not; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """

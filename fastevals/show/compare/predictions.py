@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals import _validation as check
 from fastevals.infer.comparison import ModelComparison, compare_predictions
+from fastevals.infer.results import MOST_RESAMPLES
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, McNemarResult, mcnemar_test_of_table
 from fastevals.infer.significance.mcnemar_pairs import McNemarPairs, pairwise_mcnemar_tests
@@ -203,7 +204,7 @@ def compare_columns(
         If a column doesn't hold classes, or an option is out of range.
     """
     check.check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    check.check_integer("--resamples", resamples, low=1)
+    check.check_integer("--resamples", resamples, low=1, high=MOST_RESAMPLES)
     check.check_integer("--seed", seed, low=0)
     shown = f"--label {label!r}"
     true = check.as_true_labels(shown, columns[label])

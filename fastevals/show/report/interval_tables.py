@@ -117,6 +117,11 @@ def cautions(report: Report, block: Block) -> list[str]:
         found = _metrics_by_models(block, holds)
         if found:
             notes.append(f"{said} {'; '.join(f'{names} of {models}' for models, names in found.items())}")
+    for model, reference, metrics in made.differences:
+        flat = [title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)]
+        if flat:
+            pair = f"{printable(model)} - {printable(reference)}"
+            notes.append(f"no width, and a p that says nothing, of the difference {pair}: {', '.join(flat)}")
     return notes
 
 

@@ -16,7 +16,7 @@ from fastevals import _validation as check
 from fastevals.infer.bootstrap import bootstrap
 from fastevals.infer.comparison import compare_rankings
 from fastevals.infer.delong import delong
-from fastevals.infer.results import SignificanceResult, level_of
+from fastevals.infer.results import MOST_RESAMPLES, SignificanceResult, level_of
 from fastevals.measure.asked import AskedMetric, metric
 from fastevals.measure.registry import METRICS
 from fastevals.measure.results import Interval
@@ -140,7 +140,7 @@ def as_plan(resamples: int | None, confidence: float, seed: int) -> Plan | None:
     seed = check.check_integer("--seed", seed, low=0)
     if resamples is None:
         return Plan(level, RESAMPLES, MOST_BOOTSTRAPPED, seed)
-    plan = Plan(level, check.check_integer("--resamples", resamples, low=0), None, seed)
+    plan = Plan(level, check.check_integer("--resamples", resamples, low=0, high=MOST_RESAMPLES), None, seed)
     if not plan.resamples:
         return None
     _check_enough(plan)
