@@ -394,6 +394,15 @@ def test_few_of_a_class_are_told(capsys, tmp_path, counts, said):
     assert "rough" not in report(capsys, *arguments, "--resamples", "0")
 
 
+def test_cautions_of_best_values_are_told(capsys, tmp_path):
+    arguments = (*few_rows(tmp_path, 20, 60), "--threshold", "0.5", *FEW)
+    why = "20 rows of a class: with fewer than 50 such intervals cover too seldom"
+    told = f"interval of KS of a: {why}"
+    (block,) = report_json(capsys, *arguments)["blocks"]
+    assert [note for note in block["intervals"]["notes"] if why in note] == [told]
+    assert f"! : {told}" in " ".join(report(capsys, *arguments).split())
+
+
 def test_few_groups_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 40, 40, of_group=4), "--group", "g", *FEW)
     assert "! : the data has only 20 groups of g: intervals are rough" in report(capsys, *arguments)

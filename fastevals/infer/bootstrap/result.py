@@ -138,7 +138,8 @@ def _caution(columns: Floats, values: Floats, plan: Plan, class_sizes: tuple[int
         )
     said = []
     if class_sizes is not None and min(class_sizes) < FEW:
-        said.append(f"{min(class_sizes)} rows of a class: with fewer than {FEW} such intervals cover too seldom")
+        rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
+        said.append(f"{rows}: with fewer than {FEW} such intervals cover too seldom")
     for column, value in zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5

@@ -114,27 +114,31 @@ def cautions(report: Report, block: Block) -> list[str]:
             f"{names} undefined in {up_to}{most:,} of {report.plan.resamples:,} replicates, which are left out"
         )
     for said, holds in (("no interval of", _is_missing), ("no width, which says nothing of how sure, of", _is_flat)):
-        found = _metrics_by_models(block, holds)
+        found = _named(
+            block, lambda model, name, holds=holds: holds(model.metrics[name], made.models[model.name][name])
+        )
         if found:
-            notes.append(f"{said} {'; '.join(f'{names} of {models}' for models, names in found.items())}")
+            notes.append(f"{said} {found}")
     for model, reference, metrics in made.differences:
         flat = [title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)]
         if flat:
             pair = f"{printable(model)} - {printable(reference)}"
             notes.append(f"no width, and a p that says nothing, of the difference {pair}: {', '.join(flat)}")
+    for why in dict.fromkeys(why for of_model in made.cautions.values() for why in of_model.values()):
+        found = _named(block, lambda model, name, why=why: made.cautions[model.name].get(name) == why)
+        notes.append(f"interval of {found}: {why}")
     return notes
 
 
-def _metrics_by_models(block: Block, holds: Callable[[float, Interval], bool]) -> dict[str, str]:
-    """Give the metrics, by models, of whose value and interval something holds."""
+def _named(block: Block, holds: Callable[[Model, str], bool]) -> str:
+    """Name the metrics and models of which something holds."""
     assert block.intervals is not None
-    models = [(model, block.intervals.models[model.name]) for model in block.models]
     found: dict[str, list[str]] = {}
-    for name in models[0][1]:
-        held = [printable(model.name) for model, intervals in models if holds(model.metrics[name], intervals[name])]
+    for name in block.intervals.models[block.models[0].name]:
+        held = [printable(model.name) for model in block.models if holds(model, name)]
         if held:
             found.setdefault(", ".join(held), []).append(title(name))
-    return {who: ", ".join(names) for who, names in found.items()}
+    return "; ".join(f"{', '.join(names)} of {models}" for models, names in found.items())
 
 
 def _is_missing(value: float, interval: Interval) -> bool:

@@ -121,6 +121,8 @@ class Intervals:
         By metric, the replicates in which it is undefined for the model with most; without zeros.
     n_groups : int or None
         Groups of rows, where these are drawn.
+    cautions : dict of str to dict of str to str
+        By model and metric, why an interval may hold the true value too seldom (see `Estimate`); without the others.
     """
 
     method: str | None = None
@@ -129,6 +131,7 @@ class Intervals:
     differences: tuple[Pair, ...] = ()
     n_undefined: dict[str, int] = field(default_factory=dict)
     n_groups: int | None = None
+    cautions: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 # What is asked for ------------------------------------------------------------------------------------------------
@@ -232,7 +235,10 @@ def _by_bootstrap(
         for label, each in found.items()
     }
     undefined = {label: count for label, count in undefined.items() if count}
-    return Intervals(BCA, "", models, pairs, undefined, n_groups)
+    cautions = {
+        name: {label: each[name].caution for label, each in found.items() if each[name].caution} for name in names
+    }
+    return Intervals(BCA, "", models, pairs, undefined, n_groups, cautions)
 
 
 def _of_bootstrap(found: Any) -> Difference:
