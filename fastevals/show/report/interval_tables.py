@@ -114,30 +114,35 @@ def cautions(report: Report, block: Block) -> list[str]:
             f"{names} undefined in {up_to}{most:,} of {report.plan.resamples:,} replicates, which are left out"
         )
     for said, holds in (("no interval of", _is_missing), ("no width, which says nothing of how sure, of", _is_flat)):
-        found = _named(
-            block, lambda model, name, holds=holds: holds(model.metrics[name], made.models[model.name][name])
-        )
-        if found:
-            notes.append(f"{said} {found}")
+        held = {
+            (model.name, name)
+            for model in block.models
+            for name, interval in made.models[model.name].items()
+            if holds(model.metrics[name], interval)
+        }
+        if held:
+            notes.append(f"{said} {_named(block, held)}")
     for model, reference, metrics in made.differences:
         flat = [title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)]
         if flat:
             pair = f"{printable(model)} - {printable(reference)}"
             notes.append(f"no width, and a p that says nothing, of the difference {pair}: {', '.join(flat)}")
-    for why in dict.fromkeys(why for of_model in made.cautions.values() for why in of_model.values()):
-        found = _named(block, lambda model, name, why=why: made.cautions[model.name].get(name) == why)
-        notes.append(f"interval of {found}: {why}")
+    reasons: dict[str, set[tuple[str, str]]] = {}
+    for model, whys in made.cautions.items():
+        for name, why in whys.items():
+            reasons.setdefault(why, set()).add((model, name))
+    notes += [f"interval of {_named(block, held)}: {why}" for why, held in reasons.items()]
     return notes
 
 
-def _named(block: Block, holds: Callable[[Model, str], bool]) -> str:
-    """Name the metrics and models of which something holds."""
+def _named(block: Block, held: Collection[tuple[str, str]]) -> str:
+    """Name models and their metrics, those together that are of the same models."""
     assert block.intervals is not None
     found: dict[str, list[str]] = {}
     for name in block.intervals.models[block.models[0].name]:
-        held = [printable(model.name) for model in block.models if holds(model, name)]
-        if held:
-            found.setdefault(", ".join(held), []).append(title(name))
+        models = [printable(model.name) for model in block.models if (model.name, name) in held]
+        if models:
+            found.setdefault(", ".join(models), []).append(title(name))
     return "; ".join(f"{', '.join(names)} of {models}" for models, names in found.items())
 
 
