@@ -305,6 +305,15 @@ def test_the_first_of_tied_classes_is_the_main_one() -> None:
         assert result.main_prediction.tolist() == ["a"]
 
 
+@pytest.mark.parametrize("n_models", [7, 8, 17])
+def test_samples_are_summed_a_strip_at_a_time(n_models: int) -> None:
+    rng = np.random.default_rng(n_models)
+    y, p = rng.normal(size=5000), rng.normal(size=(n_models, 5000))
+    found = bias_variance(y, p, per_sample=True).per_sample
+    np.testing.assert_allclose(found.variance, p.var(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.bias_squared, (p.mean(axis=0) - y) ** 2, rtol=1e-9, atol=1e-15)
+
+
 @pytest.mark.parametrize("options", ZERO_ONE)
 @pytest.mark.parametrize("n_classes", [2, 33, 300, 5000])
 def test_many_classes(options: dict[str, Any], n_classes: int) -> None:

@@ -24,6 +24,7 @@ from fastevals import (
     metric,
     proportion_interval,
 )
+from fastevals.measure.asked import as_asked
 from fastevals.split.estimates.tallies.labels import LabelTally
 from tests import reference_estimates as twin
 
@@ -243,3 +244,12 @@ def test_stratified_intervals_hold_the_error_rate_as_often_as_they_say() -> None
 def test_matrices_of_so_many_classes_that_it_would_take_long_have_no_variance(variance):
     counted = np.ones(650 * 650) if variance is LabelTally.class_variance else np.ones(20_000)
     assert math.isnan(variance(SimpleNamespace(classes=SimpleNamespace(labels=np.arange(650))), "f1", counted))
+
+
+@pytest.mark.parametrize(("variance", "entries"), [(LabelTally.class_variance, 8), (LabelTally.row_variance, 16)])
+def test_matrices_up_to_a_size_have_a_variance(monkeypatch, variance, entries):
+    tally = LabelTally(as_asked("accuracy"), [0, 1, 1, 0], "y")
+    monkeypatch.setattr("fastevals.split.estimates.tallies.labels.MOST_TRIED", entries)
+    assert variance(tally, "accuracy", np.array([3, 1, 2, 5])) >= 0
+    monkeypatch.setattr("fastevals.split.estimates.tallies.labels.MOST_TRIED", entries - 1)
+    assert math.isnan(variance(tally, "accuracy", np.array([3, 1, 2, 5])))

@@ -305,6 +305,14 @@ def test_same_bits(asked, kind):
     assert one.pvalue == (1 + np.sum(np.abs(one.null_distribution) >= abs(one.statistic) - 1e-12)) / 701
 
 
+@pytest.mark.parametrize("name", ["accuracy", "f1", "matthews"])
+def test_same_bits_however_the_work_is_cut(monkeypatch, name):
+    data, options = outputs("labels", 2000), {"n_resamples": 50, "rng": 5, "keep_distribution": True}
+    whole = permutation_test(*data, name, **options)
+    monkeypatch.setattr("fastevals.infer.significance.permutation.labels.WORK", 1)
+    np.testing.assert_array_equal(permutation_test(*data, name, **options).null_distribution, whole.null_distribution)
+
+
 def test_same_bits_of_signs():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 70))
