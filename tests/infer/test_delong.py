@@ -434,7 +434,9 @@ def test_equality_with_repeated_models() -> None:
     assert (alike.statistic, alike.pvalue, alike.df, alike.rejected) == (0, 1, 0, False)
 
 
-def test_equality_without_variance() -> None:
+@pytest.mark.parametrize("most_exact", [50, 1])
+def test_equality_without_variance(monkeypatch, most_exact) -> None:
+    monkeypatch.setattr("fastevals.infer.delong.result.MOST_EXACT", most_exact)
     y = [0, 0, 1, 1]
     result = delong(y, [[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
     with pytest.warns(UndefinedMetricWarning, match="of AUCs has an estimated variance of 0"):

@@ -194,3 +194,9 @@ def test_many_labels_take_no_matrix() -> None:
     assert metrics.confusion_matrix(codes, codes, labels=codes[[5, 3]]).tolist() == [[1, 0], [0, 1]]
     weights = np.arange(1.0, n + 1)
     assert metrics.recall_score(codes, codes, average="weighted", sample_weight=weights) == 1.0
+
+
+@pytest.mark.parametrize(("option", "value"), [("beta", "x"), ("beta", -1), ("warn_for", 3)])
+def test_options_of_all_three_scores_are_checked(option, value):
+    with pytest.raises(ValueError, match=f"The '{option}' parameter of precision_recall_fscore_support must be"):
+        metrics.precision_recall_fscore_support([0, 1], [0, 1], **{option: value})
