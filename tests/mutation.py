@@ -43,7 +43,7 @@ PACKAGE = "fastevals"
 LEAST, LEAST_NOT_EQUIVALENT = 0.90, 0.97
 SECONDS = 40  # of processor time for one test, with its kernels compiled anew
 FEW = 4  # test files that are run first
-WALL_SECONDS = 3600  # for a run of tests: what waits for ever takes no processor time
+WALL_SECONDS = 900  # for a run of tests: what waits for ever takes no processor time
 IMPORTED = (
     "joblib",
     "matplotlib.pyplot",

@@ -510,19 +510,3 @@ def test_rows_of_weight_zero_are_left_out():
             distribution((Y, S), "roc_auc", sample_weight=weights, **options),
             distribution((Y[kept], S[kept]), "roc_auc", sample_weight=weights[kept], **groups),
         )
-
-
-@pytest.mark.parametrize("stratified", [False, True])
-def test_groups_of_equal_rows_are_drawn_as_their_one_row(stratified):
-    rng = np.random.default_rng(0)
-    y, s = np.arange(20) < 8, rng.integers(0, 6, 20) / 5
-    options = {"n_resamples": 200, "rng": 3, "stratified": stratified, "keep_distribution": True}
-    metrics = ["roc_auc", "average_precision", "brier_score"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        one, many = (
-            bootstrap((np.repeat(y, m), np.repeat(s, m)), metrics, groups=np.repeat(np.arange(20), m), **options)
-            for m in (1, 400)
-        )
-    for name in metrics:
-        np.testing.assert_allclose(many[name].bootstrap_distribution, one[name].bootstrap_distribution, rtol=1e-12)

@@ -260,3 +260,17 @@ def test_weights_stay_with_their_keys(name, n, n_cells):
     np.testing.assert_array_equal(keys, expected[0])
     # Stable, so sums of weights do not depend on the bucket's history.
     np.testing.assert_array_equal(weights, expected[1])
+
+
+def test_weights_of_many_rows_add_up_without_rounding() -> None:
+    """Buckets are added up as pairs of floats: each count is the float nearest to its exact sum."""
+    rng = np.random.default_rng(0)
+    n = 300_000
+    s, y, w = rng.normal(size=n), rng.integers(0, 2, n), rng.random(n) * 10.0 ** rng.integers(-12, 4, n)
+    counts = Ranking(y, s, sample_weight=w).counts
+    order = np.argsort(-s)
+    for k in range(1000, n, 5000):
+        above = order[:k]
+        row = int(np.searchsorted(-counts.thresholds, -s[above[-1]]))
+        assert counts.tps[row] == math.fsum(w[above][y[above] == 1].tolist())
+        assert counts.fps[row] == math.fsum(w[above][y[above] == 0].tolist())
