@@ -124,6 +124,7 @@ def test_what_is_compared_with_the_truth():
 def test_the_saved_tables_are_whole_and_meet_the_bars():
     entry = saved()
     rows = entry["studies"]["auc"]["settings"]
+    assert list(entry["studies"]) == list(STUDIES)
     for name, study in entry["studies"].items():
         assert settings_of(study["settings"]) == list(STUDIES[name].settings)
         assert {tuple(row["methods"]) for row in study["settings"]} == {STUDIES[name].methods}
@@ -133,6 +134,30 @@ def test_the_saved_tables_are_whole_and_meet_the_bars():
     for method in SURE:
         covered = coverage_of(there, method)
         assert ((covered >= 0.93) & (covered <= 0.97)).all(), (method, covered)
+
+
+def saved_where_classes_have_50_rows(study):
+    rows = saved()["studies"][study]["settings"]
+    return [row for row, setting in zip(rows, settings_of(rows), strict=True) if min(setting.sizes) >= 50]
+
+
+def test_the_saved_intervals_of_a_best_value_cover():
+    for method in ("KS", "best F1", "Δ KS"):
+        covered = coverage_of(saved_where_classes_have_50_rows("metrics"), method)
+        assert (covered >= 0.93).all(), (method, covered)
+
+
+@pytest.mark.parametrize("curve", ["ROC", "P-R"])
+def test_the_saved_bands_cover_and_are_narrow(curve):
+    rows = saved_where_classes_have_50_rows("bands")
+    covered = coverage_of(rows, f"{curve}, studentised")
+    assert covered.min() >= 0.93
+    assert np.median(covered) <= 0.97
+    ratios = [
+        row["methods"][f"{curve}, studentised"]["mean_width"] / row["methods"][f"{curve}, kolmogorov"]["mean_width"]
+        for row in rows
+    ]
+    assert np.mean(ratios) <= 0.6  # not of each setting: at an AUC of 0.7 up to 0.72 (ROC)
 
 
 @pytest.mark.slow
