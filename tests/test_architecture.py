@@ -1,0 +1,139 @@
+"""The house: layers import one way, and a call goes through few files."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastevals
+
+PACKAGE = Path(fastevals.__file__).parent
+
+# From the cellar to the roof: a file imports from its own layer and those before it.
+LAYERS = (
+    "_limits _text",
+    "_validation",
+    "_kernels",
+    "_random _execution _memory",
+    "results",
+    "counts",
+    "counting",
+    "measure",
+    "infer",
+    "many",
+    "split",
+    "metrics",
+    "datasets",
+    "show",
+    "__init__ __main__",
+)
+LAYER_OF = {name: place for place, names in enumerate(LAYERS) for name in names.split()}
+# `fastevals` itself is imported from where everything public may be used, and lazily by nobody below.
+ROOF = LAYER_OF["__init__"]
+
+
+def layer(module: str) -> int:
+    parts = module.split(".")
+    return LAYER_OF[parts[1]] if len(parts) > 1 and parts[1] in LAYER_OF else ROOF
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    own = layer(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
+    tree = ast.parse(path.read_text())
+    up = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "fastevals":
+            imported = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            imported = [alias.name for alias in node.names if alias.name.split(".")[0] == "fastevals"]
+        else:
+            continue
+        version = ["fastevals.__version__"]
+        up += [name for name in imported if layer(name) > own and name not in version]
+    if path.parent.name != "show" and "show" not in path.parts:  # commands use what users do
+        assert not up
+    else:
+        assert not [name for name in up if layer(name) < ROOF]
+
+
+def test_there_are_no_star_imports() -> None:
+    stars = [
+        path
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    ]
+    assert stars == []
+
+
+def test_names_are_listed_only_where_users_import_from() -> None:
+    listing = [str(path.relative_to(PACKAGE)) for path in FILES if "\n__all__" in path.read_text()]
+    assert listing == ["__init__.py", "datasets/__init__.py", "metrics/__init__.py", "show/plots/__init__.py"]
+
+
+# What the second of two calls goes through, with kernels not compiled: how many rooms a reader has to enter.
+TRIPS = {
+    "AUC of a ranking": (10, "fastevals.Ranking(y, s).roc_auc()"),
+    "bootstrap of an AUC": (20, "fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=9, rng=0)"),
+    "of groups": (25, "fastevals.bootstrap((y, s), 'roc_auc', groups=g, n_resamples=9, rng=0)"),
+    "F1 of the drop-in": (11, "metrics.f1_score(y, p)"),
+    "a report": (42, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
+}
+TRIP = """
+import contextlib, io, json, sys, tempfile, warnings
+import numpy as np
+import fastevals
+from fastevals import metrics
+from fastevals.show.cli import main
+
+warnings.simplefilter("ignore")
+y = np.arange(40) % 3 % 2
+s = np.round(np.arange(40) * 0.618 % 1, 2)
+p, g = (s > 0.5).astype(int), np.arange(40) // 4
+with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    FILE = file.name
+    file.write("y,s\\n" + "\\n".join(f"{a},{b}" for a, b in zip(y, s)))
+    file.flush()
+    found = {}
+    for name, code in json.loads(sys.argv[1]).items():
+        files = set()
+        watch = lambda frame, *_: files.add(frame.f_code.co_filename)
+        with contextlib.redirect_stdout(io.StringIO()):
+            eval(code)
+            sys.setprofile(watch)
+            eval(code)
+            sys.setprofile(None)
+        root = fastevals.__path__[0]
+        found[name] = sorted(each[len(root) + 1:] for each in files if each.startswith(root))
+print(json.dumps(found))
+"""
+
+
+def trips() -> dict[str, list[str]]:
+    """Return the files of the package that each call goes through."""
+    codes = json.dumps({name: code for name, (_, code) in TRIPS.items()})
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", TRIP, codes], env=environment, capture_output=True, text=True, check=True
+    )
+    return dict(json.loads(done.stdout))
+
+
+def test_a_call_goes_through_few_files() -> None:
+    entered = trips()
+    assert {name: len(files) for name, files in entered.items() if len(files) > TRIPS[name][0]} == {}
+
+
+if __name__ == "__main__":
+    for name, files in trips().items():
+        print(f"{name}: {len(files)} of at most {TRIPS[name][0]}", *files, sep="\n    ")
