@@ -25,31 +25,12 @@ import fastevals
 from benches.history import FOLDER
 from fastevals._random import seed_key
 from fastevals.infer import bands
+from fastevals.infer.bands import Tube
 from fastevals.infer.bootstrap import intervals
-from fastevals.infer.bootstrap.samples.ranking import RankingSample
-from fastevals.infer.delong import DelongResult
+from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.infer.delong.delong import DelongResult
 from fastevals.infer.delong.placements import moments_of_ranking
-from fastevals.infer.tubes import Tube
-from fastevals.measure.asked import as_asked, of_ranking
-
-__all__ = [
-    "BANDS",
-    "LEVEL",
-    "METHODS",
-    "METRICS",
-    "PATH",
-    "STUDIES",
-    "Setting",
-    "Study",
-    "bands_of",
-    "differences_of",
-    "draw",
-    "entry_of",
-    "intervals_of",
-    "saved",
-    "simulate",
-    "truth_of",
-]
+from fastevals.measure.metric_specs import as_asked, of_ranking
 
 Floats = NDArray[np.float64]
 Drawn = tuple[NDArray[np.bool_], Floats, np.random.Generator]

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["N_CLASSES", "Data"]
-
 N_CLASSES = 10
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from benches.data import N_CLASSES, Data
 from benches.peers import Call, Cases, Setup, installed
 
-__all__ = ["DROP_IN", "FEW"]
-
 MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
 NAMES = np.array([f"class_{k}" for k in range(N_CLASSES)])
 KINDS = {"integers": np.arange(N_CLASSES), "strings": NAMES, "objects": NAMES.astype(object)}

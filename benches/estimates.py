@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from benches.data import Data
 from benches.peers import Call, Cases, installed
 from fastevals.datasets import load_auto
-from fastevals.split.estimates import evaluate_splits
-from fastevals.split.splitters import HoldOut
-
-__all__ = ["ESTIMATES", "HOLD_OUTS", "HOLD_OUT_LOOPS"]
+from fastevals.split.estimates.fixed_predictions import evaluate_splits
+from fastevals.split.splitters.hold_out import HoldOut
 
 HOLD_OUTS = 10_000
 HOLD_OUT_LOOPS = 100

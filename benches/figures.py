@@ -9,8 +9,6 @@ from benches.estimates import HOLD_OUT_LOOPS, HOLD_OUTS
 from benches.resampling import LOOPS, REPLICATES
 from benches.significance import FLIP_LOOPS, FLIPS, PAIRS, SINGLE_PAIRS
 
-__all__ = ["FIGURES", "Figure"]
-
 M = 1_000_000
 
 OF_LABELS = {

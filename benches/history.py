@@ -12,8 +12,6 @@ from typing import Any
 import fastevals
 from benches.figures import FIGURES
 
-__all__ = ["TOLERANCE", "compare", "keep_better", "make", "newest", "save"]
-
 FOLDER = Path(__file__).parent / "history"
 TOLERANCE = 0.15  # how much worse a ratio may get
 LIBRARIES = ("numpy", "numba", "scikit-learn", "polars", "polarbearings", "polars-ds", "torchmetrics")

@@ -15,8 +15,6 @@ import fastevals
 from benches.data import N_CLASSES, Data
 from benches.peers import Call, Cases, Setup, installed
 
-__all__ = ["MANY", "N_FOLDS", "N_MODELS"]
-
 N_MODELS = 200
 N_FOLDS = 1000
 

@@ -10,8 +10,6 @@ import os
 import subprocess
 import sys
 
-__all__ = ["disabled_features"]
-
 AVX512 = "X86_V4 AVX512_ICL AVX512_SPR"  # as NumPy 2.4 and later name them
 PROBE = """
 import timeit

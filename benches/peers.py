@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 import fastevals
 from benches.data import N_CLASSES, Data
 
-__all__ = ["COMPARISONS", "YARDSTICKS", "Call", "Cases", "Setup", "assert_agree", "installed"]
-
 Call = Callable[[], Any]
 Setup = Callable[[Data], Call]
 Cases = dict[str, dict[str, Setup]]

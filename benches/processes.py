@@ -11,8 +11,6 @@ from pathlib import Path
 from benches.data import Data
 from benches.peers import Call, Setup, installed
 
-__all__ = ["PROCESSES"]
-
 ROOT = Path(__file__).parents[1]
 LINUX = Path("/proc/self/clear_refs").exists()
 SMALL = "import numpy as np\ny, s = np.arange(1000) % 10 == 0, np.arange(1000) * 0.618 % 1\n"

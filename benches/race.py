@@ -21,8 +21,6 @@ from benches.resampling import RESAMPLING
 from benches.significance import SIGNIFICANCE
 from benches.splits import SPLITS
 
-__all__ = ["Result", "can_run", "checked_sides", "judged", "timed", "warm_up"]
-
 CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | PROCESSES
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds

@@ -9,8 +9,6 @@ from typing import Any
 from benches.coverage import STUDIES, Study
 from benches.figures import FIGURES, Figure
 
-__all__ = ["amount", "bar_of", "coverage_section", "markers", "readme_with", "rows_of", "speed_section", "text_table"]
-
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 

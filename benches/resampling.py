@@ -15,8 +15,6 @@ import fastevals
 from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 
-__all__ = ["CELL_REPLICATES", "LOOPS", "REPLICATES", "RESAMPLING"]
-
 REPLICATES = 1000
 LOOPS = 2  # replicates of a plain loop: each takes a fifth of a second
 CELL_REPLICATES = 10_000
@@ -64,14 +62,14 @@ def _replicates_of(make: Callable[[Data, Any], list[Any]]) -> Setup:
 
 def _paired(data: Data, second: Any) -> list[Any]:
     from fastevals.infer.bootstrap.subjects import Design, models_of
-    from fastevals.measure.asked import as_asked
+    from fastevals.measure.metric_specs import as_asked
 
     return [models_of(data.y, {"first": data.s, "second": second}, as_asked("roc_auc"), Design())]
 
 
 def _unpaired(data: Data, second: Any) -> list[Any]:
     from fastevals.infer.bootstrap.subjects import Design, sample_of
-    from fastevals.measure.asked import as_asked
+    from fastevals.measure.metric_specs import as_asked
 
     return [sample_of((data.y, scores), as_asked("roc_auc"), Design()) for scores in (data.s, second)]
 

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 import fastevals
 from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
-from fastevals.measure.label_tuples import count_label_tuples
-
-__all__ = ["FLIPS", "FLIP_LOOPS", "PAIRS", "SIGNIFICANCE", "SINGLE_PAIRS"]
+from fastevals.counting.labels import count_label_tuples
 
 MODELS = 200
 PAIRS = MODELS * (MODELS - 1) // 2

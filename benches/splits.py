@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from benches.data import Data
 from benches.peers import Call, Cases, installed
-from fastevals.split.splitters import KFold
-
-__all__ = ["SPLITS"]
+from fastevals.split.splitters.k_fold import KFold
 
 FOLDS, REPETITIONS = 10, 10
 

@@ -18,19 +18,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from fastevals._limits import available_cpus
-from fastevals._validation import check_integer, import_optional
-
-__all__ = [
-    "bars_after",
-    "blocks",
-    "chunks",
-    "get_num_threads",
-    "num_threads",
-    "progress_bar",
-    "progressed",
-    "run",
-    "set_num_threads",
-]
+from fastevals._validation.options import check_integer, import_optional
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -76,7 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_num_threads() -> int:
-    """Give the number of threads a call made here and now uses."""
+    """Return the number of threads a call made here and now uses."""
     here = _threads_here.get()
     if here is not None:
         return here
@@ -283,7 +271,7 @@ def _finish(helpers: list[_Helper], stop: threading.Event) -> None:
 
 @contextlib.contextmanager
 def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[[int], object]]:
-    """Give a function to call with the number of items done; options are tqdm's."""
+    """Return a function to call with the number of items done; options are tqdm's."""
     after = _bars_after.get()
     if wanted:
         tqdm = import_optional("tqdm.auto", "progress=True needs tqdm: pip install 'fastevals[progress]' (or tqdm)")

@@ -8,8 +8,6 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-__all__ = ["available_cpus", "available_memory"]
-
 
 def available_cpus(root: Path = Path("/")) -> int:
     """Return how many CPUs this process may use, at least 1; half a CPU more is worth a thread.

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["lend"]
-
 LEAST = 1 << 18  # bytes: fewer are no trouble to the system's allocator
 MOST = 1 << 27  # bytes kept
 
@@ -57,7 +55,7 @@ def _take(n_bytes: int) -> NDArray[np.uint8] | None:
 
 
 def lend(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Give an array of shape (size,) that holds anything, as `numpy.empty` does. It does not own its memory."""
+    """Return an array of shape (size,) that holds anything, as `numpy.empty` does. It does not own its memory."""
     dtype = np.dtype(dtype)
     n_bytes = size * dtype.itemsize
     if not LEAST <= n_bytes <= MOST:

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._kernels.random import fill_bits, stream_key
-
-__all__ = ["random_order", "seed_key"]
+from fastevals._validation.options import show
 
 
 def seed_key(name: str, rng: Any) -> np.uint64:
-    """Give the key that a seed stands for; a new one for None.
+    """Return the key that a seed stands for; a new one for None.
 
     Parameters
     ----------
@@ -42,12 +40,29 @@ def seed_key(name: str, rng: Any) -> np.uint64:
     if isinstance(rng, np.random.Generator):
         return np.uint64(rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True))
     if not isinstance(rng, np.random.SeedSequence):
-        rng = np.random.SeedSequence(check.as_seed(name, rng))
+        rng = np.random.SeedSequence(_as_seed(name, rng))
     return np.uint64(rng.generate_state(1, np.uint64)[0])
 
 
 def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
-    """Give n places in an order that is all chance, of a numbered stream within another."""
+    """Return n places in an order that is all chance, of a numbered stream within another."""
     words = np.empty(n, dtype=np.uint64)
     fill_bits(np.uint64(stream_key(key, np.uint64(number))), 0, words)
     return np.argsort(words, kind="stable")
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_seed(name: str, value: Any) -> int | list[int] | None:
+    """Return a seed as `numpy.random.SeedSequence` takes it: an integer, several, or none."""
+    if value is None:
+        return None
+    parts = list(value) if isinstance(value, (list, tuple)) else [value]
+    for part in parts:
+        if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)) or part < 0:
+            raise ValueError(
+                f"{name} must be None, an integer at least 0 or several, or a numpy.random Generator, BitGenerator or "
+                f"SeedSequence, got {show(value)}"
+            )
+    return [int(part) for part in parts] if len(parts) != 1 else int(parts[0])

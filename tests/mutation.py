@@ -2,7 +2,7 @@
 
     python -m tests.mutation                          # 100 mutants of the whole package, seed 0
     python -m tests.mutation fastevals/infer --sample 30 --seed 4
-    python -m tests.mutation fastevals/measure/median.py:63   # every mutant of a line
+    python -m tests.mutation fastevals/measure/regression.py:63   # every mutant of a line
 
 A mutant is run in a copy of the tree, never in place: first the tests of its room (the folder under `tests` of its
 folder's name, or of those that use it), nearest imports first, then, if it survives, all others. The first test that
@@ -288,10 +288,12 @@ class Suite:
 
 def _public_names(root: Path) -> dict[str, str]:
     """Read in which module each public name is."""
-    for node in ast.parse((root / PACKAGE / "__init__.py").read_text()).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
-            return dict(ast.literal_eval(node.value))
-    return {}
+    imports = [
+        node
+        for node in ast.parse((root / PACKAGE / "__init__.pyi").read_text()).body
+        if isinstance(node, ast.ImportFrom)
+    ]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def _imports(root: Path, path: Path, homes: dict[str, str]) -> set[str]:
@@ -305,7 +307,7 @@ def _imports(root: Path, path: Path, homes: dict[str, str]) -> set[str]:
                 modules |= {module, *(f"{module}.{alias.name}" for alias in names)}
             case ast.Attribute(ast.Name("fastevals"), name):
                 modules.add(f"{PACKAGE}.{name}")
-    public = {f"{PACKAGE}.{name}": f"{PACKAGE}.{home}" for name, home in homes.items()}
+    public = {f"{PACKAGE}.{name}": home for name, home in homes.items()}
     found = set()
     for module in modules:
         module = public.get(module, module)

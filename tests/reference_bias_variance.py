@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["mean", "squared", "zero_one"]
-
 Rows = Sequence[Sequence[Any]]
 
 

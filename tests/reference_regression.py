@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-__all__ = ["median_absolute_error", "metrics"]
-
 EPSILON = Fraction(1, 2**52)
 
 

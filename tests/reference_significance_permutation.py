@@ -9,8 +9,6 @@ from typing import Any
 
 from tests import reference, reference_confusion, reference_regression
 
-__all__ = ["METRICS", "exact_pvalue", "sign_flips", "swap_differences"]
-
 Metric = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Any]
 
 

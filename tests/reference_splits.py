@@ -6,11 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = [
-    "balanced_folds", "by_first_row", "random_bits", "rows_so_far", "shuffled", "spread", "stratified_folds",
-    "stream_key",
-]  # fmt: skip
-
 MASK = 2**64 - 1
 STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 

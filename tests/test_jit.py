@@ -37,7 +37,7 @@ def test_kernels_wear_one_decorator(path: Path) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             (decorator,) = (ast.unparse(decorator) for decorator in node.decorator_list)
-            assert decorator in jit.__all__, node.name
+            assert callable(getattr(jit, decorator)), node.name
             assert ast.get_docstring(node), node.name
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             assert "numba" not in ast.unparse(node).replace("fastevals._kernels", "")

@@ -69,7 +69,7 @@ def test_the_mutants_of_a_source():
 
 
 def test_the_mutants_of_a_file_and_of_a_line():
-    file = "fastevals/measure/ranking/points.py"
+    file = "fastevals/measure/ranking/ranking.py"
     found = mutants_at([file])
     assert {mutant.file for mutant in found} == {file}
     assert mutants_at([f"{file}:{found[0].change.line}"]) == [m for m in found if m.change.line == found[0].change.line]
@@ -93,7 +93,7 @@ suite = cache(lambda: Suite(mutation.ROOT))
 @pytest.mark.parametrize(
     ("file", "first"),
     [
-        ("fastevals/measure/median.py", "tests/measure/test_regression.py"),
+        ("fastevals/measure/regression.py", "tests/measure/test_regression.py"),
         ("fastevals/_kernels/compensated.py", "tests/kernels/test_compensated.py"),
         ("fastevals/_execution.py", "tests/test_execution.py"),
     ],

@@ -16,7 +16,7 @@ import pytest
 
 import fastevals
 from fastevals import BootstrapSplit, ConfusionMatrix, HoldOut, KFold, Ranking, UndefinedMetricWarning
-from fastevals.measure.results import Frozen, Interval
+from fastevals.results import Frozen, Interval
 
 Y = [0, 0, 1, 0, 1, 1, 0, 1]
 A = [0.1, 0.4, 0.35, 0.2, 0.8, 0.7, 0.3, 0.9]

@@ -16,14 +16,23 @@ import pytest
 
 import fastevals
 from fastevals import ConfusionMatrix, Ranking
-from fastevals import _validation as check
+from fastevals._validation.arrays import as_thresholds, as_weights
+from fastevals._validation.options import (
+    check_choice,
+    check_costs,
+    check_exactly_one,
+    check_integer,
+    check_number,
+    listed,
+    show,
+)
 
 # Numbers and options ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(0.5), np.int8(1), np.longdouble(0.25), Fraction(1, 3), -0.0])
 def test_numbers_become_floats(value: Any) -> None:
-    seen = check.check_number("x", value, low=0, high=1)
+    seen = check_number("x", value, low=0, high=1)
     assert type(seen) is float
     assert seen == float(value)
 
@@ -56,12 +65,12 @@ def test_numbers_become_floats(value: Any) -> None:
 )
 def test_bad_numbers(value: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        check.check_number("x", value, **options)
+        check_number("x", value, **options)
 
 
 @pytest.mark.parametrize("value", [1, 5, np.int64(3), np.uint8(2), np.array(4)])
 def test_integers(value: Any) -> None:
-    seen = check.check_integer("n", value, low=1, high=5)
+    seen = check_integer("n", value, low=1, high=5)
     assert type(seen) is int
     assert seen == int(value)
 
@@ -84,34 +93,34 @@ def test_integers(value: Any) -> None:
 )
 def test_bad_integers(value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        check.check_integer("n", value, low=1, high=5)
+        check_integer("n", value, low=1, high=5)
     with pytest.raises(ValueError, match="n must be an integer at least 7, got 6"):
-        check.check_integer("n", 6, low=7)
+        check_integer("n", 6, low=7)
 
 
 @pytest.mark.parametrize("value", [None, "a", "b", 1])
 def test_choices(value: Any) -> None:
-    check.check_choice("way", value, [None, "a", "b", 1])
+    check_choice("way", value, [None, "a", "b", 1])
 
 
 def test_a_numpy_string_is_a_choice() -> None:
-    check.check_choice("way", np.array(["a"])[0], ["a", "b"])
+    check_choice("way", np.array(["a"])[0], ["a", "b"])
 
 
 @pytest.mark.parametrize("value", ["c", "A", True, 1.0, 0, np.array(["a", "b"]), np.array("a"), math.nan, pd.NA, ["a"]])
 def test_bad_choices(value: Any) -> None:
     with pytest.raises(ValueError, match="way must be one of None, 'a', 1; got "):
-        check.check_choice("way", value, [None, "a", 1])
+        check_choice("way", value, [None, "a", 1])
 
 
 def test_a_choice_may_be_an_iterator() -> None:
     with pytest.raises(ValueError, match="one of 'a', 'b'; got 3"):
-        check.check_choice("way", 3, iter("ab"))
+        check_choice("way", 3, iter("ab"))
 
 
 def test_costs() -> None:
-    assert check.check_costs(1, 2, None) == (1.0, 2.0, None)
-    assert check.check_costs(0, 2, 0.5) == (0.0, 2.0, 0.5)
+    assert check_costs(1, 2, None) == (1.0, 2.0, None)
+    assert check_costs(0, 2, 0.5) == (0.0, 2.0, 0.5)
     for costs, message in (
         ((0, 0, None), "cost_fp and cost_fn must not both be zero"),
         ((-1, 1, None), r"cost_fp must be in \[0, inf\), got -1"),
@@ -119,25 +128,25 @@ def test_costs() -> None:
         ((1, 1, 1.5), r"prior must be in \[0, 1\], got 1.5"),
     ):
         with pytest.raises(ValueError, match=message):
-            check.check_costs(*costs)
+            check_costs(*costs)
 
 
 def test_exactly_one() -> None:
-    assert check.check_exactly_one({"a": None, "b": 0}) == ("b", 0)
+    assert check_exactly_one({"a": None, "b": 0}) == ("b", 0)
     with pytest.raises(ValueError, match="exactly one of a, b must be given, got none"):
-        check.check_exactly_one({"a": None, "b": None})
+        check_exactly_one({"a": None, "b": None})
     with pytest.raises(ValueError, match="exactly one of a, b, c must be given, got a and c"):
-        check.check_exactly_one({"a": 1, "b": None, "c": 2})
+        check_exactly_one({"a": 1, "b": None, "c": 2})
 
 
 def test_labels_are_listed_up_to_eight() -> None:
-    assert check.listed([np.int64(1), np.str_("a"), np.float64(0.5)]) == "1, 'a', 0.5"
-    assert check.listed(range(100)) == "0, 1, 2, 3, 4, 5, 6, 7, ... (100 in all)"
+    assert listed([np.int64(1), np.str_("a"), np.float64(0.5)]) == "1, 'a', 0.5"
+    assert listed(range(100)) == "0, 1, 2, 3, 4, 5, 6, 7, ... (100 in all)"
 
 
 @pytest.mark.parametrize("value", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5)])
 def test_values_are_shown_plainly(value: Any) -> None:
-    assert check.show(value) == "0.5"
+    assert show(value) == "0.5"
 
 
 # Arrays -------------------------------------------------------------------------------------------------------------
@@ -145,7 +154,7 @@ def test_values_are_shown_plainly(value: Any) -> None:
 
 @pytest.mark.parametrize("values", [0.5, [0.5, 1], [[1, 2], [3, 4]], [np.inf, -np.inf], True, [], pd.Series([1.5, 2])])
 def test_thresholds(values: Any) -> None:
-    assert np.array_equal(check.as_thresholds("thresholds", values), np.asarray(values))
+    assert np.array_equal(as_thresholds("thresholds", values), np.asarray(values))
 
 
 @pytest.mark.parametrize(
@@ -162,14 +171,14 @@ def test_thresholds(values: Any) -> None:
 )
 def test_bad_thresholds(values: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        check.as_thresholds("thresholds", values)
+        as_thresholds("thresholds", values)
 
 
 @pytest.mark.parametrize(
     "values", [[0.5, 1], [1, 2], [True, False], np.float16([1, 2]), pd.Series([1, 2]), pl.Series([1.5])]
 )
 def test_weights_are_float64(values: Any) -> None:
-    seen = check.as_weights("w", values)
+    seen = as_weights("w", values)
     assert seen.dtype == np.float64
     assert seen.tolist() == list(np.asarray(values))
 
@@ -190,7 +199,7 @@ def test_weights_are_float64(values: Any) -> None:
 )
 def test_bad_weights(values: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        check.as_weights("w", values)
+        as_weights("w", values)
 
 
 # Every public entry point against odd values -------------------------------------------------------------------------

@@ -5,8 +5,6 @@ import numpy as np
 from fastevals._kernels.compensated import add, difference, product, two_sum
 from fastevals._kernels.jit import kernel
 
-__all__ = ["average_precision", "davis_goadrich_area", "lift_area", "linear_pr_area", "roc_area", "upper_hull"]
-
 LARGEST = np.finfo(np.float64).max
 
 

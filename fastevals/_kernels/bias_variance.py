@@ -5,18 +5,6 @@ import numpy as np
 from fastevals._kernels.compensated import accumulate, add, two_sum
 from fastevals._kernels.jit import kernel, sum_kernel
 
-__all__ = [
-    "STRIP",
-    "add_models",
-    "add_pairs",
-    "add_up",
-    "count_bytes",
-    "count_classes",
-    "count_unknown",
-    "merge_moments",
-    "most_frequent",
-]
-
 STRIP = 2048  # samples: three sums of theirs stay in cache while the models' rows pass by
 STRETCH = 2048  # samples summed without compensation
 MOST = 252  # rows counted in a byte
@@ -194,7 +182,7 @@ def count_classes(values, start, low, table, counts):
 
 @kernel
 def count_unknown(values, low, table):
-    """Give how many values have no class."""
+    """Return how many values have no class."""
     unknown = 0
     for i in range(values.shape[0]):
         row = values[i]

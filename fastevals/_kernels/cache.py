@@ -33,8 +33,6 @@ from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
-__all__ = ["KernelCache", "folder_to_fill", "folders", "sizes", "unkept"]
-
 CHECKSUM = 32  # bytes before the payload of a file
 LARGEST = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
 DAY = 86_400

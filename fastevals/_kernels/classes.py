@@ -5,8 +5,6 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 
-__all__ = ["add_by_class", "copy_columns", "keys_of_class"]
-
 TILE = 64  # rows whose values of one column are written together: whole lines of memory
 
 

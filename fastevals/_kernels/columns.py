@@ -10,8 +10,6 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys
 
-__all__ = ["pack_rows", "sort_rows", "square_placements"]
-
 MIDDLE = np.uint64(2**63)  # key of zero
 
 

@@ -6,8 +6,6 @@ ranking cancel exactly and integer weights give what repeated rows give.
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["accumulate", "add", "difference", "product"]
-
 
 @kernel
 def two_sum(a, b):

@@ -4,8 +4,6 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["count_tuples"]
-
 ONE = np.uint64(1)
 
 

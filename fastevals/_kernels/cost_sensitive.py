@@ -6,8 +6,6 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["cheapest_actions"]
-
 STEP = 256  # rows whose totals stay in the nearest cache
 
 

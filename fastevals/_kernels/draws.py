@@ -5,17 +5,6 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 
-__all__ = [
-    "LARGEST_PIECE",
-    "ROW_BLOCK",
-    "ROW_LIMITS",
-    "count_drawn",
-    "draw_cells",
-    "draw_rows",
-    "sum_drawn",
-    "take_drawn",
-]
-
 LARGEST_PIECE = 32  # rows of a cell whose count is drawn at once
 ROW_BLOCK = 4096  # rows whose random bits stay in the nearest cache
 ROW_LIMITS = 12  # a row's Poisson count is at most that: more has a probability below 2**-32

@@ -5,8 +5,6 @@
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["add_deviations", "add_terms", "count_cells"]
-
 
 @kernel
 def count_cells(folds, cells, counts):

@@ -11,8 +11,6 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
-__all__ = ["count_groups", "count_runs", "scatter_rows", "settle_runs"]
-
 ONE = np.uint64(1)
 
 

@@ -7,8 +7,6 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key
 from fastevals._kernels.sorting import sort_keys
 
-__all__ = ["draw_spans", "weighted_mean"]
-
 HALF, LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from fastevals._kernels.compensated import add, product
 from fastevals._kernels.jit import kernel
 
-__all__ = ["average_precisions", "count_at_least", "doubled_wins", "placement_squares", "weighted_aucs"]
-
 
 @kernel
 def doubled_wins(keys, starts, first, last, doubled):

@@ -9,8 +9,6 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, uniform_below
 from fastevals._kernels.steps import wide
 
-__all__ = ["average_precision", "leave_group_out", "roc_auc"]
-
 
 @kernel
 def leave_group_out(sizes, key, n_groups, group, counts):

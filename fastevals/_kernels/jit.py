@@ -16,8 +16,6 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from fastevals._kernels.cache import KernelCache
 
-__all__ = ["kernel", "sum_kernel"]
-
 PATIENCE = 60.0  # seconds that a fork waits for another thread's compilation; the longest here takes ten on a slow core
 SOON = 0.01  # seconds
 

@@ -5,8 +5,6 @@ import numpy as np
 from fastevals._kernels.compensated import accumulate, add
 from fastevals._kernels.jit import kernel
 
-__all__ = ["collect", "collect_weighted", "find_half"]
-
 MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float without its sign
 
 

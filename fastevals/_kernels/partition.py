@@ -9,17 +9,6 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = [
-    "bits_of",
-    "count_slots",
-    "fit_buckets",
-    "key_of",
-    "mark_positive",
-    "place_slots",
-    "scatter_keys",
-    "scatter_pairs",
-]
-
 
 @kernel
 def mark_positive(labels, positive, negative, mask):

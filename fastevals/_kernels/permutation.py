@@ -5,17 +5,6 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, fill_bits, stream_key
 
-__all__ = [
-    "GROUP",
-    "WORD",
-    "draw_fair_binomials",
-    "fill_keys",
-    "fill_words",
-    "flip_signs",
-    "mark_first",
-    "place_kept",
-]
-
 GROUP = 8  # differences that a byte of random bits gives signs to
 WORD = 8  # such groups in a word of random bits
 LOW_BYTE = np.uint64(255)

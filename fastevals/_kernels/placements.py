@@ -10,8 +10,6 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 
-__all__ = ["add_products", "index_keys", "place_rows"]
-
 TRIM = 500  # the outermost 0.2 % of the keys may be left out of the range
 NARROW = 256  # of the cells: where fewer than one of so many would hold all other keys, those are left out
 SCAN = 6  # keys compared one by one; a step of more is halved

@@ -8,8 +8,6 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["bits", "fill_bits", "stream_key", "uniform_below"]
-
 STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 LOW_HALF = np.uint64(2**32 - 1)

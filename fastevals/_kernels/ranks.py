@@ -4,8 +4,6 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["add_ranks", "rank_sizes", "signed_rank_tests", "spread_signs", "sum_at"]
-
 LANES = 8  # float64 in the widest vector
 
 

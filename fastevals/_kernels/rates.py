@@ -2,8 +2,6 @@
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["divide", "divide_rest", "divide_sum", "precision"]
-
 
 @kernel
 def divide(counts, total, out):

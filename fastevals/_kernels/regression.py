@@ -8,8 +8,6 @@ from fastevals._kernels.compensated import accumulate
 from fastevals._kernels.jit import kernel, sum_kernel
 from fastevals._kernels.median import collect, collect_weighted
 
-__all__ = ["STRETCH", "SUMS", "merge_sums", "read_rows"]
-
 STRETCH = 2048  # rows: their errors, targets and predictions fill a cache of 48 KiB
 SUMS = 7
 EPSILON = 2.0**-52  # of the denominator of a relative error, as in scikit-learn

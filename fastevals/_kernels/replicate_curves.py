@@ -5,12 +5,10 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.steps import wide
 
-__all__ = ["precision_at", "roc_at"]
-
 
 @kernel
 def least_count(share, total, above):
-    """Give the least count whose share of a total is not below one, or above it: rates are compared as divided."""
+    """Return the least count whose share of a total is not below one, or above it: rates are compared as divided."""
     count = max(int(share * total) - 1, 0)
     while count / total < share or (above and count / total == share):
         count += 1

@@ -6,21 +6,6 @@ from fastevals._kernels.areas import excess_share
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.steps import STRETCH, sum_of, wide
 
-__all__ = [
-    "average_precision",
-    "break_even_point",
-    "cost_area",
-    "equal_error_rate",
-    "expected_calibration_error",
-    "ks_statistic",
-    "mean_loss",
-    "partial_roc_auc",
-    "pr_auc",
-    "pr_auc_linear",
-    "push",
-    "roc_auc",
-]
-
 
 @kernel
 def roc_auc(positives, negatives, tied, n_pos, n_neg):

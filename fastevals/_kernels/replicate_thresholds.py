@@ -8,24 +8,12 @@ taken.
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.steps import STRETCH, sum_of, wide
 
-__all__ = [
-    "best_difference",
-    "best_f",
-    "exceeds",
-    "with_precision",
-    "with_recall",
-    "with_tpr",
-    "within_fpr",
-    "within_n_predicted",
-]
-
-
 ROUNDING = 2.0**-49  # relative
 
 
 @kernel
 def exceeds(value, best):
-    """Whether a value is larger, by more than a few roundings."""
+    """Return whether a value is larger, by more than a few roundings."""
     return value > best + ROUNDING * abs(best)
 
 

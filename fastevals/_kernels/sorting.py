@@ -4,8 +4,6 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["sort_keys", "sort_pairs"]
-
 SMALL = 24  # below it insertion is fastest
 DEEP = 32  # a cell above it is sorted on its own instead of by insertion
 FEW = 64  # cells that are filled without leaving the pages whose addresses a core knows

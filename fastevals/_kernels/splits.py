@@ -9,15 +9,6 @@ from fastevals._kernels.draws import ROW_BLOCK, draw_rows
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key, uniform_below
 
-__all__ = [
-    "draw_units",
-    "draw_with_replacement",
-    "fill_combinations",
-    "shuffle_codes",
-    "spread_groups",
-    "spread_groups_of_classes",
-]
-
 
 @kernel
 def shuffle(values, moved, key):

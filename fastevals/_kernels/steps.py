@@ -6,8 +6,6 @@ the positives first and the negatives, of whatever thresholds, after them.
 
 from fastevals._kernels.jit import kernel
 
-__all__ = ["STRETCH", "above_cut", "fill_steps", "merge_steps", "sum_of", "totals", "wide"]
-
 STRETCH = 64  # steps whose sums bound what can be among them, so that most need no look
 
 
@@ -52,7 +50,7 @@ def merge_steps(counts, step_of_row, merged):
 
 @kernel
 def wide(count):
-    """Give a count as 64 bits: products of two of them then fit; a float stays one."""
+    """Return a count as 64 bits: products of two of them then fit; a float stays one."""
     return count + 0
 
 

@@ -10,17 +10,6 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import bits_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
-__all__ = [
-    "keep_bends",
-    "rank_marked",
-    "rank_pairs",
-    "rank_slots",
-    "sum_precision",
-    "sweep_pairs",
-    "sweep_slots",
-    "unmark_slots",
-]
-
 FIRST = 1 << 10  # keys that show whether there are many ties
 STRIP = 1 << 12  # rows whose positives are listed at a time
 
@@ -36,7 +25,7 @@ def distinct(keys):
 
 @kernel
 def rank_distinct(marked):
-    """Give the same as `rank_marked`, in half the time; the U is right only if all keys are distinct."""
+    """Return the same as `rank_marked`, in half the time; the U is right only if all keys are distinct."""
     positives = 0
     places = 0
     groups = min(marked.size, 1)
@@ -51,7 +40,7 @@ def rank_distinct(marked):
 
 @kernel
 def rank_marked(marked):
-    """Give twice the Mann-Whitney U of ascending marked keys, their distinct keys and their positives.
+    """Return twice the Mann-Whitney U of ascending marked keys, their distinct keys and their positives.
 
     A positive goes behind the negatives of the same key, so it counts those before its key and those up to itself. No
     branch depends on the order of the classes, which no processor can predict. If the first keys are distinct, perhaps

@@ -7,8 +7,6 @@ import numpy as np
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.steps import wide
 
-__all__ = ["coordinate", "farthest", "trace", "upper_edge"]
-
 
 @kernel
 def coordinate(count, n):

@@ -1,45 +1,52 @@
-"""Array-likes into clean arrays of numbers."""
+"""Array-likes, and columns that have names, into clean arrays of numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.named import named_columns
-from fastevals._validation.options import row_at, show
+from fastevals._validation.options import listed, row_at, show
 
-__all__ = [
-    "as_contrast",
-    "as_frequencies",
-    "as_predictions",
-    "as_scores",
-    "as_square_counts",
-    "as_stack_axes",
-    "as_threshold_probabilities",
-    "as_thresholds",
-    "as_vector",
-    "as_weights",
-    "check_all_strings",
-    "check_finite",
-    "check_probabilities",
-    "check_same_length",
-    "in_usual_unit",
-    "power_of_two",
-    "raise_not_finite",
-    "read_only",
-    "usual_unit",
-]
+
+def is_frame(values: Any) -> bool:
+    """Tell a frame (of pandas, polars, Arrow, ...) from other things."""
+    return hasattr(values, "columns")
+
+
+def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
+    """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+    if is_frame(values):
+        names = list(getattr(values, "column_names", values.columns))  # Arrow's columns are not their names
+        if len(set(names)) < len(names):
+            raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
+        return {each: values[each] for each in names}
+    if not isinstance(values, Mapping):
+        return None
+    if len({repr(each) for each in values}) < len(values):  # what messages call them
+        raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
+    return dict(values)
+
+
+def labels_of_rows(frame: Any) -> tuple[Any, ...] | None:
+    """Return the index of a frame of pandas, unless it is 0, 1, 2, ...; None of others, which have none."""
+    kind = type(getattr(frame, "index", None)).__name__
+    return (
+        None
+        if kind in ("NoneType", "RangeIndex", "method")
+        else tuple(each if isinstance(each, (int, float, str)) else str(each) for each in frame.index)
+    )
+
 
 EXACT = 2**53  # up to here every integer is a float64
 USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """Give an array-like as an array, without a copy where that can be."""
+    """Return an array-like as an array, without a copy where that can be."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.flatnonzero(np.ma.getmaskarray(values).ravel())
         if masked.size:
@@ -84,7 +91,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:
-    """Give an array-like as a non-empty 1-D array, without a copy where that can be."""
+    """Return an array-like as a non-empty 1-D array, without a copy where that can be."""
     array = as_array(name, values)
     if array.ndim != 1:
         hint = f"; pass one column, for instance {name}[:, 1]" if array.ndim == 2 else ""
@@ -95,7 +102,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
 
 
 def read_only(name: str, values: Any) -> NDArray[Any]:
-    """Give an array as a read-only view; the caller's own stays as it is."""
+    """Return an array as a read-only view; the caller's own stays as it is."""
     view = as_vector(name, values).view()
     view.flags.writeable = False
     return view
@@ -110,7 +117,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 
 
 def as_scores(name: str, values: Any) -> NDArray[Any]:
-    """Give scores as a 1-D array of some real dtype; their values are not looked at."""
+    """Return scores as a 1-D array of some real dtype; their values are not looked at."""
     array = as_vector(name, values)
     if array.dtype.kind not in "fiub":
         example = array[0]
@@ -119,7 +126,7 @@ def as_scores(name: str, values: Any) -> NDArray[Any]:
 
 
 def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[Any]:
-    """Give thresholds as an array of any shape: real numbers, infinities among them, but no NaN."""
+    """Return thresholds as an array of any shape: real numbers, infinities among them, but no NaN."""
     array = as_array(name, values)
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one number, got shape {array.shape}")
@@ -131,7 +138,7 @@ def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[An
 
 
 def as_weights(name: str, values: Any) -> NDArray[np.float64]:
-    """Give row weights as float64: finite, none negative, not all zero, of finite sum."""
+    """Return row weights as float64: finite, none negative, not all zero, of finite sum."""
     array = as_scores(name, values)
     if array.dtype.kind in "iu" and int(array.max()) > EXACT:
         raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")
@@ -177,7 +184,7 @@ def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None 
 
 
 def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
-    """Give row weights that say how often each row counts: whole numbers, of sum at most 2**53."""
+    """Return row weights that say how often each row counts: whole numbers, of sum at most 2**53."""
     weights = as_weights(name, values)
     odd = weights != np.trunc(weights)
     if odd.any():
@@ -211,38 +218,6 @@ def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
 # Confusion matrices -----------------------------------------------------------------------------------------------
 
 
-def as_square_counts(name: str, values: Any) -> NDArray[Any]:
-    """Give the counts of confusion matrices as a read-only int64 or float64 array of shape (..., K, K)."""
-    array = as_array(name, values)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or not array.shape[-1]:
-        raise ValueError(f"{name} must have shape (..., K, K), got {array.shape}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, but has a NaN or infinite value")
-    if array.size and array.min() < 0:
-        raise ValueError(f"{name} must not be negative, got {show(array.min())}")
-    limit = 2.0**63 if array.dtype.kind != "f" else math.inf
-    with np.errstate(over="ignore"):
-        total = array.sum(dtype=np.float64)
-    if not total < limit:
-        raise ValueError(f"{name} must add up to less than {'2**63' if limit < math.inf else 'the largest float'}")
-    counts = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
-    counts.flags.writeable = False
-    return counts
-
-
-def as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:
-    """Give the axes of a stack of matrices as a tuple of non-negative integers; None means all."""
-    if axis is None:
-        return tuple(range(n_axes))
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    for one in axes:
-        if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or not -n_axes <= one < n_axes:
-            raise ValueError(f"{name} must name leading axes, of which there are {n_axes}, got {show(axis)}")
-    return tuple(sorted({int(one) % n_axes for one in axes}))
-
-
 # Probabilities ----------------------------------------------------------------------------------------------------
 
 
@@ -253,20 +228,11 @@ def check_probabilities(name: str, lowest: Any, highest: Any) -> None:
             raise ValueError(f"{name} must hold probabilities, in [0, 1], got {show(value)}")
 
 
-def as_threshold_probabilities(name: str, values: Any) -> NDArray[np.float64]:
-    """Give threshold probabilities as float64 of any shape, in [0, 1): at 1 the odds are infinite."""
-    array = as_thresholds(name, values).astype(np.float64)
-    outside = array[~((array >= 0) & (array < 1))]
-    if outside.size:
-        raise ValueError(f"{name} must be in [0, 1), got {show(outside.flat[0])}")
-    return array
-
-
 # Predictions of numbers -------------------------------------------------------------------------------------------
 
 
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Give the predictions of one or many models: for each what errors call it and a 1-D array of some real dtype.
+    """Return the predictions of one or many models: for each what errors call it and a 1-D array of some real dtype.
 
     Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Gives their names too, of
     a mapping or frame, and whether there may be many.
@@ -285,14 +251,3 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, or 2-D with a row for each model, got shape {array.shape}")
     return {name: as_scores(name, array)}, None, False
-
-
-def as_contrast(name: str, values: Any, n_models: int) -> list[float]:
-    """Give one finite weight for each model, not all zero."""
-    weights = as_scores(name, values)
-    if weights.size != n_models:
-        raise ValueError(f"{name} must have {n_models} values, one for each model, got {weights.size}")
-    check_finite(name, weights)
-    if not weights.any():
-        raise ValueError(f"{name} must not be all zero, got {show(weights.tolist())}")
-    return [float(weight) for weight in weights.tolist()]

@@ -1,52 +1,31 @@
-"""Class labels."""
+"""Class labels, true and predicted, and keys of groups."""
 
 from __future__ import annotations
 
+import datetime
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_vector, check_all_strings, read_only
+from fastevals._validation.arrays import (
+    as_array,
+    as_vector,
+    check_all_strings,
+    check_same_length,
+    named_columns,
+    read_only,
+)
 from fastevals._validation.options import listed, row_at, show
-
-__all__ = [
-    "Classes",
-    "as_class_names",
-    "as_class_numbers",
-    "as_classes",
-    "as_groups",
-    "as_labels",
-    "as_text",
-    "binary_labels",
-    "both_classes",
-    "check_class_number",
-    "check_class_sizes",
-    "check_comparable_labels",
-    "check_groups_of_one_class",
-    "check_known_labels",
-    "check_positive_known",
-    "check_resampled_rows",
-    "check_several_groups",
-    "check_two_classes",
-    "check_two_models",
-    "check_unweighted",
-    "check_whole_counts",
-    "default_pos_label",
-    "distinct_pair",
-    "matching_label",
-    "names_of_counts",
-    "raise_not_binary",
-]
 
 SCAN = 1 << 16  # rows looked at together
 MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
-    """Give class labels as a 1-D array of numbers, booleans or text, without NaN among the first."""
+    """Return class labels as a 1-D array of numbers, booleans or text, without NaN among the first."""
     array = as_vector(name, values)
     if array.dtype.kind in "OT":
         array = array.astype(object)
@@ -58,7 +37,7 @@ def as_labels(name: str, values: Any) -> NDArray[Any]:
 
 
 def as_text(labels: Any) -> Any:
-    """Give a label of bytes, or an array of them, as text, each byte one character: the two name one class."""
+    """Return a label of bytes, or an array of them, as text, each byte one character: the two name one class."""
     if isinstance(labels, bytes):
         return labels.decode("latin-1")
     if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
@@ -70,7 +49,7 @@ def as_text(labels: Any) -> Any:
 def binary_labels(
     name: str, values: Any, pos_label: Any, *, option: str = "pos_label"
 ) -> tuple[NDArray[Any], Any, Any]:
-    """Give labels as an array, the positive and the negative label; a third label is not looked for.
+    """Return labels as an array, the positive and the negative label; a third label is not looked for.
 
     The negative label is None where all rows have the positive one. Without `pos_label`, 1 is positive among
     {0, 1}, {-1, 1} and {False, True}; other labels have no natural order.
@@ -101,7 +80,7 @@ def default_pos_label(found: list[Any]) -> Any:
 
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
-    """Give the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
+    """Return the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
     found = distinct_pair(array)
     like = (str, bytes) if array.dtype.kind == "U" else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
@@ -116,7 +95,7 @@ def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str =
 
 
 def distinct_pair(array: NDArray[Any]) -> list[Any]:
-    """Give the first label and the first that differs from it."""
+    """Return the first label and the first that differs from it."""
     first = array[0]
     for start in range(0, array.size, SCAN):
         differs = array[start : start + SCAN] != first
@@ -212,7 +191,7 @@ def check_positive_known(what: str, classes: Classes) -> None:
 
 
 def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
-    """Give names of classes, all different; by default 0 to K - 1, or None where K is not known."""
+    """Return names of classes, all different; by default 0 to K - 1, or None where K is not known."""
     if values is None:
         return None if n_classes is None else np.arange(n_classes)
     names = as_labels(name, values).copy()
@@ -223,25 +202,6 @@ def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
     if np.unique(names).size != names.size:
         raise ValueError(f"{name} must all differ, got {listed(list(names))}")
     return names
-
-
-def names_of_counts(name: str, values: Any, labels: Any) -> Any:
-    """Return the classes that a pandas frame's rows and columns are named by; None of others, or of plain numbers.
-
-    Frames that name them otherwise need `labels`.
-    """
-    if not hasattr(values, "iloc"):
-        return None
-    rows, columns = np.asarray(values.index), np.asarray(values.columns)
-    alike = np.array_equal(rows, columns)
-    if (alike and np.array_equal(rows, np.arange(rows.size))) or (labels is not None and not alike):
-        return None
-    if not alike and rows.size == columns.size:
-        raise ValueError(
-            f"{name} must name its rows and its columns alike, or labels must be given, the positive one of two last: "
-            f"got rows {listed(list(rows))} and columns {listed(list(columns))}"
-        )
-    return as_labels(f"the columns of {name}", columns) if alike else None
 
 
 def check_comparable_labels(**arrays: NDArray[Any]) -> None:
@@ -255,7 +215,7 @@ def check_comparable_labels(**arrays: NDArray[Any]) -> None:
 
 
 def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Give labels that are integers of any dtype but uint64 as they are, others as int64.
+    """Return labels that are integers of any dtype but uint64 as they are, others as int64.
 
     Raise if one has a fraction or takes over 64 bits.
     """
@@ -281,7 +241,7 @@ def check_class_number(name: str, distinct: NDArray[Any]) -> None:
 
 
 def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Give where each label that occurs is among those given; raise if one is not."""
+    """Return where each label that occurs is among those given; raise if one is not."""
     if np.array_equal(distinct, labels):
         return np.arange(labels.size)
     places = [np.flatnonzero(labels == label) for label in distinct]
@@ -316,7 +276,7 @@ def check_resampled_rows(name: str, n_rows: int) -> None:
 
 
 def as_groups(name: str, values: Any) -> NDArray[Any]:
-    """Give the groups of rows as a 1-D array of numbers or strings, none missing."""
+    """Return the groups of rows as a 1-D array of numbers or strings, none missing."""
     array = as_labels(name, values)
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
@@ -348,21 +308,89 @@ def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[
         )
 
 
-def check_whole_counts(name: str, values: Any, kind: str) -> None:
-    """Raise unless counts are of whole rows, of which there are some."""
-    counts = np.asarray(values)
-    if counts.dtype.kind == "f" and (kind == "Ranking" or (counts != np.trunc(counts)).any() or counts.sum() > 2**53):
-        raise ValueError(
-            f"{name} must count whole rows to be resampled, but this {kind} has weights: pass the pair of arrays and "
-            "sample_weight="
-        )
-    if not counts.sum():
-        raise ValueError(f"{name} has no rows to draw from")
-
-
 def check_unweighted(name: str, value: Any, kind: type) -> None:
     """Raise unless `value` is of a kind that has counts, and has whole ones."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {kind.__name__}, got {show(value)} ({type(value).__name__})")
     if value.counts.tps.dtype.kind == "f":  # type: ignore[attr-defined]
         raise ValueError(f"{name} must be made without sample_weight (repeat its rows instead), got {show(value)}")
+
+
+def as_true_labels(name: str, values: Any) -> NDArray[Any]:
+    """Return true classes as a 1-D array of integers, booleans or strings."""
+    labels = as_labels(name, values)
+    return labels if labels.dtype.kind == "U" else as_class_numbers(name, labels)
+
+
+def as_predicted_labels(
+    y_true: NDArray[Any], labelled: Mapping[str, Any], *, true_name: str = "y_true"
+) -> dict[str, NDArray[Any]]:
+    """Return predicted classes as 1-D arrays that can be compared with the true ones; keys are what errors call them.
+
+    Of floats it isn't looked at whether they are whole.
+    """
+    models = {label: as_labels(label, value) for label, value in labelled.items()}
+    check_same_length(**{true_name: y_true}, **models)
+    check_comparable_labels(**{true_name: y_true}, **models)
+    return models
+
+
+def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
+    """Return the classes that two or more models predict, as from `as_predicted_labels`, and the models' names.
+
+    Models are the entries of a mapping, the columns of a frame, or the rows of a 2-D array, which have numbers for
+    names: the array stays one, of shape (n_models, n_samples).
+    """
+    columns = named_columns(name, values)
+    if columns is not None:
+        check_two_models(name, columns)
+        return as_predicted_labels(y_true, {f"{name}[{key!r}]": each for key, each in columns.items()}), tuple(columns)
+    array = as_array(name, values)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be 2-D, (models x rows), or a mapping or frame of models; got shape {array.shape}"
+        )
+    check_two_models(name, array)
+    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # what is wrong with one row is with all
+    if array.dtype.kind in "OT":
+        array = np.stack([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
+    models = {name: as_text(array)}
+    check_comparable_labels(**first, **models)
+    return models, tuple(range(array.shape[0]))
+
+
+MOST_CELLS = 2**31
+DATES = (datetime.date, datetime.datetime)
+
+
+def as_group_keys(name: str, values: Any) -> NDArray[Any]:
+    """Return the group of each row as a 1-D array of numbers, booleans, strings, dates or times, none missing."""
+    array = as_vector(name, values)
+    if array.dtype.kind == "O" and isinstance(array[0], datetime.date):
+        array = _as_dates(name, array)
+    if array.dtype.kind not in "mM":
+        return as_groups(name, array)
+    missing = np.isnat(array)
+    if missing.any():
+        count = int(np.count_nonzero(missing))
+        raise ValueError(f"{name} has {count} NaT value{'s' * (count > 1)}, the first at row {int(np.argmax(missing))}")
+    return array
+
+
+def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return Python's dates, or its times without a zone, as NumPy's."""
+    kind = type(array[0])
+    for row, value in enumerate(array):
+        if kind not in DATES or type(value) is not kind or getattr(value, "tzinfo", None) is not None:
+            raise ValueError(
+                f"{name} must hold dates or times of one type, without zones; got {show(value)} at row {row}"
+            )
+    return array.astype("M8[us]" if kind is datetime.datetime else "M8[D]")
+
+
+def check_group_cells(name: str, n_groups: int, n_labels: int) -> None:
+    """Raise if the matrices of all groups would not fit memory."""
+    if n_groups * n_labels**2 > MOST_CELLS:
+        raise ValueError(
+            f"{name}: {n_groups} matrices of {n_labels} labels would have more than 2**31 cells; take fewer at a time"
+        )

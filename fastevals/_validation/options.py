@@ -18,42 +18,6 @@ from types import MappingProxyType, ModuleType
 from typing import Any, SupportsInt, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
-
-__all__ = [
-    "UndefinedMetricWarning",
-    "as_flag",
-    "as_seed",
-    "check_choice",
-    "check_costs",
-    "check_costs_used",
-    "check_exactly_one",
-    "check_integer",
-    "check_no_options",
-    "check_number",
-    "check_of_models",
-    "check_options",
-    "checked_along",
-    "checked_function",
-    "checked_number",
-    "checked_values",
-    "did_you_mean",
-    "import_optional",
-    "listed",
-    "names_keywords",
-    "nearest",
-    "options_of",
-    "row_at",
-    "rows_called",
-    "show",
-    "warn_degenerate",
-    "warn_left_out",
-    "warn_outside",
-    "warn_too_few",
-    "warn_undefined",
-]
-
-T = TypeVar("T")
 
 SHOWN = 8  # labels named in a message
 MOST_CHOICES = 20  # named where none is like the one given
@@ -83,6 +47,9 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "higher_is_better": "greater_is_better lower_is_better",
 }
 LONGEST = 80  # characters of a value shown in a message
+
+
+T = TypeVar("T")
 
 
 class UndefinedMetricWarning(UserWarning):
@@ -128,7 +95,7 @@ def listed(labels: Collection[Any], most: int = SHOWN) -> str:
 
 
 def show(value: Any) -> str:
-    """Give a value as the user would write it (1.5, not np.float64(1.5))."""
+    """Return a value as the user would write it (1.5, not np.float64(1.5))."""
     if isinstance(value, np.longdouble):  # whose item() is itself
         return str(value)
     text = repr(value.item() if isinstance(value, np.generic) else value)
@@ -176,38 +143,6 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
     return "" if written is None else f" (did you mean {written}?)"
 
 
-def names_keywords(public: T) -> T:
-    """Make a public function, or a class's constructors, say which keyword was meant where one is unknown.
-
-    A class is changed in place; a function that takes any keyword checks its own.
-    """
-    if isinstance(public, type):
-        for name, each in list(vars(public).items()):
-            if isinstance(each, classmethod) and not name.startswith("_"):
-                setattr(public, name, classmethod(names_keywords(each.__func__)))
-        if "__init__" in vars(public):
-            public.__init__ = names_keywords(public.__init__)  # type: ignore[misc]
-        return public
-    if not inspect.isfunction(public) or any(each.kind is each.VAR_KEYWORD for each in options_of(public).values()):
-        return public
-
-    @functools.wraps(public)
-    def call(*args: Any, **given: Any) -> Any:
-        try:
-            return public(*args, **given)
-        except TypeError as error:
-            legal = options_of(public)
-            unknown = next((each for each in given if each not in legal), None)
-            if unknown is None:
-                raise
-            hint = did_you_mean(unknown, legal, _other_keywords(legal))
-            named = "" if hint else f"; it takes {', '.join(legal)}"
-            said = str(error).partition(". Did you mean")[0]  # as Python 3.13 asks, of fewer names
-            raise TypeError(f"{said}{hint}{named}") from None
-
-    return cast("T", call)
-
-
 def _other_keywords(legal: Collection[str]) -> dict[str, str]:
     """Return what other libraries call some keywords."""
     return {other: repr(name) for name in legal for other in OTHER_KEYWORDS.get(name, "").split()}
@@ -242,22 +177,8 @@ def import_optional(module: str, missing: str) -> ModuleType:
         raise ImportError(f"{package} is installed, but can't be imported: {error}", name=package) from error
 
 
-def as_seed(name: str, value: Any) -> int | list[int] | None:
-    """Give a seed as `numpy.random.SeedSequence` takes it: an integer, several, or none."""
-    if value is None:
-        return None
-    parts = list(value) if isinstance(value, (list, tuple)) else [value]
-    for part in parts:
-        if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)) or part < 0:
-            raise ValueError(
-                f"{name} must be None, an integer at least 0 or several, or a numpy.random Generator, BitGenerator or "
-                f"SeedSequence, got {show(value)}"
-            )
-    return [int(part) for part in parts] if len(parts) != 1 else int(parts[0])
-
-
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
-    """Give `value` as an int within [low, high]."""
+    """Return `value` as an int within [low, high]."""
     if isinstance(value, np.bool_):
         value = bool(value)  # lest an old NumPy take it for an index with a warning
     try:
@@ -279,7 +200,7 @@ def check_number(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Give `value` as a float within [low, high], less an open end; NaN is never within."""
+    """Return `value` as a float within [low, high], less an open end; NaN is never within."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.integer, np.floating)):
         raise ValueError(f"{name} must be a number, got {show(value)}")
     try:
@@ -295,17 +216,11 @@ def check_number(
 def check_costs(
     cost_fp: Any, cost_fn: Any, prior: Any = None, *, names: tuple[str, str] = ("cost_fp", "cost_fn")
 ) -> tuple[float, float, float | None]:
-    """Give misclassification costs and the prior of the positive class as floats."""
+    """Return misclassification costs and the prior of the positive class as floats."""
     costs = [check_number(n, cost, low=0, open_high=True) for n, cost in zip(names, (cost_fp, cost_fn), strict=True)]
     if not any(costs):
         raise ValueError(f"{names[0]} and {names[1]} must not both be zero")
     return costs[0], costs[1], None if prior is None else check_number("prior", prior, low=0, high=1)
-
-
-def check_costs_used(metric: str, used: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Raise if costs or a prior were given for a metric that has no use for them."""
-    if not used and options != {"cost_fp": 1.0, "cost_fn": 1.0, "prior": None}:
-        raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 
 def check_no_options(
@@ -336,14 +251,14 @@ def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def as_flag(name: str, value: Any) -> bool:
-    """Give True or False as it is."""
+    """Return True or False as it is."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {show(value)}")
     return bool(value)
 
 
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
-    """Give the name and value of the one option that is not None."""
+    """Return the name and value of the one option that is not None."""
     given = [(name, value) for name, value in options.items() if value is not None]
     if len(given) != 1:
         names = " and ".join(name for name, _ in given) or "none"
@@ -351,57 +266,79 @@ def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
-def checked_number(function: Callable[..., Any]) -> Callable[[Any], float]:
-    """Wrap a user's metric so that it must give one real number."""
-
-    def checked(counts: Any) -> float:
-        given = function(counts)
-        value = np.asarray(given)
-        if value.dtype.kind not in "fiub" or value.ndim:
-            raise ValueError(f"metrics: a function must give one real number, got {show(given)}")
-        return float(value)
-
-    return checked
+WHAT = {"labels": "predicted labels", "scores": "scores", "targets": "predicted numbers"}
 
 
-def checked_values(name: str, given: Any) -> NDArray[np.float64]:
-    """Give what a user's function of one matrix gave: real numbers."""
-    array = np.asarray(given)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: a function must give real numbers, got {show(given)}")
-    return array.astype(np.float64)
+# What is predicted ------------------------------------------------------------------------------------------------
 
 
-def checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:
-    """Give what a user's function of a stack of matrices gave: real numbers, along the stack's first axis."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
-        raise ValueError(
-            f"{name}: a function of a stack of {n} matrices must give real numbers along its first axis, got dtype "
-            f"{array.dtype} of shape {array.shape}"
-        )
-    return array.astype(np.float64, copy=False)
+def check_one_kind(name: str, kinds: Mapping[str, str], *, several: bool) -> None:
+    """Raise unless metrics go together: all of one kind, or, of a learner that gives both, of labels and of scores."""
+    found = {kind: metric for metric, kind in kinds.items()}
+    if len(found) > 1 and ("targets" in found or not several):
+        wanted = " and ".join(f"{metric} is of {WHAT[kind]}" for kind, metric in found.items())
+        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, one array of which"
+        rule += "" if several else " is measured"
+        raise ValueError(f"{name} must all be of {rule}, but {wanted}")
 
 
-def check_of_models(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
-    """Raise unless a user's function gives as many numbers for each of the models, of the data and of replicates."""
-    if shape[:1] != (n_models,) or shape != drawn:
-        raise ValueError(
-            f"metrics: {name} must give a number, or as many, for each of {n_models} models, got shape {shape} of "
-            f"their matrices and {drawn} of those of a replicate"
-        )
+def check_not_given(name: str, value: Any, what: str) -> None:
+    """Raise if an option is given for metrics that have no use for it."""
+    if value is not None:
+        raise ValueError(f"{name} goes with {what}, but none is asked for; got {show(value)}")
 
 
-def checked_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:
-    """Wrap a user's function of (tp, fp, fn, tn) so that it must give numbers of their shape."""
+def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") -> None:
+    """Raise if a metric gives more than one number for a test set, a model or a group."""
+    if shape:
+        raise ValueError(f"metric {name} must give one number for each {each}, got an array of shape {shape}")
 
-    def checked(cells: Any) -> NDArray[Any]:
-        values = np.asarray(function(*cells))
-        if values.dtype.kind not in "fiub" or values.shape != np.shape(cells[0]):
-            raise ValueError(
-                f"{name} must give real numbers of the counts' shape {np.shape(cells[0])}, "
-                f"got dtype {values.dtype} of shape {values.shape}"
-            )
-        return values.astype(np.float64, copy=False)
 
-    return checked
+# Splits -----------------------------------------------------------------------------------------------------------
+
+
+def is_splitter(value: Any) -> bool:
+    """Tell a splitter, of ours or of scikit-learn's kind, or a class of them, from texts and arrays."""
+    other = isinstance(value, (str, bytes)) or hasattr(value, "__array__")  # torch's arrays have a split of their own
+    return callable(getattr(value, "split", None)) and not other
+
+
+def check_instance(name: str, value: Any) -> None:
+    """Raise of a class where an instance of it is meant."""
+    if isinstance(value, type):
+        raise ValueError(f"{name} must be a splitter, got the class {value.__name__}: make one of it")
+
+
+# Estimates --------------------------------------------------------------------------------------------------------
+
+
+def names_keywords(public: T) -> T:
+    """Make a public function, or a class's constructors, say which keyword was meant where one is unknown.
+
+    A class is changed in place; a function that takes any keyword checks its own.
+    """
+    if isinstance(public, type):
+        for name, each in list(vars(public).items()):
+            if isinstance(each, classmethod) and not name.startswith("_"):
+                setattr(public, name, classmethod(names_keywords(each.__func__)))
+        if "__init__" in vars(public):
+            public.__init__ = names_keywords(public.__init__)  # type: ignore[misc]
+        return public
+    if not inspect.isfunction(public) or any(each.kind is each.VAR_KEYWORD for each in options_of(public).values()):
+        return public
+
+    @functools.wraps(public)
+    def call(*args: Any, **given: Any) -> Any:
+        try:
+            return public(*args, **given)
+        except TypeError as error:
+            legal = options_of(public)
+            unknown = next((each for each in given if each not in legal), None)
+            if unknown is None:
+                raise
+            hint = did_you_mean(unknown, legal, _other_keywords(legal))
+            named = "" if hint else f"; it takes {', '.join(legal)}"
+            said = str(error).partition(". Did you mean")[0]  # as Python 3.13 asks, of fewer names
+            raise TypeError(f"{said}{hint}{named}") from None
+
+    return cast("T", call)

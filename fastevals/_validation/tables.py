@@ -10,30 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import EXACT, as_array, as_scores, check_finite, check_same_length
-from fastevals._validation.named import is_frame, labels_of_rows, named_columns
+from fastevals._validation.arrays import (
+    EXACT,
+    as_array,
+    as_scores,
+    check_finite,
+    check_same_length,
+    is_frame,
+    labels_of_rows,
+    named_columns,
+)
 from fastevals._validation.options import check_integer, listed, show
-
-__all__ = [
-    "Measured",
-    "ResultTable",
-    "as_five_by_two",
-    "as_measured",
-    "as_measured_pair",
-    "as_pair_of_names",
-    "as_paired_counts",
-    "as_pvalues",
-    "as_result_table",
-    "as_runs",
-    "check_all_pairs",
-    "check_control",
-    "check_exact_ranks",
-    "check_row_number",
-    "check_same_splits",
-    "check_two_sided",
-    "find_name",
-    "rows_ratio",
-]
 
 
 class ResultTable(NamedTuple):
@@ -48,7 +35,7 @@ class ResultTable(NamedTuple):
 
 
 def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
-    """Give a table of results: a 2-D array, a mapping of names to columns, or a frame.
+    """Return a table of results: a 2-D array, a mapping of names to columns, or a frame.
 
     A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ...
     """
@@ -91,7 +78,7 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
 
 
 def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Give numbers as float64, none of which is rounded if they are integers."""
+    """Return numbers as float64, none of which is rounded if they are integers."""
     if array.dtype.kind in "iu" and array.size:
         farthest = max(int(array.max()), int(array.min()), key=abs)
         if abs(farthest) > EXACT:
@@ -206,68 +193,8 @@ def as_pair_of_names(names: Any, default: tuple[str, str]) -> tuple[str, str]:
     return given[0], given[1]
 
 
-def as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
-    """Give the errors and rows of each run, as Python's integers."""
-    errors, rows = as_array("n_errors", n_errors), as_array("n_samples", n_samples)
-    for name, array in (("n_errors", errors), ("n_samples", rows)):
-        if array.dtype.kind not in "iu":
-            raise ValueError(f"{name} must be an integer, or integers, got {show(array[()])}")
-        if array.ndim > 1 or not array.size:
-            raise ValueError(f"{name} must be one number or 1-D, and not empty, got shape {array.shape}")
-    if rows.ndim and rows.shape != errors.shape:
-        raise ValueError(f"n_samples has shape {rows.shape}, but n_errors has {errors.shape}")
-    runs = list(zip(np.atleast_1d(errors).tolist(), np.broadcast_to(rows, errors.shape).ravel().tolist(), strict=True))
-    for k, n in runs:
-        if n < 1:
-            raise ValueError(f"n_samples must be at least 1, got {n}")
-        if not 0 <= k <= n:
-            raise ValueError(f"n_errors must be from 0 to n_samples, got {k} of {n}")
-    return runs
-
-
-def as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
-    """Give a table of how many rows two models get right and wrong, of which there are some, as int64."""
-    array = as_array(name, values)
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    if array.shape != (2, 2):
-        raise ValueError(
-            f"{name} must have shape (2, 2), model a right and wrong by model b right and wrong, got {array.shape}"
-        )
-    with np.errstate(invalid="ignore"):
-        odd = ~((array >= 0) & (array <= EXACT) & (array == np.trunc(array)))
-    if odd.any():
-        raise ValueError(f"{name} must hold counts, whole numbers from 0 to 2**53, got {show(array[odd][0])}")
-    counts = array.astype(np.int64)
-    if not 0 < counts.sum() <= EXACT:
-        raise ValueError(f"{name} must count from 1 to 2**53 rows in all, got {counts.sum()}")
-    return counts
-
-
-def as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give two learners' measurements of five repetitions of two folds, each of shape (5, 2), as ten in a row."""
-    pair = as_measured("a", a, flat=False), as_measured("b", b, flat=False)
-    for name, each in zip("ab", pair, strict=True):
-        if each.shape != (5, 2):
-            raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {each.shape}")
-    check_same_splits(*pair)
-    return pair[0].values, pair[1].values
-
-
-def as_pvalues(name: str, values: Any) -> NDArray[np.float64]:
-    """Give p-values as float64 of any shape, within [0, 1] or NaN."""
-    array = as_array(name, values)
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    array = array.astype(np.float64)
-    outside = (array < 0) | (array > 1)
-    if outside.any():
-        raise ValueError(f"{name} must be in [0, 1], got {show(array[outside][0])}")
-    return array
-
-
 def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
-    """Give the place of a name among `names`."""
+    """Return the place of a name among `names`."""
     if not isinstance(value, (bool, np.bool_)):
         with contextlib.suppress(TypeError, ValueError):  # of values that can't be compared, or are arrays
             for place, name in enumerate(names):
@@ -276,43 +203,9 @@ def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
     raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")
 
 
-def check_row_number(name: str, table: ResultTable, only: int | None, what: str) -> None:
-    """Raise unless a table has as many rows as are needed, where that is a number."""
-    if only is not None and len(table.values) != only:
-        raise ValueError(f"{name} must have {only} rows for {what}, got {len(table.values)}")
-
-
 def as_measured_pair(a: Any, b: Any, *, least: int = 1) -> tuple[Measured, Measured]:
     """Check the measurements of two learners, in pairs, at least so many."""
     pair = as_measured("a", a, least=least), as_measured("b", b, least=least)
     check_same_splits(*pair)
     check_same_length(a=pair[0].values, b=pair[1].values)
     return pair
-
-
-def check_exact_ranks(ranked: int, others: int, most: int) -> None:
-    """Raise if ranked differences, `others` of which have no sign, have larger ranks in all than `most` would have."""
-    if ranked * (ranked + 1) - others * (others + 1) > most * (most + 1):
-        zeros = f", and {others} of 0 that are ranked" if others else ""
-        raise ValueError(
-            f"method='exact' is for up to {most} differences other than 0 (fewer where zeros are ranked), got "
-            f"{ranked - others}{zeros}"
-        )
-
-
-def check_two_sided(what: str, alternative: str, because: str, others: str) -> None:
-    """Raise if a side is asked for of a test that has none."""
-    if alternative != "two-sided":
-        raise ValueError(f"alternative={alternative!r} goes with {others}; {what} is two-sided, for {because}")
-
-
-def check_control(control: Any) -> None:
-    """Raise if there is no algorithm to compare the others with."""
-    if control is None:
-        raise ValueError("control must be the algorithm that each other is compared with, got None")
-
-
-def check_all_pairs(what: str, control: Any) -> None:
-    """Raise unless all pairs were compared."""
-    if control is not None:
-        raise ValueError(f"{what} are of all pairs, but each was compared with {show(control)} alone")

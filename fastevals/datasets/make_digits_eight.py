@@ -13,8 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["make_csv"]
-
 FOLDS = 5
 SEED = 0
 

@@ -8,14 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.results import ALTERNATIVES, level_of, tail_of
+from fastevals._validation.curves import check_kind
+from fastevals._validation.labels import check_positive_known, check_two_classes
+from fastevals._validation.options import check_choice, show
+from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.counts import Cells
 from fastevals.measure.registry import other_names
-from fastevals.measure.results import Interval, number_or_array
-
-__all__ = ["OUTCOMES", "proportion_interval", "share_interval"]
+from fastevals.results import ALTERNATIVES, Interval, level_of, number_or_array, tail_of
 
 Floats = NDArray[np.float64]
 
@@ -101,10 +100,10 @@ def proportion_interval(
     >>> fastevals.proportion_interval(matrix, "precision", average=None, alternative="greater").low.round(4)
     array([0.9329, 0.3926])
     """
-    check.check_kind("matrix", matrix, ConfusionMatrix)
-    check.check_choice("metric", metric, OUTCOMES, other_names(OUTCOMES))
-    check.check_choice("method", method, METHODS)
-    check.check_choice("alternative", alternative, ALTERNATIVES)
+    check_kind("matrix", matrix, ConfusionMatrix)
+    check_choice("metric", metric, OUTCOMES, other_names(OUTCOMES))
+    check_choice("method", method, METHODS)
+    check_choice("alternative", alternative, ALTERNATIVES)
     _, alpha = level_of(confidence_level)
     _check_counts(matrix)
     _check_average(metric, average, matrix)
@@ -113,7 +112,7 @@ def proportion_interval(
 
 
 def share_interval(successes: Any, failures: Any, method: str, alpha: float, alternative: str) -> tuple[Floats, Floats]:
-    """Give the interval of a share, of counts or of arrays of them; NaN without trials."""
+    """Return the interval of a share, of counts or of arrays of them; NaN without trials."""
     successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
     low, high = METHODS[method](successes, failures, tail_of(alpha, alternative))
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
@@ -133,7 +132,7 @@ def _check_counts(matrix: ConfusionMatrix) -> None:
         return
     broken = counts[counts != np.trunc(counts)]
     if broken.size or counts.sum(axis=(-2, -1)).max(initial=0) > 2**53:
-        seen = check.show(broken[0] if broken.size else counts.max())
+        seen = show(broken[0] if broken.size else counts.max())
         raise ValueError(
             f"matrix must count whole rows, but has a sum of weights: {seen}; bootstrap takes rows with sample_weight="
         )
@@ -144,13 +143,13 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
     n_classes = matrix.counts.shape[-1]
     if isinstance(average, str) and average in MEANS:
         raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {INSTEAD}")
-    check.check_choice("average", average, AVERAGES)
+    check_choice("average", average, AVERAGES)
     if metric in OF_ALL_ROWS:
         if average != "binary":
             raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
     elif average == "binary":
-        check.check_two_classes("average='binary'", n_classes, AVERAGES)
-        check.check_positive_known(metric, matrix._classes)
+        check_two_classes("average='binary'", n_classes, AVERAGES)
+        check_positive_known(metric, matrix._classes)
     elif average == "micro" and metric in OF_NEGATIVES and n_classes > 2:
         raise ValueError(
             f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; {INSTEAD}"
@@ -158,7 +157,7 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
 
 
 def _outcomes(matrix: ConfusionMatrix, metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give successes and failures, of the stack's shape, or one axis longer over the classes."""
+    """Return successes and failures, of the stack's shape, or one axis longer over the classes."""
     if metric in OF_ALL_ROWS:
         none = np.zeros_like(matrix._right())
         return OUTCOMES[metric](Cells(matrix._right(), matrix._wrong(), none, none))
@@ -171,7 +170,7 @@ def _outcomes(matrix: ConfusionMatrix, metric: str, average: str | None) -> tupl
 
 
 def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Give the two p with (successes / n - p)^2 = z^2 p (1 - p) / n.
+    """Return the two p with (successes / n - p)^2 = z^2 p (1 - p) / n.
 
     The smaller is computed from the product of both: a difference would lose its digits where successes are rare.
     """
@@ -187,7 +186,7 @@ def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, F
 
 
 def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Give the p at which so many successes or more, and so many or fewer, have the chance `tail`."""
+    """Return the p at which so many successes or more, and so many or fewer, have the chance `tail`."""
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
     def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:
@@ -200,7 +199,7 @@ def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[
 
 
 def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
-    """Give where a function of the beta distribution is `tail`; NaN where there is none.
+    """Return where a function of the beta distribution is `tail`; NaN where there is none.
 
     SciPy's inverse (as of 1.17) is wrong where a is 1000 and b 10^8 or more: it is checked, and a root is looked for.
     """

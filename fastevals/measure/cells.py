@@ -15,31 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.counts import SMALL, Cells, UsualCells
-
-__all__ = [
-    "Quotient",
-    "accuracy",
-    "balanced_accuracy",
-    "cohen_kappa",
-    "cost_parts",
-    "error_rate",
-    "excess",
-    "expected_cost",
-    "f_score",
-    "false_negative_rate",
-    "false_positive_rate",
-    "in_unit",
-    "informedness",
-    "jaccard",
-    "matthews",
-    "matthews_parts",
-    "precision",
-    "ratio",
-    "recall",
-    "shift_of",
-    "specificity",
-]
+from fastevals.counts import SMALL, Cells, UsualCells
 
 Floats = NDArray[np.float64]
 Parts = tuple[Any, Any]
@@ -106,7 +82,7 @@ def below_overflow(cells: Cells) -> Cells:
 
 
 def _need_no_unit(cells: Cells) -> bool:
-    """Tell whether cells are integers, or known not to be near an end of floats."""
+    """Return whether cells are integers, or known not to be near an end of floats."""
     return isinstance(cells, UsualCells) or cells.tp.dtype.kind != "f"
 
 
@@ -148,7 +124,7 @@ def _together(cells: Cells) -> tuple[Cells, Any]:
 
 
 def _are_near_one(totals: Iterable[Any], bound: float) -> bool:
-    """Tell whether totals are zero or within a factor of 1, so that products of as many are floats like others."""
+    """Return whether totals are zero or within a factor of 1, so that products of as many are floats like others."""
     return all(np.max(each, initial=0) < bound and not ((each > 0) & (each < 1 / bound)).any() for each in totals)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import BLOCK, run
 from fastevals._kernels.cost_sensitive import cheapest_actions
-
-__all__ = ["cost_threshold", "minimum_cost_predictions"]
+from fastevals._validation.arrays import as_array
+from fastevals._validation.curves import _as_finite, as_class_shares, as_cost_matrix, sum_tolerance
+from fastevals._validation.labels import as_class_names
+from fastevals._validation.options import check_costs, check_number, show
 
 FEWEST_ROWS = 256  # in a block, for the costs to be read from memory seldom enough
 
@@ -66,18 +68,18 @@ def minimum_cost_predictions(
     >>> fastevals.minimum_cost_predictions([0.01, 0.1, 0.9], costs, labels=["pass", "stop", "look"])
     array(['pass', 'look', 'stop'], dtype='<U4')
     """
-    given = check.as_probabilities("y_prob", y_prob)
+    given = _as_probabilities("y_prob", y_prob)
     n_samples, n_classes = given.shape[0], 2 if given.ndim == 1 else given.shape[1]
-    costs = check.as_action_costs("cost_matrix", cost_matrix, n_classes)
-    names = check.as_class_names("labels", labels, costs.shape[1])
+    costs = _as_action_costs("cost_matrix", cost_matrix, n_classes)
+    names = as_class_names("labels", labels, costs.shape[1])
     costs = np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1]))  # exact, and then no sum overflows
     possible = None
-    if check.check_prior_pair(prior, fitted_prior):
-        ratios = check.as_prior_ratios(prior, fitted_prior, n_classes)
+    if _check_prior_pair(prior, fitted_prior):
+        ratios = _as_prior_ratios(prior, fitted_prior, n_classes)
         costs = costs * ratios[:, None]
         possible = None if ratios.all() else ratios > 0
     by_action = np.ascontiguousarray(costs.T)
-    tolerance = check.sum_tolerance(given.dtype)
+    tolerance = sum_tolerance(given.dtype)
     size = max(FEWEST_ROWS, BLOCK // n_classes)
     decisions = np.empty(n_samples, dtype=names.dtype)
 
@@ -102,10 +104,10 @@ def minimum_cost_predictions(
     parts = [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
     found = run(decide, parts, workspace=lambda: (np.empty((n_classes, size)), np.empty(size, dtype=np.int64)))
     if not all(valid for valid, _ in found):
-        check.raise_not_probabilities("y_prob", given)
+        _raise_not_probabilities("y_prob", given)
     stranded = [row for _, row in found if row is not None]
     if stranded:
-        check.raise_no_class_left("y_prob", stranded[0])
+        _raise_no_class_left("y_prob", stranded[0])
     return decisions
 
 
@@ -158,9 +160,113 @@ def cost_threshold(
     >>> fastevals.cost_threshold(cost_fn=9.0, prior=0.25, fitted_prior=0.5)
     0.25
     """
-    on_negative, on_positive = check.as_wrong_costs(cost_matrix, cost_fp, cost_fn)
-    if check.check_prior_pair(prior, fitted_prior):
-        new, fitted = check.as_shares_of_positives(prior, fitted_prior)
+    on_negative, on_positive = _as_wrong_costs(cost_matrix, cost_fp, cost_fn)
+    if _check_prior_pair(prior, fitted_prior):
+        new, fitted = _as_shares_of_positives(prior, fitted_prior)
         on_negative, on_positive = on_negative * (1 - new) * fitted, on_positive * new * (1 - fitted)
-        check.check_some_cost(on_negative + on_positive, prior)
+        _check_some_cost(on_negative + on_positive, prior)
     return float(on_negative / (on_negative + on_positive))  # of fractions, so nothing overflows
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
+    """Return the costs of at least one action for each class as finite float64 of shape (K, A)."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[0] != n_classes or not array.shape[1]:
+        raise ValueError(
+            f"{name} must hold numbers of shape ({n_classes}, actions), got {array.dtype} of shape {array.shape}"
+        )
+    return _as_finite(name, array)
+
+
+def _as_wrong_costs(cost_matrix: Any, cost_fp: Any, cost_fn: Any) -> tuple[Fraction, Fraction]:
+    """Return what a wrong prediction costs beyond a right one, on a negative and on a positive row."""
+    fp, fn, _ = check_costs(cost_fp, cost_fn)
+    if cost_matrix is None:
+        return Fraction(fp), Fraction(fn)
+    if (fp, fn) != (1.0, 1.0):
+        raise ValueError(f"cost_matrix goes without cost_fp and cost_fn, got {show(cost_fp)} and {show(cost_fn)}")
+    costs = as_cost_matrix("cost_matrix", cost_matrix, 2)
+    wrong = []
+    for true in (0, 1):
+        right, other = (Fraction(float(costs[true, predicted])) for predicted in (true, 1 - true))
+        if other < right:
+            raise ValueError(
+                f"cost_matrix must not make a wrong prediction cheaper than a right one, but class {true} costs "
+                f"{float(other):g} predicted as {1 - true} and {float(right):g} predicted as {true}"
+            )
+        wrong.append(other - right)
+    if not any(wrong):
+        raise ValueError("cost_matrix must make a wrong prediction cost more than a right one for some class")
+    return wrong[0], wrong[1]
+
+
+def _check_prior_pair(prior: Any, fitted_prior: Any) -> bool:
+    """Return whether the prior shifted; raise if only one of the two is given."""
+    if (prior is None) != (fitted_prior is None):
+        given, missing = ("fitted_prior", "prior") if prior is None else ("prior", "fitted_prior")
+        raise ValueError(f"prior and fitted_prior go together, got {given} without {missing}")
+    return prior is not None
+
+
+def _as_prior_ratios(prior: Any, fitted_prior: Any, n_classes: int) -> NDArray[np.float64]:
+    """Return what each class's probability is multiplied by when its share changes; 0 where its new share is."""
+    new, fitted = as_class_shares("prior", prior, n_classes), as_class_shares("fitted_prior", fitted_prior, n_classes)
+    # Below 1e-300 the ratio would overflow; such a share is as good as none.
+    missing = (new > 0) & (fitted < 1e-300)
+    if missing.any():
+        k = int(np.argmax(missing))
+        raise ValueError(
+            f"fitted_prior must be above zero where prior is, but for class {k} it is {show(fitted[k])}, "
+            f"with prior {show(new[k])}"
+        )
+    return np.divide(new, fitted, out=np.zeros(n_classes), where=new > 0)
+
+
+def _as_shares_of_positives(prior: Any, fitted_prior: Any) -> tuple[Fraction, Fraction]:
+    """Return the shares of positives in use and in the data fitted to; the latter has both classes."""
+    new = check_number("prior", prior, low=0, high=1)
+    fitted = check_number("fitted_prior", fitted_prior, low=0, high=1, open_low=True, open_high=True)
+    return Fraction(new), Fraction(fitted)
+
+
+def _check_some_cost(total: Fraction, prior: Any) -> None:
+    """Raise if only wrong predictions of a class that does not occur would cost something."""
+    if not total:
+        raise ValueError(f"prior must leave a class whose wrong prediction costs something, got {show(prior)}")
+
+
+def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
+    """Return probabilities of shape (rows, K), or (rows,) of the positive class; their values are not looked at."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise ValueError(f"{name} must have shape (rows,) or (rows, classes), none of them 0, got {array.shape}")
+    return array
+
+
+def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
+    """Say which row is no distribution, and why: NaN first, then values out of range, then sums."""
+    rows = array.astype(np.float64).reshape(array.shape[0], -1)
+    nan = np.isnan(rows).any(axis=1)
+    if nan.any():
+        count = int(np.count_nonzero(nan))
+        rows_with_nan = f"{count} row{'s' * (count > 1)} with NaN"
+        raise ValueError(f"{name} must not be NaN, but has {rows_with_nan}, the first at row {int(np.argmax(nan))}")
+    outside = (rows < 0) | (rows > 1 + sum_tolerance(array.dtype) * (array.ndim > 1))
+    if outside.any():
+        row, column = divmod(int(np.argmax(outside)), rows.shape[1])
+        where = f"row {row}" if array.ndim == 1 else f"row {row}, column {column}"
+        raise ValueError(f"{name} must be in [0, 1], got {show(rows[row, column])} at {where}")
+    sums = rows.sum(axis=1)
+    off = np.abs(sums - 1)
+    row = int(np.argmax(off >= min(sum_tolerance(array.dtype), off.max())))  # added up otherwise, it may be just within
+    raise ValueError(f"each row of {name} must sum to 1, but row {row} sums to {show(sums[row])}")
+
+
+def _raise_no_class_left(name: str, row: int) -> NoReturn:
+    """Say that a row gives all probability to classes that the prior rules out."""
+    raise ValueError(f"{name} must leave a class of prior above zero, but row {row} gives them all probability 0")

@@ -16,27 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels import areas
-from fastevals._validation import power_of_two
+from fastevals._validation.arrays import power_of_two
+from fastevals.counting.sweeps import best_row, sum_steps
+from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.cells import informedness
-from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
-from fastevals.measure.sweeps import best_row, sum_steps
-
-__all__ = [
-    "WON_PAIRS",
-    "average_precision",
-    "break_even_point",
-    "equal_error_rate",
-    "gini",
-    "hull",
-    "ks_statistic",
-    "mean_lift",
-    "partial_roc_auc",
-    "pr_auc",
-    "rank_loss",
-    "roc_auc",
-    "share_of_gains",
-]
+from fastevals.results import UNDEFINED, OperatingPoint, plain
 
 # Of how many pairs of a positive and a negative are won, and how many there are, both doubled: the metric times these.
 WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
@@ -48,7 +32,7 @@ PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.l
 
 
 def one_class(counts: ThresholdCounts) -> bool:
-    """Tell whether a class has no rows."""
+    """Return whether a class has no rows."""
     return not (counts.n_pos and counts.n_neg)
 
 
@@ -59,7 +43,7 @@ def _auc(counts: ThresholdCounts) -> Fraction:
 
 
 def roc_auc(counts: ThresholdCounts) -> float:
-    """Give the area under the ROC curve: the chance that a positive ranks above a negative, ties half (2.20)."""
+    """Return the area under the ROC curve: the chance that a positive ranks above a negative, ties half (2.20)."""
     return math.nan if one_class(counts) else float(_auc(counts))
 
 
@@ -74,7 +58,7 @@ def gini(counts: ThresholdCounts) -> float:
 
 
 def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, standardize: bool) -> float:
-    """Give the area under the ROC curve where FPR <= max_fpr and above TPR = min_tpr.
+    """Return the area under the ROC curve where FPR <= max_fpr and above TPR = min_tpr.
 
     Standardised so that chance is 0.5 and a perfect ranking 1: McClish (1989), doi:10.1177/0272989X8900900307;
     both sides: Yang et al. (2019), doi:10.1177/0962280217718866.
@@ -124,7 +108,7 @@ def _between(
 
 
 def average_precision(counts: ThresholdCounts) -> float:
-    """Give the sum of recall gained times precision, over thresholds."""
+    """Return the sum of recall gained times precision, over thresholds."""
     return share_of_gains(_sum_over_positives(areas.average_precision, counts)) if counts.n_pos else math.nan
 
 
@@ -140,7 +124,7 @@ def share_of_gains(share: Fraction) -> float:
 
 
 def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> float:
-    """Give the area under the P-R curve, between points linear in counts or linear in precision and recall."""
+    """Return the area under the P-R curve, between points linear in counts or linear in precision and recall."""
     if not counts.n_pos:
         return math.nan
     kernel, multiple = PR_AREAS[interpolation]
@@ -148,14 +132,14 @@ def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> fl
 
 
 def mean_lift(counts: ThresholdCounts) -> float:
-    """Give precision over the share of positives, on average over the share of rows predicted positive."""
+    """Return precision over the share of positives, on average over the share of rows predicted positive."""
     if not counts.n_pos:
         return math.nan
     return float(_sum_over_positives(areas.lift_area, counts))
 
 
 def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
-    """Give the largest distance between TPR and FPR."""
+    """Return the largest distance between TPR and FPR."""
     if one_class(counts):
         return UNDEFINED
     n_pos, n_neg = counts.n_pos, counts.n_neg
@@ -174,7 +158,7 @@ def _size_of_excess(at: Cells) -> tuple[Any, Any]:
 
 
 def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
-    """Give precision = recall: where as many rows are predicted positive as are positive.
+    """Return precision = recall: where as many rows are predicted positive as are positive.
 
     Inside a tie group the counts are interpolated linearly. No true positive there is no crossing: NaN.
     """
@@ -194,7 +178,7 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
 
 
 def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
-    """Give FPR = 1 - TPR where the ROC polyline or its hull crosses it, and the threshold at or just past it."""
+    """Return FPR = 1 - TPR where the ROC polyline or its hull crosses it, and the threshold at or just past it."""
     if one_class(counts):
         return UNDEFINED
     if on_hull:

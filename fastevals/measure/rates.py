@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels import rates as kernels
+from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
-from fastevals.measure.counts import ThresholdCounts
-
-__all__ = ["false_negative_rate", "false_positive_rate", "first_lift", "lift", "precision", "recall", "share"]
 
 Out = NDArray[np.float64]
 
@@ -49,10 +47,10 @@ def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 
 def first_lift(counts: ThresholdCounts) -> Any:
-    """Give the lift at the highest score."""
+    """Return the lift at the highest score."""
     return ratio(first_precision(counts), ratio(counts.n_pos, counts.n_pos + counts.n_neg))
 
 
 def first_precision(counts: ThresholdCounts) -> float:
-    """Give the precision at the highest score; NaN where there is none."""
+    """Return the precision at the highest score; NaN where there is none."""
     return float(ratio(counts.tps[1], counts.tps[1] + counts.fps[1])) if counts.thresholds.size > 1 else math.nan

@@ -15,14 +15,12 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation import check_choice
+from fastevals._validation.options import check_choice
+from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells, probability_metrics, ranking_metrics
-from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.curves.cost_envelope import CostEnvelope
-from fastevals.measure.probability_bins import are_probabilities
-
-__all__ = ["METRICS", "Detail", "Metric", "ReplicateKernel", "metric_named", "other_names"]
+from fastevals.measure.curves.cost import CostEnvelope
+from fastevals.measure.probability_metrics import are_probabilities
 
 
 class Detail(IntEnum):
@@ -117,7 +115,7 @@ class Metric:
 
     @property
     def detail(self) -> Detail:
-        """Give what the function tells apart."""
+        """Return what the function tells apart."""
         return Detail.THRESHOLDS if self.of == "probabilities" else Detail.POSITIVES
 
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:

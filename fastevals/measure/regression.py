@@ -1,4 +1,4 @@
-"""Errors of predicted numbers: all metrics of one or many models, from one pass over the rows.
+"""Metrics of predicted numbers: one pass that adds up, and the median.
 
 Squared, absolute and relative errors are sums (`RegressionSums`). The median is not: see `measure.median`.
 """
@@ -8,31 +8,121 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
-from fastevals.measure.codec import plain_block
-from fastevals.measure.median import EVERYTHING, NOTHING, Around, Bracket, bracket_median, exact_median, no_outside
-from fastevals.measure.results import Frozen
-
-__all__ = [
-    "RegressionMetrics",
-    "RegressionSums",
-    "as_double",
-    "errors_of",
-    "in_range",
-    "mean_square",
-    "metrics_of_sums",
-    "origin_of",
-    "regression_metrics",
-]
+from fastevals._validation.arrays import (
+    as_predictions,
+    as_scores,
+    as_weights,
+    check_finite,
+    check_same_length,
+    in_usual_unit,
+)
+from fastevals._validation.options import check_number, warn_undefined
+from fastevals.counting.ordering import plain_block
+from fastevals.counting.sweeps import as_pair
+from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
+Bracket = tuple[float, float]
+
+SAMPLE = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
+SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
+EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
+NOTHING = (math.inf, math.inf)  # brackets none, for who wants no median
+
+
+class Around(NamedTuple):
+    """The errors of a chunk: how many are not within a bracket (or their weights), those that are, their weights."""
+
+    outside: NDArray[Any]
+    inside: Floats
+    weights: Floats | None
+
+
+def no_outside(weighted: bool) -> NDArray[Any]:
+    """Return an empty tally of the errors outside a bracket, for a kernel to add to."""
+    return np.zeros((5, 2)) if weighted else np.zeros(3, dtype=np.int64)
+
+
+def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats | None) -> Bracket:
+    """Return two absolute errors that have the median between them, most likely."""
+    if targets.size < 2 * SAMPLE:
+        return EVERYTHING
+    rows = slice(None, None, targets.size // SAMPLE)
+    with np.errstate(all="ignore"):  # the rows are not yet known to be finite
+        errors = np.abs(np.subtract(targets[rows], values[rows], dtype=np.float64))
+    # The share of the rows that a sample's median leaves below has a standard deviation of spread / 2 / total.
+    if weights is None:
+        total, spread = errors.size, math.sqrt(errors.size)
+        first, last = (math.ceil(total / 2 + SIGMAS / 2 * side * spread) - 1 for side in (-1, 1))
+        errors.partition((first - 1, last))
+    else:
+        order = np.argsort(errors)
+        errors, sampled = errors[order], weights[rows][order]
+        below, spread = np.cumsum(sampled), math.sqrt(np.dot(sampled, sampled))
+        first, last = np.searchsorted(below, below[-1] / 2 + SIGMAS / 2 * np.array([-spread, spread]))
+    return (
+        float(errors[first - 1]) if first else EVERYTHING[0],
+        float(errors[last]) if last < errors.size else EVERYTHING[1],
+    )
+
+
+def exact_median(bracket: Bracket, parts: Sequence[Around], n: int) -> float | None:
+    """Return the median of the n errors in all parts, None if it is not within the bracket."""
+    low, high = _middle(bracket, parts, n) if parts[0].weights is None else _weighted_middle(bracket, parts)
+    if not bracket[0] <= low <= high <= bracket[1]:
+        return None
+    total = low + high
+    return total / 2 if total < math.inf else low / 2 + high / 2
+
+
+def _middle(bracket: Bracket, parts: Sequence[Around], n: int) -> Bracket:
+    """Return the middle two of n errors (or one twice), or -inf and inf for one outside the bracket."""
+    before, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
+    if bracket[0] == bracket[1]:
+        at_high = 0  # they are those at low
+    inside = np.concatenate([part.inside for part in parts])
+    places = [rank - before for rank in ((n - 1) // 2, n // 2)]
+    within = [place for place in places if 0 <= place < inside.size]
+    if within:
+        inside.partition(within)
+
+    def at(place: int) -> float:
+        if place < 0:
+            return bracket[0] if place >= -at_low else -math.inf
+        if place < inside.size:
+            return float(inside[place])
+        return bracket[1] if place < inside.size + at_high else math.inf
+
+    return at(places[0]), at(places[1])
+
+
+def _weighted_middle(bracket: Bracket, parts: Sequence[Around]) -> Bracket:
+    """`_middle` by weight: the error at which the weight up to there passes half, or the two between which it is half.
+
+    Weights are added without rounding, as long as they span less than 2**53: half is hit exactly or not.
+    """
+    totals = [
+        sum(map(Fraction, values), Fraction(0)) for values in np.stack([p.outside for p in parts], 1).reshape(5, -1)
+    ]
+    inside = np.concatenate([part.inside for part in parts])
+    weights = np.concatenate([part.weights for part in parts if part.weights is not None])
+    order = np.argsort(inside)
+    below, at_low, at_high, above, _ = map(as_pair, totals)
+    errors = np.concatenate(([-math.inf] * 2, [bracket[0]] * 2, inside[order], [bracket[1]] * 2, [math.inf] * 2))
+    first, last = find_half(
+        errors, np.concatenate((below, at_low, weights[order], at_high, above)), *as_pair(sum(totals))
+    )
+    return float(errors[first]), float(errors[last])
+
 
 TARGETS = 4  # where the sums of the targets begin among those of `read_rows`
 ORIGIN_SAMPLE = 1024  # targets
@@ -176,16 +266,16 @@ def regression_metrics(
     >>> regression_metrics([3, -0.5, 2, 7], {"a": [2.5, 0.0, 2, 8], "b": [3, 0, 2, 7]}).mean_absolute_error
     array([0.5  , 0.125])
     """
-    targets = as_double("y_true", check.as_scores("y_true", y_true))
-    labelled, names, many = check.as_predictions("y_pred", y_pred)
-    check.check_same_length(y_true=targets, **labelled)
-    quantile = check.check_number("quantile", quantile, low=0, high=1)
+    targets = as_double("y_true", as_scores("y_true", y_true))
+    labelled, names, many = as_predictions("y_pred", y_pred)
+    check_same_length(y_true=targets, **labelled)
+    quantile = check_number("quantile", quantile, low=0, high=1)
     labelled = {label: as_double(label, values) for label, values in labelled.items()}
     weights = None
     kept = labelled
     if sample_weight is not None:
-        weights = check.as_weights("sample_weight", sample_weight)
-        check.check_same_length(y_true=targets, sample_weight=weights)
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=targets, sample_weight=weights)
         if not weights.all():
             _check_finite(targets, labelled)  # while the rows are still the user's
             rows = weights != 0
@@ -210,9 +300,9 @@ def errors_of(
     *,
     median: bool = True,
 ) -> dict[str, Floats]:
-    """Give each metric of each model, of rows whose weights are above zero; R2 is NaN where it is undefined."""
+    """Return each metric of each model, of rows whose weights are above zero; R2 is NaN where it is undefined."""
     if weights is not None:
-        weights = check.in_usual_unit(weights)  # else products with errors over- or underflow before errors do
+        weights = in_usual_unit(weights)  # else products with errors over- or underflow before errors do
     brackets = [NOTHING] * len(predictions)
     if median:
         brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
@@ -279,7 +369,7 @@ def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float
 
 
 def metrics_of_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
-    """Give all metrics but the median; R2 is NaN where it is undefined."""
+    """Return all metrics but the median; R2 is NaN where it is undefined."""
     squares = sums.square / sums.weight
     # A share of zero leaves its side out, an infinite sum included.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
@@ -295,7 +385,7 @@ def metrics_of_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
 
 
 def _r2(sums: RegressionSums) -> Floats:
-    """Give the coefficient of determination, NaN where it has none."""
+    """Return the coefficient of determination, NaN where it has none."""
     there = (np.asarray(sums.scatter) > 0) & np.isfinite(sums.scatter)
     with np.errstate(over="ignore"):
         return np.asarray(np.where(there, 1 - sums.square / np.where(there, sums.scatter, 1.0), math.nan))
@@ -303,9 +393,9 @@ def _r2(sums: RegressionSums) -> Floats:
 
 def _warn_no_r2(targets: NDArray[Any]) -> None:
     if (targets == targets[0]).all():
-        check.warn_undefined("r2", f"y_true is constant ({targets[0]:g} in {targets.size} rows)")
+        warn_undefined("r2", f"y_true is constant ({targets[0]:g} in {targets.size} rows)")
     else:
-        check.warn_undefined("r2", "the squared errors are past the floats")
+        warn_undefined("r2", "the squared errors are past the floats")
 
 
 # The pass ---------------------------------------------------------------------------------------------------------
@@ -353,7 +443,7 @@ def _read(
 
 
 def origin_of(targets: NDArray[Any]) -> float:
-    """Give a target near the middle, to measure deviations from: far from zero a mean is rounded more than they are."""
+    """Return a target near the middle to measure deviations from: far from zero a mean is rounded more."""
     sample = np.sort(targets[:: max(targets.size // ORIGIN_SAMPLE, 1)])
     return float(sample[sample.size // 2])
 
@@ -361,7 +451,7 @@ def origin_of(targets: NDArray[Any]) -> float:
 def _median(
     targets: NDArray[Any], weights: Floats | None, values: NDArray[Any], bracket: Bracket, parts: Sequence[Around]
 ) -> float:
-    """Give the exact median absolute error; read the rows again if it is not within the bracket."""
+    """Return the exact median absolute error; read the rows again if it is not within the bracket."""
     median = exact_median(bracket, parts, targets.size)
     if median is not None:
         return median
@@ -373,23 +463,23 @@ def _median(
 
 
 def as_double(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Give an array that blocks of float64 can be made of: itself, unless its floats are longer."""
+    """Return an array that blocks of float64 can be made of: itself, unless its floats are longer."""
     if values.dtype.kind != "f" or values.dtype.itemsize <= DOUBLE.itemsize:
         return values
     with np.errstate(over="ignore"):
         rounded = values.astype(DOUBLE)
-    check.check_finite(name, rounded)
+    check_finite(name, rounded)
     return rounded
 
 
 def _check_finite(targets: NDArray[Any], labelled: dict[str, NDArray[Any]]) -> None:
     """Raise if a target or a prediction is NaN or infinite."""
     for name, values in {"y_true": targets, **labelled}.items():
-        check.check_finite(name, values)
+        check_finite(name, values)
 
 
 def _short(value: Any) -> str:
-    """Give a number, or the first of many, in few digits."""
+    """Return a number, or the first of many, in few digits."""
     if not isinstance(value, np.ndarray):
         return f"{value:.4g}"
     shown = ", ".join(f"{one:.4g}" for one in value[:SHOWN])

@@ -9,30 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
+from fastevals._validation.options import check_number
+from fastevals.counting.sweeps import best_row
+from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells
-from fastevals.measure.counts import Cells, ThresholdCounts
 from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, metric_named
-from fastevals.measure.results import UNDEFINED, OperatingPoint, plain
-from fastevals.measure.sweeps import best_row
-
-__all__ = [
-    "COSTS",
-    "best_row_by",
-    "best_threshold",
-    "checked_limit",
-    "confusion_counts",
-    "expected_cost",
-    "row_within",
-    "threshold_for",
-]
-
+from fastevals.results import UNDEFINED, OperatingPoint, plain
 
 MOST = 2**15  # options as large: their squares times counts might be past 64 bits
 
 
 def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[Any]:
-    """Give the confusion matrix at each threshold, the negative class first."""
+    """Return the confusion matrix at each threshold, the negative class first."""
     tp, fp, fn, tn = counts.cells(counts.rows_at_least(thresholds))
     return np.stack((np.stack((tn, fp), axis=-1), np.stack((fn, tp), axis=-1)), axis=-2)
 
@@ -40,7 +28,7 @@ def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArr
 def expected_cost(
     counts: ThresholdCounts, threshold: NDArray[Any], cost_fp: float, cost_fn: float, prior: float | None
 ) -> float:
-    """Give the mean cost of a row at a threshold."""
+    """Return the mean cost of a row at a threshold."""
     at = counts.cells(counts.rows_at_least(threshold))
     return float(cells.expected_cost(at, cost_fp, cost_fn, prior))
 
@@ -51,14 +39,14 @@ def best_threshold(
     maximize: bool | None,
     costs: tuple[float, float, float | None],
 ) -> OperatingPoint:
-    """Give the best value of a metric of one threshold, and the highest threshold that attains it."""
+    """Return the best value of a metric of one threshold, and the highest threshold that attains it."""
     options = dict(zip(COSTS, costs, strict=True))
     if callable(metric):
-        check.check_costs_used("a function", (), options)
-        function, sign = check.checked_function("metric", metric), -1 if maximize is False else 1
+        _check_costs_used("a function", (), options)
+        function, sign = _checked_function("metric", metric), -1 if maximize is False else 1
         return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
     entry = metric_named("metric", metric, of="cells")
-    check.check_costs_used(repr(entry.name), entry.options, options)
+    _check_costs_used(repr(entry.name), entry.options, options)
     own = {name: options[name] for name in entry.options}
     return _point(counts, best_row_by(counts, entry, own, maximize), lambda at: entry(at, **own))
 
@@ -84,17 +72,17 @@ def _signed(function: Callable[..., Any], sign: int, options: dict[str, int]) ->
 
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
-    """Give the best other rate where a rate is within its limit, and the highest threshold that attains it."""
+    """Return the best other rate where a rate is within its limit, and the highest threshold that attains it."""
     return _point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name].best)
 
 
 def checked_limit(name: str, limit: Any) -> float:
-    """Give the limit of a constraint as a float, within its range."""
-    return check.check_number(name, limit, low=0, high=CONSTRAINTS[name].largest)
+    """Return the limit of a constraint as a float, within its range."""
+    return check_number(name, limit, low=0, high=CONSTRAINTS[name].largest)
 
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
-    """Give the row where the other rate is best while a rate is within its limit; None where no row keeps to it."""
+    """Return the row where the other rate is best while a rate is within its limit; None where no row keeps to it."""
     held, bound, best, sign, _, _ = CONSTRAINTS[name]
 
     def other_rate(at: Cells) -> Any:
@@ -152,3 +140,27 @@ CONSTRAINTS: dict[str, Constraint] = {
         _n_predicted, -1, cells.recall, 1, math.inf, ReplicateKernel("within_n_predicted", Detail.POSITIVES)
     ),
 }
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_costs_used(metric: str, used: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raise if costs or a prior were given for a metric that has no use for them."""
+    if not used and options != {"cost_fp": 1.0, "cost_fn": 1.0, "prior": None}:
+        raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
+
+
+def _checked_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:
+    """Wrap a user's function of (tp, fp, fn, tn) so that it must give numbers of their shape."""
+
+    def checked(cells: Any) -> NDArray[Any]:
+        values = np.asarray(function(*cells))
+        if values.dtype.kind not in "fiub" or values.shape != np.shape(cells[0]):
+            raise ValueError(
+                f"{name} must give real numbers of the counts' shape {np.shape(cells[0])}, "
+                f"got dtype {values.dtype} of shape {values.shape}"
+            )
+        return values.astype(np.float64, copy=False)
+
+    return checked

@@ -9,13 +9,7 @@ from fastevals.metrics.agreement import (
     zero_one_loss,
 )
 from fastevals.metrics.areas import average_precision_score, roc_auc_score
-from fastevals.metrics.curves import (
-    auc,
-    confusion_matrix_at_thresholds,
-    det_curve,
-    precision_recall_curve,
-    roc_curve,
-)
+from fastevals.metrics.curves import auc, confusion_matrix_at_thresholds, det_curve, precision_recall_curve, roc_curve
 from fastevals.metrics.matrices import class_likelihood_ratios, confusion_matrix, multilabel_confusion_matrix
 from fastevals.metrics.per_class import (
     f1_score,
@@ -27,12 +21,7 @@ from fastevals.metrics.per_class import (
 )
 from fastevals.metrics.probabilities import brier_score_loss, log_loss
 from fastevals.metrics.report import classification_report
-from fastevals.metrics.targets import (
-    mean_absolute_error,
-    mean_squared_error,
-    r2_score,
-    root_mean_squared_error,
-)
+from fastevals.metrics.targets import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error
 
 __all__ = [
     "accuracy_score",

@@ -9,26 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation import drop_in as check
-from fastevals._validation import in_usual_unit
-from fastevals.measure.asked import AskedMetric, of_ranking
-from fastevals.measure.many.classes.scores import ClassScores, class_scores
-from fastevals.measure.many.classes.values import class_values, pair_aucs
-from fastevals.measure.many.groups import grouped_scores
-from fastevals.measure.many.groups.values import values_of
-from fastevals.measure.ordering import BinaryLabels
-from fastevals.measure.ranking import Ranking
+from fastevals._validation.arrays import in_usual_unit
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.many.class_scores import ClassScores, class_scores, class_values, pair_aucs
+from fastevals.many.group_scores import grouped_scores, values_of
+from fastevals.measure.metric_specs import AskedMetric, of_ranking
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.metrics._input import (
+    NO_POSITIVES,
+    ScoreTable,
+    as_ordered_classes,
+    check_default_pos_label,
+    distinct_labels,
+)
+from fastevals.metrics._parameters import warn, warn_ill_defined
 
-__all__ = [
-    "AVERAGE_PRECISION",
-    "ROC_AUC",
-    "Area",
-    "average_over_classes",
-    "average_over_labels",
-    "average_over_pairs",
-    "scores_of_classes",
-    "value_of",
-]
+ONE_CLASS = "Only one class is present in y_true. ROC AUC score is not defined in that case."
 
 Floats = NDArray[np.float64]
 
@@ -53,22 +49,20 @@ class Area(NamedTuple):
     warn: Callable[[], None]
 
 
-ROC_AUC = Area("roc_auc", math.nan, lambda: check.warn_ill_defined(check.ONE_CLASS))
-AVERAGE_PRECISION = Area("average_precision", 0.0, lambda: check.warn(check.NO_POSITIVES))
+ROC_AUC = Area("roc_auc", math.nan, lambda: warn_ill_defined(ONE_CLASS))
+AVERAGE_PRECISION = Area("average_precision", 0.0, lambda: warn(NO_POSITIVES))
 
 
 def value_of(area: Area, ranking: Ranking, max_fpr: float | None = None) -> float:
-    """Give the metric of one ranking, of the AUC perhaps only a part."""
+    """Return the metric of one ranking, of the AUC perhaps only a part."""
     if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
         return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
     area.warn()
     return area.undefined
 
 
-def scores_of_classes(
-    table: check.ScoreTable, labels: Any = None, *, probabilities: bool = False
-) -> ClassScores | None:
-    """Give the scores of three classes or more, probabilities of them perhaps; None if something may be odd.
+def scores_of_classes(table: ScoreTable, labels: Any = None, *, probabilities: bool = False) -> ClassScores | None:
+    """Return the scores of three classes or more, probabilities of them perhaps; None if something may be odd.
 
     Nothing is looked at twice where there are scores.
     """
@@ -76,7 +70,7 @@ def scores_of_classes(
     if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
         return None
     try:
-        classes = None if labels is None else check.as_ordered_classes(labels)
+        classes = None if labels is None else as_ordered_classes(labels)
         scores = class_scores(table.labels, matrix, classes, table.weights)[1]
     except ValueError:
         return None
@@ -86,13 +80,13 @@ def scores_of_classes(
 
 
 def _is_one(total: float) -> bool:
-    """Tell whether probabilities add up to 1, as `numpy.allclose` has it."""
+    """Return whether probabilities add up to 1, as `numpy.allclose` has it."""
     return math.isfinite(total) and abs(1 - total) <= ABSOLUTE + RELATIVE * abs(total)
 
 
 def average_over_labels(
     area: Area,
-    table: check.ScoreTable,
+    table: ScoreTable,
     average: str | None,
     classes: NDArray[Any] | None = None,
     max_fpr: float | None = None,
@@ -102,7 +96,7 @@ def average_over_labels(
         return value_of(area, _as_one(table, classes), max_fpr)
     if average == "samples":
         return _average_over_rows(area, table, classes, max_fpr)
-    labels = check.as_indicator(table) if classes is None else table.labels
+    labels = _as_indicator(table) if classes is None else table.labels
     return average_over_classes(area, class_scores(labels, table.scores, classes, table.weights)[1], average, max_fpr)
 
 
@@ -129,15 +123,13 @@ def average_over_pairs(scores: ClassScores, average: str | None) -> Any:
     return _mean(means, support[first] + support[second] if average == "weighted" else None)
 
 
-def _as_one(table: check.ScoreTable, classes: NDArray[Any] | None) -> Ranking:
+def _as_one(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
     """Rank all columns together."""
     weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
     return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
 
 
-def _average_over_rows(
-    area: Area, table: check.ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
-) -> float:
+def _average_over_rows(area: Area, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None) -> float:
     """Average over the rows, each a group of its labels."""
     flags = _flags(table, classes)
     asked = AskedMetric(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
@@ -146,13 +138,13 @@ def _average_over_rows(
     return _mean(_defined(area, values), table.weights)
 
 
-def _flags(table: check.ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]:
+def _flags(table: ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]:
     """Tell which labels a row has."""
-    return check.as_indicator(table) if classes is None else table.labels[:, np.newaxis] == classes
+    return _as_indicator(table) if classes is None else table.labels[:, np.newaxis] == classes
 
 
 def _defined(area: Area, values: Floats) -> Floats:
-    """Give values with what is undefined replaced, and warned about once."""
+    """Return values with what is undefined replaced, and warned about once."""
     missing = np.isnan(values)
     if missing.any():
         area.warn()
@@ -161,8 +153,18 @@ def _defined(area: Area, values: Floats) -> Floats:
 
 
 def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
-    """Give the weighted mean; an undefined value of weight zero is left out."""
+    """Return the weighted mean; an undefined value of weight zero is left out."""
     if weights is not None:
         values = np.where(weights == 0, 0.0, values)
         weights = in_usual_unit(weights)
     return float(np.average(values, weights=weights))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_indicator(table: ScoreTable) -> NDArray[np.bool_]:
+    """Tell which labels each row has."""
+    distinct = distinct_labels(table.labels.reshape(-1))
+    check_default_pos_label(distinct)
+    return np.asarray(table.labels == 1)

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastevals._validation import default_pos_label
-from fastevals._validation import drop_in as check
-from fastevals.measure.ranking import Ranking
+from fastevals._validation.labels import default_pos_label
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.metrics._input import (
+    ScoredRows,
+    as_row_weights,
+    check_all_finite,
+    check_default_pos_label,
+    check_same_rows,
+    first_labels,
+    label_kind,
+)
 
-__all__ = ["greater_label_ranking", "pos_label_ranking", "two_class_ranking"]
 
-
-def two_class_ranking(rows: check.ScoredRows, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
+def two_class_ranking(rows: ScoredRows, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
     """Rank rows of two classes by the label that `choose` takes of the labels found, and say what the labels are.
 
     There is no ranking where it takes None or there are more than two labels. Raises if the rows can't be ranked by any
     label. Nothing is looked at twice where there is a ranking.
     """
     try:
-        found = check.first_labels(rows.labels)
+        found = first_labels(rows.labels)
         positive = choose(found)
         if positive is not None and rows.labels.dtype == object and all(isinstance(label, str) for label in found):
             flags = rows.labels == positive  # Python's strings are compared faster than made an array of text
@@ -31,14 +38,14 @@ def two_class_ranking(rows: check.ScoredRows, choose: Callable[[list[Any]], Any]
         if positive is not None:
             return Ranking(rows.labels, rows.scores, sample_weight=rows.weights, pos_label=positive), "binary"
     except ValueError:
-        kind = check.check_row_kind(rows)
+        kind = _check_row_kind(rows)
         if kind == "binary":
             raise
         return None, kind
-    return None, check.check_row_kind(rows)
+    return None, _check_row_kind(rows)
 
 
-def pos_label_ranking(rows: check.ScoredRows, pos_label: Any) -> Ranking:
+def pos_label_ranking(rows: ScoredRows, pos_label: Any) -> Ranking:
     """Rank rows by `pos_label` against whatever else there is; by 1 among 0/1 and -1/1 if it is None."""
 
     def choose(found: list[Any]) -> Any:
@@ -50,10 +57,32 @@ def pos_label_ranking(rows: check.ScoredRows, pos_label: Any) -> Ranking:
     if ranking is not None:
         return ranking
     if pos_label is None:
-        check.raise_no_pos_label(kind, rows.labels)
+        _raise_no_pos_label(kind, rows.labels)
     return Ranking(rows.labels == pos_label, rows.scores, sample_weight=rows.weights, pos_label=True)
 
 
-def greater_label_ranking(rows: check.ScoredRows) -> tuple[Ranking | None, str]:
+def greater_label_ranking(rows: ScoredRows) -> tuple[Ranking | None, str]:
     """Rank rows of two classes by the greater label; see `two_class_ranking`."""
     return two_class_ranking(rows, lambda found: max(found, default=None))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_row_kind(rows: ScoredRows) -> str:
+    """Tell what the labels are; raise if rows can't be ranked by any of their labels."""
+    check_same_rows(rows.labels, rows.scores, rows.weights)
+    kind = label_kind(rows.labels)
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(f"{kind} format is not supported")
+    check_all_finite("y_score", rows.scores)
+    as_row_weights(rows.weights, rows.labels.size)
+    return kind
+
+
+def _raise_no_pos_label(kind: str, labels: NDArray[Any]) -> NoReturn:
+    """Say why no label is the positive one by default."""
+    if kind != "binary":
+        raise ValueError(f"{kind} format is not supported")
+    check_default_pos_label(labels)
+    raise ValueError("pos_label is not specified")

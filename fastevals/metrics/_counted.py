@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
-from fastevals.measure.counts import Cells
-from fastevals.measure.label_codes import code_labels
-from fastevals.measure.label_tuples import DENSE, count_codes, count_in_range
+from fastevals._validation.labels import as_class_numbers
+from fastevals.counting.labels import DENSE, code_labels, count_codes, count_in_range
+from fastevals.counts import Cells
 from fastevals.metrics._indicators import Indicators, read_sparse
-
-__all__ = ["Pairs", "read", "read_classes"]
+from fastevals.metrics._input import (
+    INDICATOR,
+    _rows,
+    as_column,
+    as_row_weights,
+    as_target,
+    check_same_rows,
+    target_type,
+)
 
 Weights = NDArray[np.float64] | None
 
@@ -69,7 +75,7 @@ class Pairs:
         return True
 
     def name_labels(self, true: np.dtype[Any], predicted: np.dtype[Any]) -> None:
-        """Give the labels the type the user knows them by: that of the true ones where these are all."""
+        """Return the labels the type the user knows them by: that of the true ones where these are all."""
         dtype = true
         if true != predicted:
             dtype = true if self._in_true.all() else np.result_type(true, predicted)
@@ -94,12 +100,12 @@ class Pairs:
         return np.bincount(codes[rows], weights, minlength=self.labels.size)
 
     def true_labels(self) -> NDArray[Any]:
-        """Give the labels that occur in the true target, in rows of any weight."""
+        """Return the labels that occur in the true target, in rows of any weight."""
         return self.labels[self._in_true]
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
-        """Give the cells of each label against the rest, for all labels or those asked for."""
-        check.check_samplewise(samplewise)
+        """Return the cells of each label against the rest, for all labels or those asked for."""
+        _check_samplewise(samplewise)
         right, fp, fn = self.right, self.fp, self.fn
         if labels is not None:
             counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is of labels that don't occur
@@ -132,7 +138,7 @@ class Pairs:
 
 
 def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
-    """Give where each label stands among those known: -1 if it doesn't."""
+    """Return where each label stands among those known: -1 if it doesn't."""
     place = {label: at for at, label in enumerate(known.tolist())}
     return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
 
@@ -148,19 +154,19 @@ def read(
     """Read both targets, sparse ones if allowed, and count what is in them."""
     indicators = read_sparse(y_true, y_pred) if sparse else None
     true, predicted = indicators or (
-        check.as_target(name, values, sparse=sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
+        as_target(name, values, sparse=sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
     )
-    check.check_same_rows(true, predicted, sample_weight)
-    check.check_not_empty(true, predicted)
-    weights = check.as_row_weights(sample_weight, true.shape[0])
+    check_same_rows(true, predicted, sample_weight)
+    _check_not_empty(true, predicted)
+    weights = as_row_weights(sample_weight, true.shape[0])
     whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
     if indicators:
         return Indicators(true, predicted, weights, whole)
-    labels, of_predicted = check.as_class_labels(names[0], true), check.as_class_labels(names[1], predicted)
+    labels, of_predicted = _as_class_labels(names[0], true), _as_class_labels(names[1], predicted)
     if labels is None or of_predicted is None:
-        check.check_indicators(true, predicted)
+        _check_indicators(true, predicted)
         return Indicators(true, predicted, weights, whole)
-    check.check_one_kind_of_label(labels, of_predicted)
+    _check_one_kind_of_label(labels, of_predicted)
     pairs = Pairs(labels, of_predicted, weights, whole)
     if labels.dtype.kind not in "OU":
         pairs.name_labels(true.dtype, predicted.dtype)
@@ -172,5 +178,62 @@ def read_classes(
 ) -> Pairs:
     """Read both targets, of which each row has one label."""
     counted = read(y_true, y_pred, sample_weight, names=names, sparse=False)
-    check.check_not_indicators(counted.kind)
+    _check_not_indicators(counted.kind)
     return counted  # type: ignore[return-value]
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_not_empty(*arrays: NDArray[Any]) -> None:
+    """Raise if there are no rows."""
+    if not all(map(_rows, arrays)):
+        raise ValueError(
+            "Found empty input array (e.g., `y_true` or `y_pred`) while a minimum of 1 sample is required."
+        )
+
+
+def _as_class_labels(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
+    """Return a target as a vector of labels, whole floats as integers; None if it is no such target."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = as_column(array)
+    kind = array.dtype.kind
+    if array.ndim != 1:
+        return None
+    if kind == "f":
+        with np.errstate(invalid="ignore"):
+            whole = array.astype(np.int64)
+        return whole if (whole == array).all() else None
+    if kind == "u" and array.itemsize == 8:
+        return as_class_numbers(name, array)
+    return array if kind in "iubU" or (kind == "O" and isinstance(array[0], str)) else None
+
+
+def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Raise unless both targets mark the same several labels."""
+    kinds = [target_type("y_true", true), target_type("y_pred", predicted)]
+    if set(kinds) == {"binary", "multiclass"}:
+        kinds = ["multiclass"]
+    if len(set(kinds)) > 1:
+        raise ValueError(f"Classification metrics can't handle a mix of {kinds[0]} and {kinds[1]} targets")
+    if kinds[0] != INDICATOR:
+        raise ValueError(f"{kinds[0]} is not supported")
+
+
+def _check_not_indicators(kind: str) -> None:
+    """Raise if rows may have several labels."""
+    if kind == INDICATOR:
+        raise ValueError(f"{kind} is not supported")
+
+
+def _check_samplewise(samplewise: bool) -> None:
+    """Raise if rows that have but one label are to be looked at one by one."""
+    if samplewise:
+        raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
+
+
+def _check_one_kind_of_label(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Raise if one target has strings and the other numbers."""
+    if (true.dtype.kind in "OU") != (predicted.dtype.kind in "OU"):
+        seen = " and ".join(str(np.unique(each)) for each in (true, predicted))
+        raise ValueError(f"Mix of label input types (string and number); Got {seen}.")

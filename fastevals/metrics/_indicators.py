@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation import drop_in as check
-from fastevals.measure.counts import Cells
+from fastevals.counts import Cells
+from fastevals.metrics._input import INDICATOR, as_target, is_sparse, target_type
 
-__all__ = ["Indicators", "read_sparse"]
+COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
 
 
 class Indicators:
@@ -27,10 +27,10 @@ class Indicators:
         Of the rows.
     """
 
-    kind = check.INDICATOR
+    kind = INDICATOR
 
     def __init__(self, true: Any, predicted: Any, weights: NDArray[np.float64] | None, whole: bool) -> None:
-        check.check_column_numbers(true.shape[1], predicted.shape[1])
+        _check_column_numbers(true.shape[1], predicted.shape[1])
         self.weights, self.whole = weights, whole
         self.labels = np.arange(true.shape[1])
         self._given = true, predicted
@@ -75,7 +75,7 @@ class Indicators:
 
     def _sums(self, marks: Any, *, rows: bool) -> NDArray[Any]:
         """Count marks in each row, or their weight in each column."""
-        if check.is_sparse(marks):
+        if is_sparse(marks):
             marks.eliminate_zeros()
             in_rows: NDArray[np.int64] = np.diff(marks.indptr).astype(np.int64)
             weights = None if self.weights is None or rows else np.repeat(self.weights, in_rows)
@@ -88,12 +88,12 @@ class Indicators:
         return np.asarray(self.weights @ marks)
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
-        """Give the cells of each label, or with `samplewise` of each row, for all labels or those asked for."""
+        """Return the cells of each label, or with `samplewise` of each row, for all labels or those asked for."""
         true, predicted = self._marked
         if labels is not None:
-            columns = check.as_columns(labels, self.labels.size)
+            columns = _as_columns(labels, self.labels.size)
             true, predicted = true[:, columns], predicted[:, columns]
-        tp = self._sums(true.multiply(predicted) if check.is_sparse(true) else true & predicted, rows=samplewise)
+        tp = self._sums(true.multiply(predicted) if is_sparse(true) else true & predicted, rows=samplewise)
         if samplewise or self.weights is None:
             fp, fn = (self._sums(marks, rows=samplewise) - tp for marks in (predicted, true))
         else:  # a difference of float sums would leave what they round off
@@ -110,8 +110,8 @@ class Indicators:
 
 
 def read_sparse(y_true: Any, y_pred: Any) -> tuple[Any, Any] | None:
-    """Give two indicator matrices of which one is sparse as sparse ones, else None."""
-    if not (check.is_sparse(y_true) or check.is_sparse(y_pred)):
+    """Return two indicator matrices of which one is sparse as sparse ones, else None."""
+    if not (is_sparse(y_true) or is_sparse(y_pred)):
         return None
     if not (_is_indicator(y_true) and _is_indicator(y_pred)):
         return None
@@ -121,8 +121,32 @@ def read_sparse(y_true: Any, y_pred: Any) -> tuple[Any, Any] | None:
 
 
 def _is_indicator(values: Any) -> bool:
-    if not check.is_sparse(values):
-        return check.target_type("y", check.as_target("y", values)) == check.INDICATOR
+    if not is_sparse(values):
+        return target_type("y", as_target("y", values)) == INDICATOR
     data = np.asarray(values.tocsr().data)
     numbers = data.dtype.kind in "biu" or bool((data == np.trunc(data)).all())
     return values.ndim == 2 and values.shape[1] > 1 and numbers and bool((data == data[:1]).all())
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_column_numbers(true: int, predicted: int) -> None:
+    """Raise unless both indicator matrices have as many columns."""
+    if true != predicted:
+        raise ValueError(
+            "Multi-label binary indicator input with different numbers of labels: "
+            f"y_true has {true}, y_pred {predicted}"
+        )
+
+
+def _as_columns(labels: Any, n_labels: int) -> NDArray[np.int64]:
+    """Return the numbers of some columns of an indicator matrix."""
+    columns = np.asarray(labels)
+    if not columns.size:
+        return np.empty(0, dtype=np.int64)
+    if columns.max() >= n_labels:
+        raise ValueError(f"{COLUMNS} Got {columns.max()} > {n_labels - 1}")
+    if columns.min() < 0:
+        raise ValueError(f"{COLUMNS} Got {columns.min()} < 0")
+    return columns.astype(np.int64, copy=False)

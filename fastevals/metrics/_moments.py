@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK, chunks, run
-from fastevals._validation import drop_in as check
-
-__all__ = ["errors", "means_over_rows", "squares_and_variances"]
+from fastevals.metrics._input import Outputs, check_all_finite
 
 Floats = NDArray[np.float64]
 
@@ -23,8 +21,8 @@ ROWS = 1 << 5  # at least so many of each output, so that the guess is within a 
 SHORT = 1 << 8  # rows of many outputs, each contiguous: fewer than that make short loops
 
 
-def errors(outputs: check.Outputs, size: Any) -> Term:
-    """Give the sizes of the errors of some rows."""
+def errors(outputs: Outputs, size: Any) -> Term:
+    """Return the sizes of the errors of some rows."""
 
     def sizes(rows: slice, out: Floats) -> Iterator[Floats]:
         yield size(np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64), out=out)
@@ -32,8 +30,8 @@ def errors(outputs: check.Outputs, size: Any) -> Term:
     return sizes
 
 
-def squares_and_variances(outputs: check.Outputs) -> tuple[Floats, Floats]:
-    """Give the mean squared error and the variance of the targets of each output: zero exactly if they are constant."""
+def squares_and_variances(outputs: Outputs) -> tuple[Floats, Floats]:
+    """Return each output's mean squared error and variance of targets: zero exactly if they are constant."""
     origin = _near_mean(outputs)
     squares, middle, variances = means_over_rows(outputs, errors(outputs, np.square), _deviations(outputs, origin))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -44,8 +42,8 @@ def squares_and_variances(outputs: check.Outputs) -> tuple[Floats, Floats]:
     return squares, means_over_rows(outputs, _deviations(outputs, origin + middle))[1]
 
 
-def _near_mean(outputs: check.Outputs) -> Floats:
-    """Give about the mean of each output's targets: that of a sample, and their value if they are constant."""
+def _near_mean(outputs: Outputs) -> Floats:
+    """Return about the mean of each output's targets: that of a sample, and their value if they are constant."""
     every = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
     weights = None if outputs.weights is None else outputs.weights[every]
     kept = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
@@ -57,8 +55,8 @@ def _near_mean(outputs: check.Outputs) -> Floats:
     return np.where(np.isfinite(origin), origin, first)
 
 
-def _deviations(outputs: check.Outputs, origin: Floats) -> Term:
-    """Give the targets of some rows less an origin for each output, and their squares."""
+def _deviations(outputs: Outputs, origin: Floats) -> Term:
+    """Return the targets of some rows less an origin for each output, and their squares."""
     # As many rows of it as are read together: NumPy then subtracts all in one loop, not a short one for each row.
     together = 1 if outputs.true.ndim == 1 or _by_column(outputs) else _rows_together(outputs)
     origins = np.tile(origin, (together, 1)) if together > 1 else origin
@@ -71,18 +69,18 @@ def _deviations(outputs: check.Outputs, origin: Floats) -> Term:
     return deviations
 
 
-def _by_column(outputs: check.Outputs) -> bool:
-    """Tell whether the targets of an output lie together, as those of data frames do."""
+def _by_column(outputs: Outputs) -> bool:
+    """Return whether the targets of an output lie together, as those of data frames do."""
     strides = outputs.true.strides
     return outputs.true.ndim == 2 and abs(strides[0]) < abs(strides[1])
 
 
-def _rows_together(outputs: check.Outputs) -> int:
+def _rows_together(outputs: Outputs) -> int:
     return min(max(BLOCK // outputs.n_outputs, SHORT if _by_column(outputs) else 1), outputs.n_samples)
 
 
-def means_over_rows(outputs: check.Outputs, *terms: Term) -> list[Floats]:
-    """Give the mean over all rows of each column of what the terms give; raise where a number is not finite."""
+def means_over_rows(outputs: Outputs, *terms: Term) -> list[Floats]:
+    """Return the mean over all rows of each column of what the terms give; raise where a number is not finite."""
     weights = outputs.weights
     step = _rows_together(outputs)
 
@@ -104,7 +102,7 @@ def means_over_rows(outputs: check.Outputs, *terms: Term) -> list[Floats]:
         total = outputs.n_samples if weights is None else weights.sum()
         means = [np.atleast_1d(sum(each) / total) for each in zip(*found, strict=True)]
     if not all(np.isfinite(each).all() for each in means):
-        check.raise_not_numbers(outputs.true, outputs.predicted)
+        _raise_not_numbers(outputs.true, outputs.predicted)
     return means
 
 
@@ -113,3 +111,12 @@ def _sum(block: Floats, weights: Floats | None) -> Any:
     if block.ndim == 2:  # a product: sums over short rows are far slower
         return (np.ones(len(block)) if weights is None else weights) @ block
     return block.sum() if weights is None else (block * weights).sum()
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _raise_not_numbers(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Raise if a target or a prediction is NaN or infinite."""
+    check_all_finite("y_true", true)
+    check_all_finite("y_pred", predicted)

@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK
+from fastevals.counting.sweeps import select_rows
 from fastevals.measure.cells import ratio
-from fastevals.measure.ranking import Ranking
-from fastevals.measure.ranking.points import pr_points, roc_points
-from fastevals.measure.sweeps import select_rows
-
-__all__ = ["det_arrays", "precision_recall_arrays", "roc_arrays", "threshold_arrays"]
+from fastevals.measure.ranking.ranking import Ranking, pr_points, roc_points
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +38,7 @@ class Totals(NamedTuple):
 
 
 def roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tuple[Floats, Floats, Floats]:
-    """Give FPR, TPR and thresholds, from +inf down; NaN rates of a class without rows."""
+    """Return FPR, TPR and thresholds, from +inf down; NaN rates of a class without rows."""
     if drop_intermediate and weighted:
         totals = _thinned(Totals.of(ranking), 1, _bends)
         return _shares(totals.fps), _shares(totals.tps), _typed(totals.thresholds, FLOAT)
@@ -52,7 +49,7 @@ def roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tup
 def precision_recall_arrays(
     ranking: Ranking, drop_intermediate: bool, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Give precision, recall and thresholds, from the lowest threshold up; recall is one without positives."""
+    """Return precision, recall and thresholds, from the lowest threshold up; recall is one without positives."""
     if drop_intermediate:
         thresholds, tps, fps = _thinned(Totals.of(ranking), 1, _moves).take(slice(None, 0, -1))
         precision, recall = np.append(tps / (tps + fps), 1.0), np.append(tps / (tps[0] or 1), 0.0)
@@ -64,7 +61,7 @@ def precision_recall_arrays(
 
 
 def det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floats, Floats]:
-    """Give FPR, FNR and thresholds from the lowest up, of those where there are false positives and negatives."""
+    """Return FPR, FNR and thresholds from the lowest up, of those where there are false positives and negatives."""
     totals = Totals.of(ranking)
     if drop_intermediate:
         totals = _thinned(totals, 0, _moves)
@@ -76,7 +73,7 @@ def det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Float
 
 
 def threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
-    """Give true negatives, false positives, false negatives, true positives and thresholds, from the highest down."""
+    """Return true negatives, false positives, false negatives, true positives and thresholds, from the highest down."""
     thresholds, tps, fps = Totals.of(ranking).take(slice(1, None))
     tn, fp, fn, tp = (cell.astype(FLOAT) for cell in (fps[-1] - fps, fps, tps[-1] - tps, tps))
     return tn, fp, fn, tp, thresholds.astype(dtype.newbyteorder("="))
@@ -88,7 +85,7 @@ def _shares(totals: NDArray[Any]) -> Floats:
 
 
 def _typed(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give values as a type that holds them, of native byte order."""
+    """Return values as a type that holds them, of native byte order."""
     return np.ascontiguousarray(values, dtype=dtype.newbyteorder("="))
 
 

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation import drop_in as check
+from fastevals.counts import Cells
 from fastevals.measure import cells
-from fastevals.measure.counts import Cells
 from fastevals.metrics._counted import Pairs
 from fastevals.metrics._indicators import Indicators
-
-__all__ = ["ALL", "prf"]
+from fastevals.metrics._parameters import warn_ill_defined
 
 ALL = ("precision", "recall", "f-score")
 MODIFIERS = {
@@ -28,7 +26,7 @@ MODIFIERS = {
 
 
 def at_labels(counted: Pairs | Indicators, labels: Any, average: str | None) -> Cells:
-    """Give the cells that rates are made of: of each label or row, or of all labels together."""
+    """Return the cells that rates are made of: of each label or row, or of all labels together."""
     at = counted.cells(labels, samplewise=average == "samples")
     if average != "micro":
         return at
@@ -50,7 +48,7 @@ def rate_of(
         return values
     if isinstance(zero_division, str):
         if warned:
-            check.warn_zero_division(metric, MODIFIERS[metric], average, values.size)
+            _warn_zero_division(metric, MODIFIERS[metric], average, values.size)
         zero_division = 0.0
     values[undefined] = zero_division
     return values
@@ -104,3 +102,16 @@ def prf(
     elif average == "samples":
         weights = counted.weights
     return {metric: mean(values, weights) for metric, values in rates.items()} | {"support": None}
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _warn_zero_division(metric: str, modifier: str, average: str | None, n_values: int) -> None:
+    """Warn that some of a metric's values have a zero denominator."""
+    of, within = ("label", "samples") if average == "samples" else ("sample", "labels")
+    where = "due to" if n_values == 1 else f"in {within} with"
+    warn_ill_defined(
+        f"{metric.capitalize()} is ill-defined and being set to 0.0 {where} no {modifier} {of}s. Use `zero_division` "
+        "parameter to control this behavior."
+    )

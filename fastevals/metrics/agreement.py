@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
 from fastevals.measure import cells
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.metrics._counted import Pairs, read, read_classes
 from fastevals.metrics._indicators import Indicators
+from fastevals.metrics._input import as_requested, warn_one_label
+from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn, warn_ill_defined
 
-__all__ = [
-    "accuracy_score",
-    "balanced_accuracy_score",
-    "cohen_kappa_score",
-    "hamming_loss",
-    "matthews_corrcoef",
-    "zero_one_loss",
-]
+MINUS_ONE_TO_ONE = Rule(
+    "a float in the range [-1.0, 1.0] or numpy.nan",
+    lambda value: _is_number(value) and (math.isnan(value) or -1 <= value <= 1),
+)
 
-SCALES = check.any_of("linear", "quadratic", None)
+SCALES = any_of("linear", "quadratic", None)
 
 
-def _read(
-    function: str, y_true: Any, y_pred: Any, sample_weight: Any, **flags: tuple[Any, check.Rule]
-) -> Pairs | Indicators:
-    check.check_parameters(function, sample_weight=(sample_weight, check.ARRAY_OR_NONE), **flags)
+def _read(function: str, y_true: Any, y_pred: Any, sample_weight: Any, **flags: tuple[Any, Rule]) -> Pairs | Indicators:
+    check_parameters(function, sample_weight=(sample_weight, ARRAY_OR_NONE), **flags)
     return read(y_true, y_pred, sample_weight)
 
 
@@ -64,7 +60,7 @@ def accuracy_score(
     >>> accuracy_score(["a", "b", "b"], ["a", "b", "a"])
     0.6666666666666666
     """
-    counted = _read("accuracy_score", y_true, y_pred, sample_weight, normalize=(normalize, check.FLAG))
+    counted = _read("accuracy_score", y_true, y_pred, sample_weight, normalize=(normalize, FLAG))
     return float(counted.n_right / counted.total if normalize else counted.n_right)
 
 
@@ -86,7 +82,7 @@ def zero_one_loss(
     >>> zero_one_loss([0, 1, 2, 2], [0, 1, 2, 1]), zero_one_loss([0, 1, 2, 2], [0, 1, 2, 1], normalize=False)
     (0.25, 1.0)
     """
-    counted = _read("zero_one_loss", y_true, y_pred, sample_weight, normalize=(normalize, check.FLAG))
+    counted = _read("zero_one_loss", y_true, y_pred, sample_weight, normalize=(normalize, FLAG))
     if normalize:
         return float(counted.n_wrong / counted.total)
     return float(counted.n_wrong) if counted.weights is None else np.float64(counted.n_wrong)
@@ -150,15 +146,15 @@ def balanced_accuracy_score(
     >>> balanced_accuracy_score([0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1])
     0.625
     """
-    flags = {"sample_weight": (sample_weight, check.ARRAY_OR_NONE), "adjusted": (adjusted, check.FLAG)}
-    check.check_parameters("balanced_accuracy_score", **flags)
+    flags = {"sample_weight": (sample_weight, ARRAY_OR_NONE), "adjusted": (adjusted, FLAG)}
+    check_parameters("balanced_accuracy_score", **flags)
     counted = read_classes(y_true, y_pred, sample_weight)
     if counted.labels.size == 1:
-        check.warn_one_label()
+        warn_one_label()
     recalls = cells.recall(counted.cells())
     undefined = np.isnan(recalls)
     if undefined.any():
-        check.warn("y_pred contains classes not in y_true")
+        warn("y_pred contains classes not in y_true")
         recalls = recalls[~undefined]
     score = recalls.mean()
     if adjusted:
@@ -199,10 +195,10 @@ def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
     >>> matthews_corrcoef([1, 1, 1, -1], [1, -1, 1, 1])
     -0.3333333333333333
     """
-    check.check_parameters("matthews_corrcoef", sample_weight=(sample_weight, check.ARRAY_OR_NONE))
+    check_parameters("matthews_corrcoef", sample_weight=(sample_weight, ARRAY_OR_NONE))
     counted = read_classes(y_true, y_pred, sample_weight)
     if counted.labels.size == 1:
-        check.warn_one_label()
+        warn_one_label()
     at = counted.cells()
     if min(np.count_nonzero(at.tp + at.fn), np.count_nonzero(at.tp + at.fp)) < 2:
         return 0.0
@@ -258,22 +254,22 @@ def cohen_kappa_score(
     >>> cohen_kappa_score([0, 1, 2, 2], [0, 1, 1, 2]), cohen_kappa_score([0, 1, 2, 2], [0, 1, 1, 2], weights="linear")
     (0.6363636363636364, 0.7142857142857143)
     """
-    check.check_parameters(
+    check_parameters(
         "cohen_kappa_score",
-        labels=(labels, check.ARRAY_OR_NONE),
+        labels=(labels, ARRAY_OR_NONE),
         weights=(weights, SCALES),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        replace_undefined_by=(replace_undefined_by, check.MINUS_ONE_TO_ONE),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        replace_undefined_by=(replace_undefined_by, MINUS_ONE_TO_ONE),
     )
     counted = read_classes(y1, y2, sample_weight, names=("y1", "y2"))
-    requested = None if labels is None else check.as_agreed_labels(labels, counted.true_labels())
+    requested = None if labels is None else _as_agreed_labels(labels, counted.true_labels())
     counts = counted.matrix(requested)
     if counts.size == 1:
-        check.warn_one_label()
+        warn_one_label()
     first, second = counts.sum(axis=1), counts.sum(axis=0)
     known, also_known = np.flatnonzero(first), np.flatnonzero(second)
     if not known.size or (known.size == also_known.size == 1 and known[0] == also_known[0]):
-        check.warn_no_kappa(bool(known.size), replace_undefined_by)
+        _warn_no_kappa(bool(known.size), replace_undefined_by)
         return replace_undefined_by
     if weights is None:
         return float(ConfusionMatrix(counts).cohen_kappa())
@@ -281,10 +277,43 @@ def cohen_kappa_score(
 
 
 def _weighted_kappa(counts: NDArray[Any], first: NDArray[Any], second: NDArray[Any], power: int) -> float:
-    """Give kappa with the distance of two labels to a power for what their confusion costs."""
+    """Return kappa with the distance of two labels to a power for what their confusion costs."""
     shift = cells.shift_of(max(first.max(), second.max()))
     counts, first, second = (np.ldexp(each.astype(np.float64), shift) for each in (counts, first, second))
     place = np.arange(first.size, dtype=np.float64)
     cost = np.abs(place[:, None] - place) ** power
     shares = second / second.sum()
     return float(1 - cells.ratio((cost * counts).sum(), first @ cost @ shares))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels that two raters are compared on, of which one must be among the first's."""
+    try:
+        return as_requested(labels, present)
+    except ValueError as error:
+        if not np.size(labels):
+            raise
+        raise ValueError(
+            "At least one label in `labels` must be present in `y1` (even though `cohen_kappa_score` is otherwise "
+            f"agnostic to the order of `y1` and `y2`). {error}"
+        ) from error
+
+
+def _warn_no_kappa(rows: bool, replaced_by: float) -> None:
+    """Warn that raters can't be compared: on a single label, or on no rows at all."""
+    because = (
+        "`y1`, `y2` and `labels` have only one label in common. "
+        if rows
+        else "`y2` contains no labels that are present in both `y1` and `labels`."
+    )
+    warn_ill_defined(
+        f"{because}`cohen_kappa_score` is undefined and set to the value defined by the `replace_undefined_by` param, "
+        f"which is set to {replaced_by}."
+    )

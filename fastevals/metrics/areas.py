@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numbers
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
-from fastevals.measure.many.classes.scores import class_scores
+from fastevals.many.class_scores import class_scores
 from fastevals.metrics._averages import (
     AVERAGE_PRECISION,
     ROC_AUC,
@@ -19,11 +19,35 @@ from fastevals.metrics._averages import (
     value_of,
 )
 from fastevals.metrics._binary import greater_label_ranking, pos_label_ranking, two_class_ranking
+from fastevals.metrics._input import (
+    INDICATOR,
+    ScoredRows,
+    ScoreTable,
+    as_column,
+    as_dense,
+    as_numbers,
+    as_ordered_classes,
+    as_row_weights,
+    as_target,
+    check_all_finite,
+    check_same_rows,
+    distinct_labels,
+    label_kind,
+)
+from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, any_of, check_parameters
 
-__all__ = ["average_precision_score", "roc_auc_score"]
+LABEL = Rule(
+    "an instance of 'float', an instance of 'int', an instance of 'bool' or an instance of 'str'",
+    lambda value: isinstance(value, (numbers.Real, str, np.bool_)),
+)
 
-AVERAGE = check.any_of("macro", "micro", "samples", "weighted", None)
-MULTI_CLASS = check.any_of("raise", "ovr", "ovo")
+MAX_FPR = Rule(
+    "a float in the range (0.0, 1.0] or None",
+    lambda value: value is None or (isinstance(value, numbers.Real) and 0 < float(value) <= 1),
+)
+
+AVERAGE = any_of("macro", "micro", "samples", "weighted", None)
+MULTI_CLASS = any_of("raise", "ovr", "ovo")
 # Averages of values of each class or pair.
 OVER_CLASSES: dict[str, tuple[str | None, ...]] = {"ovr": ("macro", "weighted", None), "ovo": ("macro", "weighted")}
 
@@ -83,17 +107,17 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    check.check_parameters(
+    check_parameters(
         "roc_auc_score",
         average=(average, AVERAGE),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        max_fpr=(max_fpr, check.MAX_FPR),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        max_fpr=(max_fpr, MAX_FPR),
         multi_class=(multi_class, MULTI_CLASS),
-        labels=(labels, check.ARRAY_OR_NONE),
+        labels=(labels, ARRAY_OR_NONE),
     )
     max_fpr = None if max_fpr is None else float(max_fpr)
-    table = check.as_score_table(y_true, y_score, sample_weight)
-    rows = check.only_column(table)
+    table = _as_score_table(y_true, y_score, sample_weight)
+    rows = _only_column(table)
     if rows is not None:
         ranking, kind = greater_label_ranking(rows)
         if ranking is not None:
@@ -105,11 +129,11 @@ def roc_auc_score(
                 if multi_class == "ovo":
                     return np.float64(average_over_pairs(scores, average))
                 return average_over_classes(ROC_AUC, scores, average)
-        kind = check.check_table_kind(table, most_columns=2)
-    if kind == check.INDICATOR:
+        kind = _check_table_kind(table, most_columns=2)
+    if kind == INDICATOR:
         return average_over_labels(ROC_AUC, table, average, max_fpr=max_fpr)
-    check.check_partial_area(max_fpr)
-    classes = check.check_class_scores(table, labels, multi_class, average)
+    _check_partial_area(max_fpr)
+    classes = _check_class_scores(table, labels, multi_class, average)
     if multi_class == "ovo":
         return np.float64(
             average_over_pairs(class_scores(table.labels, table.scores, classes, table.weights)[1], average)
@@ -162,27 +186,140 @@ def average_precision_score(
     >>> average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.8333333333333333
     """
-    check.check_parameters(
+    check_parameters(
         "average_precision_score",
         average=(average, AVERAGE),
-        pos_label=(pos_label, check.LABEL),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        pos_label=(pos_label, LABEL),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
     )
-    table = check.as_score_table(y_true, y_score, sample_weight)
-    rows = check.only_column(table)
+    table = _as_score_table(y_true, y_score, sample_weight)
+    rows = _only_column(table)
     if rows is None:
         scores = scores_of_classes(table) if pos_label == 1 and average in OVER_CLASSES["ovr"] else None
         if scores is not None:
             return average_over_classes(AVERAGE_PRECISION, scores, average)
-        kind = check.check_table_kind(table)
+        kind = _check_table_kind(table)
     else:
         ranking, kind = two_class_ranking(rows, lambda found: pos_label if pos_label in found else None)
         if ranking is None and kind == "binary":
-            check.check_known_pos_label(pos_label, rows.labels)
+            _check_known_pos_label(pos_label, rows.labels)
             ranking = pos_label_ranking(rows, pos_label)
         if ranking is not None:
             return value_of(AVERAGE_PRECISION, ranking)
     if pos_label != 1:
-        check.raise_pos_label_fixed(kind)
-    classes = None if kind == check.INDICATOR else check.check_class_columns(table)
+        _raise_pos_label_fixed(kind)
+    classes = None if kind == INDICATOR else _check_class_columns(table)
     return average_over_labels(AVERAGE_PRECISION, table, average, classes)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_known_pos_label(pos_label: Any, labels: NDArray[Any]) -> None:
+    """Raise if there are two labels, and this is none of them."""
+    present = distinct_labels(labels)
+    if present.size == 2 and pos_label not in present.tolist():
+        raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
+
+
+def _raise_pos_label_fixed(kind: str) -> NoReturn:
+    """Say that only rows of two classes have a label to choose."""
+    raise ValueError(
+        f"Parameter pos_label is fixed to 1 for {kind} y_true. Do not set pos_label or set pos_label to 1."
+    )
+
+
+def _check_partial_area(max_fpr: Any) -> None:
+    """Raise if part of an area is asked for where there are many classes."""
+    if max_fpr is not None and max_fpr != 1:
+        raise ValueError(
+            "Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to `None`, received "
+            f"`max_fpr={max_fpr}` instead"
+        )
+
+
+def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable:
+    """Return arrays of one or two dimensions; a column of labels as a vector."""
+    scores = as_numbers("y_score", y_score, finite=False)
+    labels = as_target("y_true", y_true, sparse=True)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    return ScoreTable(
+        labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
+    )
+
+
+def _only_column(table: ScoreTable) -> ScoredRows | None:
+    """Return rows of one label and one score, where that is what there is."""
+    labels, scores, weights = table
+    one = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
+    return ScoredRows(labels, scores.reshape(-1), weights) if one else None
+
+
+def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
+    """Tell what the labels are; raise unless each has a column of scores.
+
+    Two classes are taken for some of many where there are more columns than `most_columns`.
+    """
+    check_same_rows(*table)
+    kind = label_kind(table.labels)
+    if kind not in ("binary", "multiclass", INDICATOR):
+        raise ValueError(f"{kind} format is not supported")
+    check_all_finite("y_score", table.scores)
+    as_row_weights(table.weights, table.labels.shape[0])
+    if kind == "binary":
+        if most_columns is None or table.scores.ndim < 2 or table.scores.shape[1] <= most_columns:
+            as_column(table.scores)
+        return "multiclass"
+    if kind == INDICATOR and table.scores.shape != table.labels.shape:
+        raise ValueError(f"y_score must have the shape of y_true, {table.labels.shape}, got {table.scores.shape}")
+    return kind
+
+
+def _check_class_columns(table: ScoreTable) -> NDArray[Any]:
+    """Return the classes that occur; raise unless each has a column of scores."""
+    present = distinct_labels(table.labels)
+    if table.scores.shape != (table.labels.size, present.size):
+        raise ValueError(
+            "`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple classes. Got "
+            f"`y_score.shape={table.scores.shape}`."
+        )
+    return present
+
+
+def _check_class_scores(table: ScoreTable, labels: Any, multi_class: str, average: str | None) -> NDArray[Any]:
+    """Return the classes of the columns; raise unless options, labels and probabilities of classes go together."""
+    y_true, y_score = table.labels, table.scores
+    if multi_class == "raise":
+        raise ValueError("multi_class must be in ('ovo', 'ovr')")
+    if y_score.ndim != 2:
+        raise ValueError(
+            "`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple classes. Got "
+            f"`y_score.shape={y_score.shape}`."
+        )
+    if not np.allclose(1, y_score @ np.ones(y_score.shape[1])):
+        raise ValueError(
+            "Target scores need to be probabilities for multiclass roc_auc, i.e. they should sum up to 1.0 over classes"
+        )
+    options = ("macro", "weighted", None) if multi_class == "ovo" else ("micro", "macro", "weighted", None)
+    if average not in options:
+        raise ValueError(f"average must be one of {options} for multiclass problems")
+    if average is None and multi_class == "ovo":
+        raise NotImplementedError("average=None is not implemented for multi_class='ovo'.")
+    present = distinct_labels(y_true)
+    if labels is None:
+        if present.size != y_score.shape[1]:
+            raise ValueError(
+                f"Number of classes in y_true not equal to the number of columns in 'y_score': {present.size} and "
+                f"{y_score.shape[1]}"
+            )
+        return present
+    classes = as_ordered_classes(labels)
+    if classes.size != y_score.shape[1]:
+        raise ValueError(
+            f"Number of given labels, {classes.size}, not equal to the number of columns in 'y_score', "
+            f"{y_score.shape[1]}"
+        )
+    if set(present.tolist()) - set(classes.tolist()):
+        raise ValueError("'y_true' contains labels not in parameter 'labels'")
+    return classes

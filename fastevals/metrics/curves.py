@@ -7,12 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
-from fastevals.measure.ranking import Ranking
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._binary import pos_label_ranking
+from fastevals.metrics._input import (
+    NO_POSITIVES,
+    ScoredRows,
+    as_column,
+    as_dense,
+    as_numbers,
+    as_target,
+    check_same_rows,
+    first_labels,
+)
+from fastevals.metrics._parameters import (
+    ARRAY_OR_NONE,
+    FLAG,
+    POS_LABEL,
+    check_parameters,
+    named_options,
+    warn,
+    warn_ill_defined,
+)
 from fastevals.metrics._points import det_arrays, precision_recall_arrays, roc_arrays, threshold_arrays
-
-__all__ = ["auc", "confusion_matrix_at_thresholds", "det_curve", "precision_recall_curve", "roc_curve"]
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +128,7 @@ def precision_recall_curve(
     """
     ranking, dtype = _ranked("precision_recall_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not ranking.n_positives:
-        check.warn(check.NO_POSITIVES)
+        warn(NO_POSITIVES)
     return precision_recall_arrays(ranking, bool(drop_intermediate), dtype)
 
 
@@ -156,12 +172,12 @@ def det_curve(
     """
     ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not (ranking.n_positives and ranking.n_negatives):
-        check.check_both_classes(pos_label, y_true)
+        _check_both_classes(pos_label, y_true)
         _warn_of_one_class(ranking)  # the rows of the other have no weight
     return det_arrays(ranking, bool(drop_intermediate))
 
 
-@check.named_options
+@named_options
 def confusion_matrix_at_thresholds(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -229,9 +245,9 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     >>> auc([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
     0.75
     """
-    places, heights = check.as_points(x, y)
+    places, heights = _as_points(x, y)
     steps = np.subtract(places[1:], places[:-1], dtype=np.float64)
-    check.check_one_way(places, steps)
+    _check_one_way(places, steps)
     with np.errstate(over="ignore", invalid="ignore"):
         area = float(np.sum(steps * np.add(heights[1:], heights[:-1], dtype=np.float64) / 2.0))
     return -area if places[-1] < places[0] else area
@@ -239,20 +255,60 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
 
 def _warn_of_one_class(ranking: Ranking) -> None:
     if not ranking.n_negatives:
-        check.warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
+        warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
     if not ranking.n_positives:
-        check.warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
+        warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
 
 
 def _ranked(
     function: str, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any, drop_intermediate: Any
 ) -> tuple[Ranking, np.dtype[Any]]:
     """Rank the rows; give the type of the scores too."""
-    check.check_parameters(
+    check_parameters(
         function,
-        pos_label=(pos_label, check.POS_LABEL),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        drop_intermediate=(drop_intermediate, check.FLAG),
+        pos_label=(pos_label, POS_LABEL),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        drop_intermediate=(drop_intermediate, FLAG),
     )
-    rows = check.as_scored_rows(y_true, y_score, sample_weight)
+    rows = _as_scored_rows(y_true, y_score, sample_weight)
     return pos_label_ranking(rows, pos_label), rows.scores.dtype
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
+    """Return vectors, of columns too."""
+    scores = as_column(as_numbers("y_score", y_score, finite=False))
+    labels = as_column(as_target("y_true", y_true))
+    return ScoredRows(
+        labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
+    )
+
+
+def _check_both_classes(pos_label: Any, y_true: Any) -> None:
+    """Raise unless rows of both classes are there, of whatever weight, as a DET curve needs them."""
+    labels = as_column(as_target("y_true", y_true))
+    found = first_labels(labels)
+    if len(found) < 2:
+        raise ValueError(
+            "Only one class is present in y_true. Detection error tradeoff curve is not defined in that case."
+        )
+    if pos_label is not None and not (labels == pos_label).any():
+        raise ValueError(f"pos_label={pos_label!r} is not a label of y_true, which has {found} first")
+
+
+def _as_points(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return two points or more as two vectors."""
+    places, heights = as_dense("x", x), as_dense("y", y)
+    check_same_rows(places, heights)
+    places, heights = as_column(places), as_column(heights)
+    if places.size < 2:
+        raise ValueError(f"At least 2 points are needed to compute area under curve, but x.shape = {places.shape}")
+    return places, heights
+
+
+def _check_one_way(places: NDArray[Any], steps: NDArray[Any]) -> None:
+    """Raise if places go both up and down."""
+    if (steps < 0).any() and (steps > 0).any():
+        raise ValueError(f"x is neither increasing nor decreasing : {places}.")

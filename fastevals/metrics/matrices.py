@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
 from fastevals.measure.cells import ratio
 from fastevals.metrics._counted import Pairs, read, read_classes
+from fastevals.metrics._input import as_reported, as_requested, warn_one_label
+from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn_ill_defined
 
-__all__ = ["class_likelihood_ratios", "confusion_matrix", "multilabel_confusion_matrix"]
+ONE_OR_BOTH_RATIOS = Rule(
+    "a float among {1.0, nan} or an instance of 'dict'",
+    lambda value: isinstance(value, dict) or (isinstance(value, numbers.Real) and (math.isnan(value) or value == 1)),
+)
 
-SHARES = check.any_of("true", "pred", "all", None)
+SHARES = any_of("true", "pred", "all", None)
 AXES = {"true": (1,), "pred": (0,), "all": (0, 1)}
 
 
@@ -62,20 +67,20 @@ def confusion_matrix(
            [0, 0, 1],
            [1, 0, 2]])
     """
-    check.check_parameters(
+    check_parameters(
         "confusion_matrix",
-        labels=(labels, check.ARRAY_OR_NONE),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        labels=(labels, ARRAY_OR_NONE),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
         normalize=(normalize, SHARES),
     )
     counted = read_classes(y_true, y_pred, sample_weight)
-    requested = None if labels is None else check.as_requested(labels, counted.true_labels())
+    requested = None if labels is None else as_requested(labels, counted.true_labels())
     counts = counted.matrix(requested)
     if normalize is not None:
         counts = ratio(counts, counts.sum(axis=AXES[normalize], keepdims=True))
         counts[np.isnan(counts)] = 0.0
     if counts.size == 1:
-        check.warn_one_label()
+        warn_one_label()
     return counts
 
 
@@ -116,14 +121,14 @@ def multilabel_confusion_matrix(
     >>> multilabel_confusion_matrix([0, 1, 1, 1], [0, 1, 1, 0]).tolist()
     [[[2, 1], [0, 1]], [[1, 0], [1, 2]]]
     """
-    check.check_parameters(
+    check_parameters(
         "multilabel_confusion_matrix",
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        labels=(labels, check.ARRAY_OR_NONE),
-        samplewise=(samplewise, check.FLAG),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        labels=(labels, ARRAY_OR_NONE),
+        samplewise=(samplewise, FLAG),
     )
     counted = read(y_true, y_pred, sample_weight)
-    requested = check.as_reported(labels, counted.labels)
+    requested = as_reported(labels, counted.labels)
     tp, fp, fn, tn = counted.cells(requested, samplewise=bool(samplewise))
     return np.stack([tn, fp, fn, tp], axis=-1).reshape(-1, 2, 2)
 
@@ -170,20 +175,20 @@ def class_likelihood_ratios(
     >>> class_likelihood_ratios([0, 1, 0, 1, 0], [1, 1, 0, 0, 0])
     (1.5, 0.75)
     """
-    check.check_parameters(
+    check_parameters(
         "class_likelihood_ratios",
-        labels=(labels, check.ARRAY_OR_NONE),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        replace_undefined_by=(replace_undefined_by, check.ONE_OR_BOTH_RATIOS),
+        labels=(labels, ARRAY_OR_NONE),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        replace_undefined_by=(replace_undefined_by, ONE_OR_BOTH_RATIOS),
     )
     both = read(y_true, y_pred, sample_weight)
-    check.check_two_kinds("class_likelihood_ratios", both.kind)
+    _check_two_kinds("class_likelihood_ratios", both.kind)
     counted = cast(Pairs, both)
-    of_positive, of_negative = check.as_label_ratios(replace_undefined_by)
-    counts = counted.matrix(None if labels is None else check.as_requested(labels, counted.true_labels()))
-    check.check_two_by_two(counts.shape[0])
+    of_positive, of_negative = _as_label_ratios(replace_undefined_by)
+    counts = counted.matrix(None if labels is None else as_requested(labels, counted.true_labels()))
+    _check_two_by_two(counts.shape[0])
     tn, fp, fn, tp = counts.ravel().tolist()  # Python's integers: products of two pass 2**63
-    check.warn_undefined_ratios(tp, fp, fn, tn)
+    _warn_undefined_ratios(tp, fp, fn, tn)
     return (
         float(of_positive) if not fp else _ratio(tp * (tn + fp), fp * (tp + fn)),
         float(of_negative) if not tn else _ratio(fn * (tn + fp), tn * (tp + fn)),
@@ -192,3 +197,54 @@ def class_likelihood_ratios(
 
 def _ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else math.nan
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_two_kinds(function: str, kind: str) -> None:
+    """Raise unless there are at most two classes."""
+    if kind != "binary":
+        raise ValueError(f"{function} only supports binary classification problems, got targets of type: {kind}")
+
+
+def _check_two_by_two(n_labels: int) -> None:
+    """Raise unless there is a negative and a positive class."""
+    if n_labels != 2:
+        raise ValueError(f"class_likelihood_ratios needs a negative and a positive class, got {n_labels} labels")
+
+
+def _as_label_ratios(value: Any) -> tuple[float, float]:
+    """Return what stands for undefined likelihood ratios, of positive and of negative predictions."""
+    if not isinstance(value, dict):
+        return value, value
+    try:
+        positive, negative = value["LR+"], value["LR-"]
+        legal = not (positive < 1 or negative < 0 or negative > 1)
+    except (KeyError, TypeError):
+        legal = False
+    if not legal:
+        raise ValueError(
+            "The dictionary passed as `replace_undefined_by` needs to be in the form `{'LR+': `value_1`, 'LR-': "
+            "`value_2`}` where the value for `LR+` ranges from `1.0` to `np.inf` or is `np.nan` and the value for "
+            f"`LR-` ranges from `0.0` to `1.0` or is `np.nan`; got `{value}`."
+        )
+    return positive, negative
+
+
+def _warn_undefined_ratios(tp: float, fp: float, fn: float, tn: float) -> None:
+    """Warn of likelihood ratios that are divided by zero."""
+    control = (
+        "set to `np.nan`. Use the `replace_undefined_by` param to control this behavior. To suppress this warning or "
+        "turn it into an error, see Python's `warnings` module and `warnings.catch_warnings()`."
+    )
+    if not tp + fn:
+        warn_ill_defined(
+            "No samples of the positive class are present in `y_true`. `positive_likelihood_ratio` and "
+            f"`negative_likelihood_ratio` are both {control}"
+        )
+    if not fp:
+        none = "No samples were predicted for the positive class and `positive_likelihood_ratio` is "
+        warn_ill_defined(f"{'`positive_likelihood_ratio` is ill-defined and ' if tp else none}{control}")
+    if not tn:
+        warn_ill_defined(f"`negative_likelihood_ratio` is ill-defined and {control}")

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from typing import Any
+import numbers
+from collections.abc import Collection, Sequence
+from typing import Any, cast
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
 from fastevals.metrics._counted import read
+from fastevals.metrics._input import as_reported
+from fastevals.metrics._parameters import ARRAY_OR_NONE, POS_LABEL, ZERO_DIVISION, Rule, any_of, check_parameters, warn
 from fastevals.metrics._rates import ALL, prf
 
-__all__ = [
-    "f1_score",
-    "fbeta_score",
-    "jaccard_score",
-    "precision_recall_fscore_support",
-    "precision_score",
-    "recall_score",
-]
+AVERAGES = (None, "micro", "macro", "weighted", "samples")
 
-COLLECTION = check.Rule("an instance of 'list', 'tuple' or 'set'", lambda value: isinstance(value, (list, tuple, set)))
-ZERO_OR_ONE = check.Rule(
+AVERAGE = any_of("binary", *AVERAGES)
+
+BETA = Rule(
+    "a float in the range [0.0, inf]", lambda value: isinstance(value, numbers.Real) and bool(cast("Any", value) >= 0)
+)
+
+COLLECTION = Rule("an instance of 'list', 'tuple' or 'set'", lambda value: isinstance(value, (list, tuple, set)))
+ZERO_OR_ONE = Rule(
     "a float among {0, 1} or a str among {'warn'}",
-    lambda value: check.ZERO_DIVISION.allows(value) and (isinstance(value, str) or not math.isnan(value)),
+    lambda value: ZERO_DIVISION.allows(value) and (isinstance(value, str) or not math.isnan(value)),
 )
 
 
@@ -86,7 +87,7 @@ def precision_recall_fscore_support(
     >>> precision_recall_fscore_support([0, 1, 1, 2], [0, 1, 2, 2], average="macro")
     (0.8333333333333334, 0.8333333333333334, 0.7777777777777777, None)
     """
-    check.check_parameters("precision_recall_fscore_support", beta=(beta, check.BETA), warn_for=(warn_for, COLLECTION))
+    check_parameters("precision_recall_fscore_support", beta=(beta, BETA), warn_for=(warn_for, COLLECTION))
     name = "precision_recall_fscore_support"
     found = _scored(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
     return found["precision"], found["recall"], found["f-score"], found["support"]
@@ -104,21 +105,21 @@ def _scored(
     zero_division: Any,
     beta: float = 1.0,
     warn_for: Collection[str] | None = None,
-    zero_rule: check.Rule = check.ZERO_DIVISION,
+    zero_rule: Rule = ZERO_DIVISION,
 ) -> dict[str, Any]:
-    check.check_parameters(
+    check_parameters(
         function,
-        labels=(labels, check.ARRAY_OR_NONE),
-        pos_label=(pos_label, check.POS_LABEL),
-        average=(average, check.AVERAGE),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
+        labels=(labels, ARRAY_OR_NONE),
+        pos_label=(pos_label, POS_LABEL),
+        average=(average, AVERAGE),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
         zero_division=(zero_division, zero_rule),
     )
     counted = read(y_true, y_pred, sample_weight)
     return prf(
         counted,
         wanted,
-        labels=check.labels_to_average(counted.kind, counted.labels, average, labels, pos_label),
+        labels=_labels_to_average(counted.kind, counted.labels, average, labels, pos_label),
         average=average,
         beta=beta,
         zero_division=zero_division,
@@ -246,7 +247,7 @@ def fbeta_score(
     >>> fbeta_score([0, 1, 1, 0], [0, 1, 1, 1], beta=2)
     0.9090909090909091
     """
-    check.check_parameters("fbeta_score", beta=(beta, check.BETA))
+    check_parameters("fbeta_score", beta=(beta, BETA))
     wanted = ("f-score",)
     return _scored(
         "fbeta_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta
@@ -291,3 +292,27 @@ def jaccard_score(
         zero_division,
         zero_rule=ZERO_OR_ONE,
     )["jaccard"]
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _labels_to_average(
+    kind: str, present: NDArray[Any], average: str | None, labels: Any, pos_label: Any
+) -> Sequence[Any] | NDArray[Any] | None:
+    """Return the labels whose counts are averaged: the positive one for 'binary'."""
+    if average == "binary":
+        if kind != "binary":
+            others = [each for each in AVERAGES if kind != "multiclass" or each != "samples"]
+            raise ValueError(
+                f"Target is {kind} but average='binary'. Please choose another average setting, one of {others!r}."
+            )
+        if present.size >= 2 and pos_label not in present.tolist():
+            raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
+        return [pos_label]
+    if pos_label is not None and pos_label != 1:
+        warn(
+            f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}). You "
+            "may use labels=[pos_label] to specify a single positive class."
+        )
+    return as_reported(labels, present)

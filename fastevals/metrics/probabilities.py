@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals._validation import drop_in as check
-from fastevals._validation import in_usual_unit
+from fastevals._validation.arrays import in_usual_unit
+from fastevals.metrics._input import as_column, as_numbers, as_row_weights, as_target, check_all_finite, check_same_rows
+from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, POS_LABEL, Rule, check_parameters, warn
 from fastevals.metrics._truth import marked_rows, true_columns
 
-__all__ = ["brier_score_loss", "log_loss"]
+SCALE_BY_HALF = Rule(
+    "an instance of 'bool' or a str among {'auto'}",
+    lambda value: isinstance(value, (bool, np.bool_)) or (isinstance(value, str) and value == "auto"),
+)
 
 ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
 
@@ -69,15 +73,15 @@ def log_loss(
     >>> log_loss([1, 0, 1], [0.5, 0.5, 1.0])
     0.46209812037329695
     """
-    check.check_parameters(
+    check_parameters(
         "log_loss",
-        normalize=(normalize, check.FLAG),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        labels=(labels, check.ARRAY_OR_NONE),
+        normalize=(normalize, FLAG),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        labels=(labels, ARRAY_OR_NONE),
     )
-    p = check.as_probabilities(check.renamed_argument(y_proba, y_pred))
-    target = check.as_target("y_true", y_true)
-    weights = check.check_probability_rows(target, p, sample_weight)
+    p = _as_probabilities(_renamed_argument(y_proba, y_pred))
+    target = as_target("y_true", y_true)
+    weights = _check_probability_rows(target, p, sample_weight)
     true = true_columns(target, p, labels)
     _check_normalized(p)
     eps = np.finfo(p.dtype).eps
@@ -145,18 +149,18 @@ def brier_score_loss(
     >>> brier_score_loss([1, 0, 1], [0.5, 0.5, 1.0])
     0.16666666666666666
     """
-    check.check_parameters(
+    check_parameters(
         "brier_score_loss",
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        pos_label=(pos_label, check.POS_LABEL),
-        labels=(labels, check.ARRAY_OR_NONE),
-        scale_by_half=(scale_by_half, check.SCALE_BY_HALF),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        pos_label=(pos_label, POS_LABEL),
+        labels=(labels, ARRAY_OR_NONE),
+        scale_by_half=(scale_by_half, SCALE_BY_HALF),
     )
-    p = check.as_probabilities(y_proba)
-    target = check.as_target("y_true", y_true)
+    p = _as_probabilities(y_proba)
+    target = as_target("y_true", y_true)
     if p.ndim == 1:
-        target = check.as_column(target)
-    weights = check.check_probability_rows(target, p, sample_weight)
+        target = as_column(target)
+    weights = _check_probability_rows(target, p, sample_weight)
     if p.ndim == 1:
         true = marked_rows(target, pos_label)
     else:
@@ -180,7 +184,7 @@ def brier_score_loss(
 
 
 def _of_true(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
-    """Give the probability of each row's own label, as a new array."""
+    """Return the probability of each row's own label, as a new array."""
     if p.ndim == 1:
         return np.where(true, p, 1 - p)
     if p.shape[1] == 2:
@@ -199,7 +203,7 @@ def _check_normalized(p: NDArray[Any]) -> None:
         return any(bool((np.abs(p[rows] @ ones - 1) > slack).any()) for rows in blocks(part))
 
     if any(run(off, chunks(p.shape[0]))):
-        check.warn_not_normalized()
+        _warn_not_normalized()
 
 
 def _sum(losses: Callable[[slice], NDArray[np.float64]], n: int, weights: NDArray[np.float64] | None) -> float:
@@ -214,3 +218,48 @@ def _sum(losses: Callable[[slice], NDArray[np.float64]], n: int, weights: NDArra
 
 def _weight(p: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
     return p.shape[0] if weights is None else float(weights.sum())
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _renamed_argument(y_proba: Any, y_pred: Any) -> Any:
+    """Return probabilities passed by their name, or, with a warning, by their old one."""
+    if isinstance(y_pred, str) and y_pred == "deprecated":
+        return y_proba
+    if y_proba is not None:
+        raise ValueError("Cannot use both `y_pred` and `y_proba`. `y_pred` is deprecated, use `y_proba` instead.")
+    warn(
+        "`y_pred` was renamed to `y_proba` in version 1.9 and will be removed in 1.11. Use `y_proba` instead.",
+        FutureWarning,
+    )
+    return y_pred
+
+
+def _as_probabilities(values: Any) -> NDArray[Any]:
+    """Return probabilities as floats of at most 64 bits, of one or two dimensions; one column as a vector."""
+    array = as_numbers("y_proba", values, finite=False)
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if not array.ndim or not array.size:
+        raise ValueError(f"y_proba must have a row and a column or more, got shape {array.shape}")
+    low, high = array.min(), array.max()
+    if not (low >= 0 and high <= 1):
+        check_all_finite("y_proba", array)
+        if high > 1:
+            raise ValueError(f"y_prob contains values greater than 1: {high}")
+        raise ValueError(f"y_prob contains values {'lower' if array.ndim == 2 else 'less'} than 0: {low}")
+    return array
+
+
+def _check_probability_rows(y_true: NDArray[Any], y_proba: NDArray[Any], weights: Any) -> NDArray[np.float64] | None:
+    """Return the row weights; raise unless all have the same number of rows."""
+    check_same_rows(y_proba, y_true, weights)
+    return as_row_weights(weights, y_proba.shape[0])
+
+
+def _warn_not_normalized() -> None:
+    """Warn that rows of probabilities don't add up to one."""
+    warn("The y_prob values do not sum to one. Make sure to pass probabilities.")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals._validation import drop_in as check
 from fastevals.metrics._counted import read
+from fastevals.metrics._input import INDICATOR, as_reported, check_some_labels
+from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, ZERO_DIVISION, Rule, check_parameters, warn
 from fastevals.metrics._rates import ALL, prf
 
-__all__ = ["classification_report"]
+DIGITS = Rule(
+    "an int in the range [0, inf)",
+    lambda value: isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0,
+)
 
 COLUMNS = ("precision", "recall", "f1-score", "support")
 
@@ -78,22 +84,22 @@ def classification_report(
     weighted avg       0.83      0.67      0.67         3
     <BLANKLINE>
     """
-    check.check_parameters(
+    check_parameters(
         "classification_report",
-        labels=(labels, check.ARRAY_OR_NONE),
-        target_names=(target_names, check.ARRAY_OR_NONE),
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        digits=(digits, check.DIGITS),
-        output_dict=(output_dict, check.FLAG),
-        zero_division=(zero_division, check.ZERO_DIVISION),
+        labels=(labels, ARRAY_OR_NONE),
+        target_names=(target_names, ARRAY_OR_NONE),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        digits=(digits, DIGITS),
+        output_dict=(output_dict, FLAG),
+        zero_division=(zero_division, ZERO_DIVISION),
     )
     counted = read(y_true, y_pred, sample_weight)
-    chosen = check.as_reported(labels, counted.labels)
+    chosen = as_reported(labels, counted.labels)
     requested = counted.labels if chosen is None else chosen
-    check.check_some_labels(requested)
+    check_some_labels(requested)
     names: list[str] = [str(label) for label in requested] if target_names is None else list(cast(Any, target_names))
-    check.check_names_of_classes(names, requested.size, chosen is not None)
-    several = counted.kind == check.INDICATOR
+    _check_names_of_classes(names, requested.size, chosen is not None)
+    several = counted.kind == INDICATOR
     all_labels = set(counted.labels.tolist()) <= set(requested.tolist())
 
     def rates(average: str | None) -> tuple[Any, ...]:
@@ -124,3 +130,17 @@ def _as_text(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]], 
     for name, values in averages.items():
         report += line(name, *(("", "", *values[2:]) if name == "accuracy" else values))
     return report
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_names_of_classes(names: Sequence[str], n_labels: int, given: bool) -> None:
+    """Raise, or warn where labels are given, if there are not as many names as labels."""
+    if given and len(names) != n_labels:
+        warn(f"labels size, {n_labels}, does not match size of target_names, {len(names)}")
+    elif len(names) != n_labels:
+        raise ValueError(
+            f"Number of classes, {n_labels}, does not match size of target_names, {len(names)}. Try specifying the "
+            "labels parameter"
+        )

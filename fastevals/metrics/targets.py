@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation import drop_in as check
+from fastevals._validation.arrays import in_usual_unit
 from fastevals.measure.regression import in_range, mean_square
+from fastevals.metrics._input import (
+    MULTIOUTPUT,
+    MULTIOUTPUT_OR_VARIANCE,
+    Outputs,
+    as_numbers,
+    as_row_weights,
+    check_same_rows,
+)
 from fastevals.metrics._moments import errors, means_over_rows, squares_and_variances
-
-__all__ = ["mean_absolute_error", "mean_squared_error", "r2_score", "root_mean_squared_error"]
+from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, check_parameters, warn_ill_defined
 
 FEW_SAMPLES = "R^2 score is not well-defined with less than two samples."
 
@@ -161,21 +168,21 @@ def r2_score(
     >>> r2_score([1, 2, 3, 4], [1, 2, 3, 5])
     0.8
     """
-    check.check_parameters(
+    check_parameters(
         "r2_score",
-        sample_weight=(sample_weight, check.ARRAY_OR_NONE),
-        multioutput=(multioutput, check.MULTIOUTPUT_OR_VARIANCE),
-        force_finite=(force_finite, check.FLAG),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        multioutput=(multioutput, MULTIOUTPUT_OR_VARIANCE),
+        force_finite=(force_finite, FLAG),
     )
-    outputs = check.as_outputs(y_true, y_pred, sample_weight)
-    means = check.as_output_weights(multioutput, outputs.n_outputs)
+    outputs = _as_outputs(y_true, y_pred, sample_weight)
+    means = _as_output_weights(multioutput, outputs.n_outputs)
     squares, variances = squares_and_variances(outputs)
     units = np.ones(1)
     if not (in_range(squares) & in_range(variances)).all():
         outputs, units = outputs.in_unit()
         squares, variances = squares_and_variances(outputs)
     if outputs.n_samples < 2:
-        check.warn_ill_defined(FEW_SAMPLES)
+        warn_ill_defined(FEW_SAMPLES)
         return math.nan
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         values = 1 - squares / variances
@@ -195,19 +202,17 @@ def _error(
     size: Any = np.square,
     root: bool = False,
 ) -> Any:
-    """Give the mean size of an output's errors, or its root, of each output or over them."""
-    check.check_parameters(
-        metric, sample_weight=(sample_weight, check.ARRAY_OR_NONE), multioutput=(multioutput, check.MULTIOUTPUT)
-    )
-    outputs = check.as_outputs(y_true, y_pred, sample_weight)
-    weights = check.as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
+    """Return the mean size of an output's errors, or its root, of each output or over them."""
+    check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT))
+    outputs = _as_outputs(y_true, y_pred, sample_weight)
+    weights = _as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
     (means,) = means_over_rows(outputs, errors(outputs, size))
     if root:
         means = np.sqrt(means) if in_range(means).all() else _roots_of_extremes(outputs)
     return _over_outputs(means, multioutput, weights)
 
 
-def _roots_of_extremes(outputs: check.Outputs) -> NDArray[np.float64]:
+def _roots_of_extremes(outputs: Outputs) -> NDArray[np.float64]:
     """Return the root mean squared error of each output, of errors of any size."""
     columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
     found = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
@@ -216,7 +221,36 @@ def _roots_of_extremes(outputs: check.Outputs) -> NDArray[np.float64]:
 
 
 def _over_outputs(values: NDArray[np.float64], multioutput: Any, weights: NDArray[Any] | None) -> Any:
-    """Give the values of outputs, or their mean."""
+    """Return the values of outputs, or their mean."""
     if isinstance(multioutput, str) and multioutput == "raw_values":
         return values
     return float(values[0] if values.size == 1 else np.average(values, weights=weights))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
+    """Return numbers, one column as a vector; whether they are finite is not looked at."""
+    true, predicted = (
+        as_numbers(name, values, finite=False) for name, values in (("y_true", y_true), ("y_pred", y_pred))
+    )
+    check_same_rows(true, predicted, sample_weight)
+    true, predicted = (array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array for array in (true, predicted))
+    if true.shape != predicted.shape:
+        widths = [1 if array.ndim == 1 else array.shape[1] for array in (true, predicted)]
+        raise ValueError(f"y_true and y_pred have different number of output ({widths[0]}!={widths[1]})")
+    weights = as_row_weights(sample_weight, true.shape[0])
+    return Outputs(true, predicted, None if weights is None else in_usual_unit(weights))
+
+
+def _as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> NDArray[Any] | None:
+    """Return the weights of outputs, of which there are `least` or more; None where they have none."""
+    if multioutput is None or isinstance(multioutput, str):
+        return None
+    weights = as_numbers("multioutput", multioutput)
+    if n_outputs < least:
+        raise ValueError("Custom weights are useful only in multi-output cases.")
+    if weights.shape[0] != n_outputs:
+        raise ValueError(f"There must be equally many custom weights ({weights.shape[0]}) as outputs ({n_outputs}).")
+    return weights

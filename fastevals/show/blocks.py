@@ -9,24 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-
-__all__ = ["blocks_of", "distinct", "groups_of", "meant_label", "numbered", "rows_of"]
+from fastevals._validation.arrays import raise_not_finite
+from fastevals._validation.labels import as_groups, check_several_groups
 
 MOST_BLOCKS = 1000
 
 
 def distinct(shown: str, column: NDArray[Any]) -> list[Any]:
-    """Give a column's values, ascending, as plain Python ones."""
+    """Return a column's values, ascending, as plain Python ones."""
     if column.dtype.kind == "O":
         return sorted(set(column.tolist()))
     if column.dtype.kind == "f" and np.isnan(column).any():
-        check.raise_not_finite(shown, column)
+        raise_not_finite(shown, column)
     return np.unique(column).tolist()  # type: ignore[no-any-return]
 
 
 def blocks_of(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
-    """Give each value of a column, ascending, and its rows; messages call the column `shown`."""
+    """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
     values, codes = numbered(shown, column)
     if len(values) > MOST_BLOCKS:
         raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
@@ -34,7 +33,7 @@ def blocks_of(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.in
 
 
 def numbered(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Give a column's values, ascending, and the place of each row's among them."""
+    """Return a column's values, ascending, and the place of each row's among them."""
     values = distinct(shown, column)
     if column.dtype.kind == "O":
         place = {value: k for k, value in enumerate(values)}
@@ -45,16 +44,16 @@ def numbered(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.in
 
 
 def rows_of(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
-    """Give the rows of each value, ascending."""
+    """Return the rows of each value, ascending."""
     order = np.argsort(codes, kind="stable")
     stops = np.cumsum(np.bincount(codes, minlength=n_values))
     return np.split(order, stops[:-1])
 
 
 def groups_of(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
-    """Give the groups of rows as numbers; there must be several."""
-    groups, codes = np.unique(check.as_groups(shown, column), return_inverse=True)
-    check.check_several_groups(shown, groups)
+    """Return the groups of rows as numbers; there must be several."""
+    groups, codes = np.unique(as_groups(shown, column), return_inverse=True)
+    check_several_groups(shown, groups)
     return codes
 
 

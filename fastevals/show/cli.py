@@ -8,13 +8,10 @@ from collections.abc import Sequence
 
 from fastevals import __version__
 from fastevals.show import warm_up
-from fastevals.show.arguments import Parser, UsageError
 from fastevals.show.bias_variance import command as bias_variance
+from fastevals.show.commands import Parser, UsageError, bars, complain
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
-from fastevals.show.running import bars, complain
-
-__all__ = ["main"]
 
 COMMANDS = {"report": report, "compare": compare, "bias-variance": bias_variance, "warm-up": warm_up}
 
@@ -56,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parsers() -> tuple[Parser, dict[str, Parser]]:
-    """Give the parser, and those of the commands."""
+    """Return the parser, and those of the commands."""
     parser = Parser(prog="fastevals", description="Evaluate models: how good, how sure, and really better?")
     parser.add_argument("--version", action="version", version=f"fastevals {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
@@ -70,7 +67,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
 
 
 def _parse(argv: list[str]) -> argparse.Namespace | None:
-    """Give the arguments of a command, or None where help or the version was asked for and printed."""
+    """Return the arguments of a command, or None where help or the version was asked for and printed."""
     parser, commands = _parsers()
     try:
         arguments, unknown = parser.parse_known_args(argv)

@@ -16,9 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fastevals.show.arguments import CsvForm
-
-__all__ = ["CsvFile", "is_number"]
+from fastevals.show.commands import CsvForm
 
 HEAD = 1 << 20  # bytes that are looked at
 LINES = 200  # of them
@@ -314,7 +312,7 @@ def _looks_like_data(names: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Tell whether numbers have a decimal comma: some must, none a point; 1,234 may also be a thousand."""
+    """Return whether numbers have a decimal comma: some must, none a point; 1,234 may also be a thousand."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value):
@@ -326,7 +324,7 @@ def _has_decimal_commas(records: list[list[str]]) -> bool:
 
 
 def is_number(text: Any) -> bool:
-    """Tell whether a value is a number, or text that is one."""
+    """Return whether a value is a number, or text that is one."""
     try:
         float(text)
     except (TypeError, ValueError):
@@ -338,7 +336,7 @@ def is_number(text: Any) -> bool:
 
 
 def _may_be_rounded(column: Any) -> bool:
-    """Tell whether a column became floats so large that integers among its values may have been rounded."""
+    """Return whether a column became floats so large that integers among its values may have been rounded."""
     from pyarrow import compute, types
 
     if not types.is_floating(column.type):

@@ -13,23 +13,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory
-from fastevals.show.arguments import CsvForm
+from fastevals._text import printable
+from fastevals._validation.options import did_you_mean, import_optional
+from fastevals.show.commands import CsvForm
 from fastevals.show.csv_files import CsvFile, is_number
-from fastevals.show.words import printable
-
-__all__ = [
-    "SUFFIXES",
-    "Columns",
-    "check_columns",
-    "check_file",
-    "check_one_role",
-    "first_text",
-    "read_columns",
-    "read_numbers",
-]
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
@@ -127,14 +116,14 @@ def check_columns(where: str, names: list[str], wanted: Names, hint: str = "") -
     for name, shown in wanted.items():
         if not count[name]:
             columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
-            near = check.did_you_mean(name, names)
+            near = did_you_mean(name, names)
             raise ValueError(f"{shown}: {where} has no such column{near}; its columns are {columns or 'none'}{hint}")
         if count[name] > 1:
             raise ValueError(f"{shown}: {where} has {count[name]} columns of this name")
 
 
 def first_text(values: Iterable[Any]) -> int:
-    """Give the row of the first value that is no number; 0 where each could be one."""
+    """Return the row of the first value that is no number; 0 where each could be one."""
     return next((row for row, value in enumerate(values) if not is_number(value)), 0)
 
 
@@ -264,7 +253,7 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
     found = _format_of(path)
     if found is not _CSV and (given := form.options()):
         raise ValueError(f"{given[0]} goes with a CSV file, but {str(path)!r} is {found.title}")
-    check.import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
+    import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
     check_file(path)
     with _damage_reported(path):
         known = {**(wanted or {}), **beside}
@@ -361,7 +350,7 @@ def _damage_reported(path: Path) -> Iterator[None]:
 
 
 def _as_numpy(shown: str, column: Any, numeric: bool, source: _Source) -> NDArray[Any]:
-    """Give a column without missing values as numbers, booleans or strings."""
+    """Return a column without missing values as numbers, booleans or strings."""
     import pyarrow as pa
     from pyarrow import types
 

@@ -15,12 +15,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fastevals._execution import progressed
-from fastevals.measure.results import as_json
+from fastevals._text import label, printable
+from fastevals.results import as_json
+from fastevals.show.commands import MOST_PICTURED, Shown, visible
 from fastevals.show.plots import style
-from fastevals.show.running import MOST_PICTURED, Shown, visible
-from fastevals.show.words import label, printable
-
-__all__ = ["BlockPictures", "Picture", "check_folder", "write_folder"]
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from fastevals.show.arguments import Parser
-from fastevals.show.running import complain, write
+from fastevals.show.commands import Parser, complain, write
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
 HELP = "compile beforehand, when an image is built, say"
 DESCRIPTION = """\

@@ -1,19 +1,19 @@
-"""Learners: what is fitted on training rows and predicts others, a function or an estimator of scikit-learn's kind."""
+"""Learners and their fits: a function or an estimator of scikit-learn's kind, the user's code and no kernel of ours."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.split.rows import take_rows
-
-__all__ = ["Learner", "learner_of"]
+from fastevals._execution import progress_bar
+from fastevals._validation.options import check_integer, import_optional, show
+from fastevals.split.checks import as_fitted_predictions, check_learner, n_rows
+from fastevals.split.plans import take_rows
 
 Rows = NDArray[np.intp]
 
@@ -41,14 +41,14 @@ class Learner:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def with_params(self, params: Mapping[str, Any]) -> Learner:
-        """Give the learner with these parameters over its own."""
+        """Return the learner with these parameters over its own."""
         return Learner(self.name, self.of, self.is_estimator, {**self.params, **params})
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Give a fitted copy of an estimator."""
+        """Return a fitted copy of an estimator."""
         estimator = _copy(self.of)
         if self.params:  # estimators among them are fitted too
-            check.check_settable(self.name, estimator)
+            _check_settable(self.name, estimator)
             estimator.set_params(**{name: _copy(value) for name, value in self.params.items()})
         estimator.fit(X, y)
         return estimator
@@ -87,20 +87,19 @@ class Learner:
             For each kind.
         """
         X_train, y_train, rows = take_rows(X, train), take_rows(y, train), take_rows(X_new, new)
-        n = check.n_rows("X", rows)
+        n = n_rows("X", rows)
         if not self.is_estimator:
-            values = check.as_fitted_predictions(self.name, self.of(X_train, y_train, rows, **self.params), n)
+            values = as_fitted_predictions(self.name, self.of(X_train, y_train, rows, **self.params), n)
             return dict.fromkeys(kinds, values)
         fitted = self.fit(X_train, y_train)
         return {
-            kind: check.as_fitted_predictions(self.name, self._predicted(fitted, rows, kind, positive), n)
-            for kind in kinds
+            kind: as_fitted_predictions(self.name, self._predicted(fitted, rows, kind, positive), n) for kind in kinds
         }
 
     def _predicted(self, fitted: Any, X: Any, kind: str, positive: Any) -> Any:
         if kind != "scores":
             return fitted.predict(X)
-        check.check_gives_scores(self.name, fitted)
+        _check_gives_scores(self.name, fitted)
         classes = np.asarray(fitted.classes_)
         if hasattr(fitted, "predict_proba"):
             chances = np.asarray(fitted.predict_proba(X))
@@ -112,12 +111,12 @@ class Learner:
 
 
 def learner_of(name: str, learner: Any, params: Any = None) -> Learner:
-    """Give the learner that a user means by a function or an estimator."""
-    return Learner(name, learner, check.check_learner(name, learner), check.as_params("params", params))
+    """Return the learner that a user means by a function or an estimator."""
+    return Learner(name, learner, check_learner(name, learner), _as_params("params", params))
 
 
 def _copy(value: Any) -> Any:
-    """Give an unfitted copy of an estimator, or a copy of anything else."""
+    """Return an unfitted copy of an estimator, or a copy of anything else."""
     if isinstance(value, type) or not hasattr(value, "get_params"):
         return copy.deepcopy(value)
     try:
@@ -125,3 +124,137 @@ def _copy(value: Any) -> Any:
     except ImportError:
         return copy.deepcopy(value)
     return clone(value)
+
+
+class Failure(NamedTuple):
+    """A fit that raised.
+
+    Attributes
+    ----------
+    error : Exception
+        What it raised.
+    where : str
+        Which fit it was.
+    """
+
+    error: Exception
+    where: str
+
+    def __str__(self) -> str:
+        text = " ".join(str(self.error).split())
+        said = f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
+        return f"{said} ({self.where})"
+
+    def noted(self, of: str = "", more: str = "") -> Exception:
+        """Return the error to raise, with a note of where it was; `of` and `more` go before and after that."""
+        self.error.add_note(f"in the fit of {of}{self.where}{more}")
+        return self.error
+
+
+def run_fits(
+    task: Callable[[Any], Any],
+    items: Iterable[Any],
+    *,
+    describe: Callable[[Any], str],
+    total: int | None = None,
+    keep_failures: bool = False,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Iterator[Any]:
+    """Call `task` on each item and give the results in order, each as soon as it is there.
+
+    Parameters
+    ----------
+    task : callable
+        Fits and predicts; with workers, it and its results are pickled.
+    items : iterable
+        What to call it on; they are taken when their turn comes.
+    describe : callable
+        Says what an item is, for errors; with workers, it is pickled.
+    total : int, optional
+        The number of items; by default their length.
+    keep_failures : bool
+        Give a `Failure` where a fit raises, and go on. Otherwise its error is raised, with a note of the item.
+    n_jobs : int, optional
+        Joblib's workers, -1 for one a CPU. By default all is done here, and joblib isn't needed.
+    progress : bool
+        Show a bar (needs tqdm).
+    """
+    jobs = _check_jobs("n_jobs", n_jobs)
+    calls = _Attempt(task, describe, keep_failures)
+    with progress_bar(len(cast("Sized", items)) if total is None else total, progress) as show:
+        results = (calls(item) for item in items) if jobs == 1 else _parallel(calls, items, jobs)
+        for number, result in enumerate(results, 1):
+            show(number)
+            yield result
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A task whose errors say where they are from, and may be its results.
+
+    Raised in the worker, joblib stops the others itself; results that nobody takes after an error leave it in a state
+    in which a later call may wait for ever.
+    """
+
+    task: Callable[[Any], Any]
+    describe: Callable[[Any], str]
+    keep_failures: bool
+
+    def __call__(self, item: Any) -> Any:
+        try:
+            return self.task(item)
+        except Exception as error:
+            failure = Failure(error, self.describe(item))
+            if self.keep_failures:
+                return failure
+            failure.noted()
+            raise
+
+
+def _parallel(calls: _Attempt, items: Iterable[Any], jobs: int) -> Iterator[Any]:
+    joblib = import_optional("joblib", "n_jobs needs joblib: pip install 'fastevals[parallel]' (or joblib)")
+    todo = (joblib.delayed(calls)(item) for item in items)
+    found: Iterator[Any] = joblib.Parallel(n_jobs=jobs, return_as="generator")(todo)
+    return found
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_gives_scores(name: str, fitted: Any) -> None:
+    """Raise unless a fitted estimator tells how sure it is of a class."""
+    gives = any(callable(getattr(fitted, method, None)) for method in ("predict_proba", "decision_function"))
+    if not gives or not hasattr(fitted, "classes_"):
+        raise ValueError(
+            f"{name} must have predict_proba or decision_function, and classes_, for metrics of scores; "
+            f"got {show(fitted)}"
+        )
+
+
+def _check_settable(name: str, estimator: Any) -> None:
+    """Raise unless an estimator takes parameters."""
+    if not callable(getattr(estimator, "set_params", None)):
+        raise ValueError(f"{name} must have set_params to be given params, got {show(estimator)}")
+
+
+def _as_params(name: str, params: Any) -> dict[str, Any]:
+    """Return parameters by name; None is none."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise ValueError(f"{name} must be a mapping of names to values, got {show(params)}")
+    for each in params:
+        if not isinstance(each, str):
+            raise ValueError(f"{name} must have strings for names, got {show(each)}")
+    return dict(params)
+
+
+def _check_jobs(name: str, value: Any) -> int:
+    """Return a number of workers, 1 of None."""
+    if value is None:
+        return 1
+    jobs = check_integer(name, value, low=-1024, high=1024)
+    if not jobs:
+        raise ValueError(f"{name} must not be 0")
+    return jobs

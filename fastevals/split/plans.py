@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
+from fastevals._validation.arrays import as_array
+from fastevals._validation.options import check_instance, is_splitter, show
+from fastevals.split.checks import check_same_rows, n_rows
 from fastevals.split.splitters.base import Pair, Splitter
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
-__all__ = ["AssignedFolds", "CodedSplits", "Held", "Plan", "Splits", "held_by", "plan_of", "shape_of", "splits_of"]
+MOST_SPLITS = 10**9
+
+
+def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
+    """Return a copy of the rows, repeated ones too, in the kind of the data; None gives all."""
+    if data is None:
+        return None
+    if rows is None:  # a learner may work in place
+        rows = np.arange(n_rows("X", data))
+    if hasattr(data, "iloc"):  # pandas, whose own brackets take labels
+        return data.iloc[rows]
+    if type(data).__module__.partition(".")[0] == "pyarrow":  # whose brackets take one number, or a column's name
+        return data.take(rows)
+    if isinstance(data, Sequence):
+        return [copy.copy(data[row]) for row in rows.tolist()]
+    if hasattr(data, "tocsr"):  # not all sparse formats can be indexed
+        return data.tocsr()[rows]
+    return data[rows]
+
 
 Rows = NDArray[np.intp]
 
@@ -63,7 +84,7 @@ class CodedSplits(Protocol):
         """The code of the first of them."""
 
     def codes(self, start: int, stop: int) -> NDArray[Any]:
-        """Give the codes of some repetitions: of a row less `first`, the fold that it is tested in, or no fold."""
+        """Return the codes of some repetitions: of a row less `first`, the fold that it is tested in, or no fold."""
 
 
 class Plan(CodedSplits, Protocol):
@@ -126,7 +147,7 @@ class AssignedFolds:
         return int(self.folds.shape[1])
 
     def codes(self, start: int, stop: int) -> NDArray[Any]:
-        """Give some rows."""
+        """Return some rows."""
         return self.folds[start:stop]
 
 
@@ -154,24 +175,24 @@ class Splits(NamedTuple):
 
 
 def plan_of(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> Plan:
-    """Give the splits that a splitter, of ours or of scikit-learn's kind, or pairs of rows make of the data."""
-    n = check.check_same_rows(X=X, y=y, groups=groups)
-    check.check_instance(name, splitter)
+    """Return the splits that a splitter, of ours or of scikit-learn's kind, or pairs of rows make of the data."""
+    n = check_same_rows(X=X, y=y, groups=groups)
+    check_instance(name, splitter)
     if isinstance(splitter, Splitter):
         plan = splitter.plan(X, y, groups)
-        check.check_split_number(name, plan.n_splits)
+        _check_split_number(name, plan.n_splits)
         return plan
-    pairs = splitter.split(X, y, groups) if check.is_splitter(splitter) else splitter
-    return SplitPairs([Pair(*each) for each in check.as_split_pairs(name, pairs, n)], n)
+    pairs = splitter.split(X, y, groups) if is_splitter(splitter) else splitter
+    return SplitPairs([Pair(*each) for each in _as_split_pairs(name, pairs, n)], n)
 
 
 def shape_of(plan: CodedSplits) -> tuple[int, int]:
-    """Give the repetitions and folds that results have: pairs are the folds of one repetition."""
+    """Return the repetitions and folds that results have: pairs are the folds of one repetition."""
     return (1, plan.n_repeats) if isinstance(plan, SplitPairs) else (plan.n_repeats, plan.n_folds)
 
 
 def splits_of(plan: Plan, held: Held, part: Rows | None = None) -> Splits:
-    """Give splits of all rows, or those of a part of the rows, as rows of the whole."""
+    """Return splits of all rows, or those of a part of the rows, as rows of the whole."""
     if part is None:
         return Splits(plan.pairs, shape_of(plan), held)
     return Splits(lambda: (Pair(part[train], part[test]) for train, test in plan.pairs()), shape_of(plan), held)
@@ -192,7 +213,7 @@ def held_by(splitter: Any, plan: CodedSplits, y: Any) -> Held:
 
 
 def _alike(codes: NDArray[Any], plan: CodedSplits, y: Any) -> bool:
-    """Tell whether the shares of the classes differ less between test sets than they would by chance."""
+    """Return whether the shares of the classes differ less between test sets than they would by chance."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.dtype.kind not in "biuOUS":
         return False
@@ -208,3 +229,56 @@ def _alike(codes: NDArray[Any], plan: CodedSplits, y: Any) -> bool:
     with np.errstate(divide="ignore", invalid="ignore"):
         differs = np.sum(distance**2 / (sizes * shares * (1 - sizes / number.size)))
     return bool((distance < 1).all() and differs < AS_BY_CHANCE * len(counts) * (classes.size - 1))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_split_number(name: str, n: int) -> None:
+    """Raise if there are more splits than can be measured."""
+    if n > MOST_SPLITS:
+        raise ValueError(f"{name} makes {n:.3g} splits, of which at most {MOST_SPLITS:.3g} can be measured: draw some")
+
+
+def _as_split_pairs(name: str, pairs: Any, n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return pairs of training and test rows as numbers of rows, none in both parts."""
+    if isinstance(pairs, (str, bytes, dict, np.ndarray)) or not isinstance(pairs, Iterable):
+        raise ValueError(
+            f"{name} must be a splitter such as KFold(10), have split(X, y, groups) as scikit-learn's, or hold pairs "
+            f"(train, test) of row numbers; got {show(pairs)}"
+        )
+    found = []
+    for number, pair in enumerate(pairs):
+        try:
+            train, test = pair
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name}[{number}] must be a pair (train, test) of row numbers, got {show(pair)}"
+            ) from None
+        parts = [
+            _row_numbers(f"{name}[{number}] ({part})", rows, n) for part, rows in (("train", train), ("test", test))
+        ]
+        tested = np.bincount(parts[1], minlength=n)
+        if tested.max() > 1:
+            raise ValueError(f"{name}[{number}] (test) has row {int(np.argmax(tested > 1))} more than once")
+        shared = parts[0][tested[parts[0]] > 0]
+        if shared.size:
+            raise ValueError(
+                f"{name}[{number}] has {np.unique(shared).size} rows in both parts, row {shared[0]} among them"
+            )
+        found.append((parts[0], parts[1]))
+    if not found:
+        raise ValueError(f"{name} is empty: it must have at least one split")
+    return found
+
+
+def _row_numbers(name: str, rows: Any, n: int) -> NDArray[np.intp]:
+    array = as_array(name, rows)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be 1-D with at least one row number, got shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold row numbers, got dtype {array.dtype}")
+    if int(array.min()) < 0 or int(array.max()) >= n:
+        odd = array[(array < 0) | (array >= n)][0]
+        raise ValueError(f"{name} must hold row numbers from 0 to {n - 1}, got {odd}")
+    return array.astype(np.intp, copy=False)

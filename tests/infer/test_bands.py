@@ -24,8 +24,7 @@ from fastevals import (
     confidence_band,
     num_threads,
 )
-from fastevals.infer.bootstrap.samples.curves import CurveSample
-from fastevals.infer.bootstrap.samples.steps import Steps
+from fastevals.infer.bootstrap.ranking_samples import CurveSample, Steps
 from fastevals.measure.registry import Detail
 from tests.infer.test_replicates import CASES, drawn, every_width
 from tests.strategies import BOUNDED, Case, cases

@@ -27,7 +27,7 @@ from fastevals import (
 )
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import Design, sample_of
-from fastevals.measure.asked import as_asked
+from fastevals.measure.metric_specs import as_asked
 
 ALARM = 1e-4  # p-value below which a test of distribution fails
 

@@ -18,9 +18,8 @@ from fastevals import (
     num_threads,
 )
 from fastevals.infer.bootstrap import subjects
-from fastevals.infer.bootstrap.samples.joint import joint_of, joint_of_rows
-from fastevals.infer.bootstrap.samples.matrix import LabelSample, TableSample
-from fastevals.measure.asked import as_asked
+from fastevals.infer.bootstrap.label_samples import LabelSample, TableSample, joint_of, joint_of_rows
+from fastevals.measure.metric_specs import as_asked
 from tests.strategies import BOUNDED
 
 METRICS = ["accuracy", metric("f1", average="macro"), "matthews", metric("cost", cost_matrix=[[0, 1, 2]] * 3)]

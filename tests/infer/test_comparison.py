@@ -17,7 +17,7 @@ import pytest
 from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric, num_threads
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import Design, models_of
-from fastevals.measure.asked import as_asked
+from fastevals.measure.metric_specs import as_asked
 
 METRICS = ["roc_auc", "average_precision", metric("recall", threshold=0.5), metric("f1", best="f1")]
 

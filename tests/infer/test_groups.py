@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grouped_metrics, metric
-from fastevals.infer.many.groups import bootstrap as groups_bootstrap
-from fastevals.measure.asked import of_ranking, one_asked
-from fastevals.measure.many.groups import scores as by_group
+from fastevals.many import group_bootstrap as groups_bootstrap
+from fastevals.many import group_scores as by_group
+from fastevals.measure.metric_specs import of_ranking, one_asked
 from fastevals.measure.registry import METRICS
 from tests import reference, reference_delong
 from tests.reference_groups import mean, rows_by_group, values_by_group

@@ -12,7 +12,7 @@ from scipy import stats
 
 from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.intervals import METHODS, acceleration_of, confidence_interval
-from fastevals.infer.bootstrap.samples.urn import Urn
+from fastevals.infer.bootstrap.row_samples import Urn
 
 R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from fastevals import Ranking, metric
 from fastevals._kernels import jackknife, replicate_metrics
 from fastevals._kernels.steps import totals
-from fastevals.infer.bootstrap.samples import base
-from fastevals.infer.bootstrap.samples.ranking import RankingSample
-from fastevals.infer.bootstrap.samples.steps import Steps
-from fastevals.measure.asked import as_asked, of_ranking
+from fastevals.infer.bootstrap import samples as base
+from fastevals.infer.bootstrap.ranking_samples import RankingSample, Steps
+from fastevals.measure.metric_specs import as_asked, of_ranking
 from fastevals.measure.registry import Detail
 from tests.strategies import BOUNDED, unweighted
 

@@ -27,8 +27,8 @@ from fastevals import (
     num_threads,
     regression_metrics,
 )
-from fastevals.measure.many import columns
-from fastevals.measure.metric_kinds import ERRORS, OF_MATRICES
+from fastevals.many import columns
+from fastevals.measure.metric_specs import ERRORS, OF_MATRICES
 from fastevals.measure.registry import METRICS
 from tests import reference_models as reference
 from tests.strategies import BOUNDED, EXTREME, ORDINARY

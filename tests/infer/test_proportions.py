@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 from fastevals import ConfusionMatrix, Interval, Ranking, UndefinedMetricWarning, bootstrap, proportion_interval
+from fastevals.counts import Cells
 from fastevals.infer.proportions import METHODS, OUTCOMES, _check_counts
-from fastevals.infer.results import ALTERNATIVES
 from fastevals.measure import cells
-from fastevals.measure.counts import Cells
+from fastevals.results import ALTERNATIVES
 
 OF_SCIPY = {"wilson": "wilson", "clopper-pearson": "exact"}
 BINARY = ConfusionMatrix([[85, 5], [2, 8]])

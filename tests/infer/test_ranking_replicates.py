@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.infer.bootstrap.samples.ranking import RankingSample
-from fastevals.measure.asked import AskedMetric, as_asked, metric, of_ranking
+from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.measure.metric_specs import AskedMetric, as_asked, metric, of_ranking
 from fastevals.measure.registry import METRICS
 
 KEY = np.uint64(99)

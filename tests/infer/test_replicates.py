@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, ThresholdCounts
-from fastevals.infer.bootstrap.samples.steps import Steps
-from fastevals.infer.bootstrap.samples.sweeps import Sweeps
-from fastevals.measure.asked import AskedMetric, metric, of_ranking
-from fastevals.measure.probability_bins import are_probabilities
+from fastevals.infer.bootstrap.ranking_samples import Steps, Sweeps
+from fastevals.measure.metric_specs import AskedMetric, metric, of_ranking
+from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import METRICS, Detail
 from tests.strategies import BOUNDED, FEWER, Case, cases
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.samples.urn import Rows, Urn
+from fastevals.infer.bootstrap.row_samples import Rows, Urn
 
 KEY = np.uint64(20240917)
 # The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals.infer.results import Null, tail_of
-from fastevals.measure.results import Interval, OperatingPoint, as_json
+from fastevals.results import Interval, Null, OperatingPoint, as_json, tail_of
 
 Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1]
 TABLE = [[0.1, 0.2, 0.4], [0.3, 0.1, 0.5], [0.2, 0.3, 0.1], [0.4, 0.6, 0.5]]

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from fastevals import ConfusionMatrix
-from fastevals.infer.bootstrap.samples.matrix import TableSample
-from fastevals.infer.bootstrap.samples.tables import table_size
+from fastevals.infer.bootstrap.label_samples import TableSample, table_size
 from tests.infer.test_resample import assert_moments
 
 KEY = np.uint64(3)

@@ -9,10 +9,10 @@ import pytest
 
 from fastevals import ConfusionMatrix, Ranking, bootstrap, compare_rankings, metric, regression_metrics
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.samples import base
-from fastevals.infer.bootstrap.samples.units import CellCounter, Units, padded
+from fastevals.infer.bootstrap import samples as base
+from fastevals.infer.bootstrap.row_samples import CellCounter, Units, padded
 from fastevals.infer.bootstrap.subjects import Design, models_of, sample_of
-from fastevals.measure.asked import as_asked
+from fastevals.measure.metric_specs import as_asked
 
 KEY = np.uint64(11)
 

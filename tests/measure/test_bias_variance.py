@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import num_threads
-from fastevals.measure.bias_variance import (
+from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.measure.bias_variance.results import (
     BiasVariance,
-    BiasVarianceSummary,
     Decomposition,
     DomingosDecomposition,
     JamesDecomposition,
-    bias_variance,
 )
+from fastevals.measure.bias_variance.summary import BiasVarianceSummary
 from tests import reference_bias_variance as reference
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, FLOAT_WEIGHTS
 

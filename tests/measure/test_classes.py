@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
-from fastevals.measure.many.classes.values import aucs_by_class
+from fastevals.many.class_scores import aucs_by_class
 from tests import reference, reference_classes
 from tests.strategies import BOUNDED, EXTREME, FLOAT_WEIGHTS, ORDINARY
 
@@ -274,7 +274,7 @@ def test_many_classes_take_two_bytes() -> None:
 
 
 def test_too_many_rows_of_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.measure.many.classes.values.LIMIT", 2)
+    monkeypatch.setattr("fastevals.many.class_scores.LIMIT", 2)
     with pytest.raises(ValueError, match=r"y_true must have fewer than 2 rows of a class .*, got 2"):
         ClassRankings(LETTERS, SCORES).hand_till()
 

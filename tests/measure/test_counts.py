@@ -9,8 +9,8 @@ import pytest
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts
-from fastevals.measure.counts import Cells
-from fastevals.measure.sweeps import best_row, fill_rows, select_rows, sum_steps
+from fastevals.counting.sweeps import best_row, fill_rows, select_rows, sum_steps
+from fastevals.counts import Cells
 
 BLOCK = 1 << 16
 LONG = 300_000  # rows: several blocks and chunks

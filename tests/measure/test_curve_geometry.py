@@ -31,7 +31,7 @@ from fastevals import (
     UndefinedMetricWarning,
     num_threads,
 )
-from fastevals.measure.results import as_json
+from fastevals.results import as_json
 from tests import reference, reference_curves
 from tests.strategies import BOUNDED, FEWER, Case, any_weights, exact_cases, unweighted
 

@@ -30,7 +30,7 @@ from fastevals import (
 )
 from fastevals import metrics as drop_in
 from fastevals._kernels.replicate_thresholds import best_difference, best_f
-from fastevals.measure.asked import of_ranking
+from fastevals.measure.metric_specs import of_ranking
 from fastevals.measure.thresholds import best_threshold
 
 TIED = [1] * 12 + [0] + [1] * 11 + [0] + [1] * 10 + [0], [4] + [3] * 12 + [2] * 12 + [1] * 11

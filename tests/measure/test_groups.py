@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
-from fastevals.measure.group_codes import group_codes
-from fastevals.measure.many.groups import scores as by_group
+from fastevals.counting.groups import group_codes
+from fastevals.many import group_scores as by_group
 from tests import reference
 from tests.reference_groups import matrices_by_group, rows_by_group, values_by_group
 from tests.strategies import BOUNDED
@@ -159,7 +159,7 @@ def test_scores_are_sorted_within_groups_and_classes(weighted: bool, monkeypatch
     if not weighted:
         weights[:] = 1
     found = by_group.grouped_scores(
-        fastevals.measure.ordering.BinaryLabels(y_true, 1, 0), y_score, groups, weights if weighted else None
+        fastevals.counting.ordering.BinaryLabels(y_true, 1, 0), y_score, groups, weights if weighted else None
     )
     scores = found.codec.decode(found.keys)
     expected = rows_by_group(groups.tolist(), y_true.tolist(), y_score.tolist(), weights.tolist())

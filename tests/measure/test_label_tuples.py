@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals.measure import label_tuples
-from fastevals.measure.label_tuples import count_label_tuples
+from fastevals.counting import labels as label_tuples
+from fastevals.counting.labels import count_label_tuples
 from tests.strategies import BOUNDED
 
 LABELS: dict[str, Any] = {

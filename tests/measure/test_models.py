@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from fastevals import BatchMetric, Ranking, batch_auc, num_threads
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
-from fastevals.measure.asked import AskedMetric, of_ranking
-from fastevals.measure.many import columns as module
-from fastevals.measure.many.columns import Columns, batch_rankings, batch_values
-from fastevals.measure.ordering import BUCKET
+from fastevals.counting.ordering import BUCKET
+from fastevals.many import columns as module
+from fastevals.many.columns import Columns, batch_rankings, batch_values
+from fastevals.measure.metric_specs import AskedMetric, of_ranking
 from fastevals.measure.registry import METRICS
 from tests import reference_models as reference
 from tests.strategies import BOUNDED, EXTREME, LARGEST, Case, cases, float_weighted

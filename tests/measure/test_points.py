@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
 from fastevals import Ranking, num_threads
-from fastevals.measure.ranking.points import pr_points, roc_points
+from fastevals.measure.ranking.ranking import pr_points, roc_points
 
 SCORES: dict[str, Any] = {
     "distinct": lambda rng, n: rng.normal(size=n),

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, num_threads
-from fastevals.measure import asked, registry
+from fastevals.measure import metric_specs as asked
+from fastevals.measure import registry
 from fastevals.measure.registry import METRICS, Metric, metric_named
 from tests import reference
 from tests.strategies import (

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from fastevals import RegressionMetrics, UndefinedMetricWarning, num_threads, regression_metrics
-from fastevals.measure import median, regression
+from fastevals.measure import regression
+from fastevals.measure import regression as median
 from tests import reference_regression as reference
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, FLOAT_WEIGHTS
 

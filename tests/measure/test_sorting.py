@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
 from fastevals._kernels.sorting import sort_keys, sort_pairs
-from fastevals.measure.ordering import BinaryLabels, split_by_class
+from fastevals.counting.ordering import BinaryLabels, split_by_class
 
 N = 140_000  # eight buckets, three chunks
 

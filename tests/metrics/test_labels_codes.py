@@ -7,7 +7,7 @@ import pytest
 
 from fastevals import ConfusionMatrix, num_threads
 from fastevals._execution import BLOCK
-from fastevals.measure.label_codes import code_labels
+from fastevals.counting.labels import code_labels
 
 MANY = 2 * BLOCK + 7  # rows in more than one part
 

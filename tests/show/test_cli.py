@@ -13,7 +13,8 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import METRICS
-from fastevals.show import cli, output, running
+from fastevals.show import cli, output
+from fastevals.show import commands as running
 from fastevals.show.report import intervals
 
 SMALL = (
@@ -755,8 +756,7 @@ def test_what_reaches_a_terminal_is_printable(capsys, tmp_path):
 
 
 def test_counts_are_kept_only_for_pictures():
-    from fastevals.show.report.numbers import build_report
-    from fastevals.show.report.parts import Roles
+    from fastevals.show.report.numbers import Roles, build_report
 
     columns = load_digits_eight()
     roles = Roles("label", ("logistic",), by="fold")

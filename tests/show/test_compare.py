@@ -10,10 +10,10 @@ import pytest
 from pyarrow import parquet
 
 from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests, wilcoxon_test
+from fastevals._text import probability, short_names
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
 from fastevals.show.compare import results
-from fastevals.show.words import probability, short_names
 from tests.infer.significance.cases import CASES
 
 PSNR = CASES["psnr"]["expected"]

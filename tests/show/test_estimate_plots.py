@@ -5,12 +5,12 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from fastevals.measure.bias_variance import bias_variance
-from fastevals.measure.results import Interval
+from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.results import Interval
 from fastevals.show.plots import plot_bias_variance, plot_estimates, style
 from fastevals.show.plots.bias_variance import BIAS, SIZE, VARIANCE
 from fastevals.show.plots.estimates import HIGH, MOST_BINS
-from fastevals.split.estimates import ErrorEstimate
+from fastevals.split.estimates.results import ErrorEstimate
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.show.test_significance_plots import LONG, axes, check_texts, labelled, legend
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastevals.show import cli, files
-from fastevals.show.arguments import CsvForm
+from fastevals.show.commands import CsvForm
 from fastevals.show.files import SUFFIXES, read_columns
 
 SLOW = pytest.mark.slow

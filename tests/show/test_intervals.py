@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
+from fastevals import _text as words
 from fastevals.datasets import load_digits_eight
-from fastevals.show import words
 from fastevals.show.report import intervals
 from tests.show.test_cli import error, report, report_json, write
 

@@ -12,11 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fastevals.show.plots import plot_error_curve, plot_sensitivity, style
 from fastevals.show.plots.parameters import SHIFT, TINTS
-from fastevals.split.curves import ErrorCurve, learning_curve
-from fastevals.split.selection import select_model
-from fastevals.split.selection.sensitivity import Sensitivity
-from fastevals.split.splitters import KFold
-from fastevals.split.trials.lines import ErrorLine
+from fastevals.split.error_curves import ErrorCurve, learning_curve
+from fastevals.split.selection import Sensitivity, select_model
+from fastevals.split.splitters.k_fold import KFold
+from fastevals.split.trials import ErrorLine
 from tests.show.test_estimate_plots import CRITERIA, MANY, SHORT, all_texts
 from tests.show.test_significance_plots import axes, check_texts, labelled, legend
 from tests.split.test_error_curves import auto_curve

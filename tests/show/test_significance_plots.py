@@ -16,13 +16,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from fastevals.infer.pairs import pairs_of
-from fastevals.infer.results import Null
 from fastevals.infer.significance.binomial import binomial_error_test
-from fastevals.infer.significance.decision import decide
+from fastevals.infer.significance.decision import decide, pairs_of
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
 from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
+from fastevals.results import Null
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import _stacked, plot_critical_difference
 from fastevals.show.plots.null_distribution import REJECTED, plot_null

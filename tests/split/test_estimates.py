@@ -24,8 +24,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from fastevals import UndefinedMetricWarning, metric
-from fastevals.split.estimates import error_632, error_632_plus, estimate_error, evaluate_splits
-from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut, SplitPlan
+from fastevals.split.estimates.corrections import error_632, error_632_plus
+from fastevals.split.estimates.estimates import estimate_error
+from fastevals.split.estimates.fixed_predictions import evaluate_splits
+from fastevals.split.splitters.base import SplitPlan
+from fastevals.split.splitters.bootstrap_split import BootstrapSplit
+from fastevals.split.splitters.hold_out import HoldOut
+from fastevals.split.splitters.k_fold import KFold
+from fastevals.split.splitters.leave_out import LeaveOneOut, LeavePOut
 from tests import reference_estimates as twin
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text(encoding="utf-8"))

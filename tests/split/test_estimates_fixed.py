@@ -17,10 +17,13 @@ from sklearn.model_selection import ShuffleSplit
 
 from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
 from fastevals.datasets import load_auto
-from fastevals.split.estimates import evaluate_splits
-from fastevals.split.estimates.tallies import labels as label_tallies
-from fastevals.split.estimates.tallies import scores as score_tallies
-from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut
+from fastevals.split.estimates import score_tallies
+from fastevals.split.estimates import tallies as label_tallies
+from fastevals.split.estimates.fixed_predictions import evaluate_splits
+from fastevals.split.splitters.bootstrap_split import BootstrapSplit
+from fastevals.split.splitters.hold_out import HoldOut
+from fastevals.split.splitters.k_fold import KFold
+from fastevals.split.splitters.leave_out import LeaveOneOut, LeavePOut
 from tests import reference_estimates as twin
 from tests.strategies import FEWER
 
@@ -216,7 +219,7 @@ def test_same_bits_at_any_number_of_threads_and_chunk_size(monkeypatch: pytest.M
     splitter = HoldOut(0.25, n_repeats=300, rng=1)
     asked = ["mean_squared_error", "r2"]
     found = evaluate_splits(y, y + 1, splitter, asked)
-    monkeypatch.setattr("fastevals.split.estimates.fixed.WORK", 1000)
+    monkeypatch.setattr("fastevals.split.estimates.fixed_predictions.WORK", 1000)
     with num_threads(3):
         again = evaluate_splits(y, y + 1, splitter, asked)
     for name in asked:

@@ -24,8 +24,8 @@ from fastevals import (
     metric,
     proportion_interval,
 )
-from fastevals.measure.asked import as_asked
-from fastevals.split.estimates.tallies.labels import LabelTally
+from fastevals.measure.metric_specs import as_asked
+from fastevals.split.estimates.tallies import LabelTally
 from tests import reference_estimates as twin
 
 N = 450
@@ -249,7 +249,7 @@ def test_matrices_of_so_many_classes_that_it_would_take_long_have_no_variance(va
 @pytest.mark.parametrize(("variance", "entries"), [(LabelTally.class_variance, 8), (LabelTally.row_variance, 16)])
 def test_matrices_up_to_a_size_have_a_variance(monkeypatch, variance, entries):
     tally = LabelTally(as_asked("accuracy"), [0, 1, 1, 0], "y")
-    monkeypatch.setattr("fastevals.split.estimates.tallies.labels.MOST_TRIED", entries)
+    monkeypatch.setattr("fastevals.split.estimates.tallies.MOST_TRIED", entries)
     assert variance(tally, "accuracy", np.array([3, 1, 2, 5])) >= 0
-    monkeypatch.setattr("fastevals.split.estimates.tallies.labels.MOST_TRIED", entries - 1)
+    monkeypatch.setattr("fastevals.split.estimates.tallies.MOST_TRIED", entries - 1)
     assert math.isnan(variance(tally, "accuracy", np.array([3, 1, 2, 5])))

@@ -17,10 +17,9 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from fastevals import _validation as check
-from fastevals.split.fitting import Failure, run_fits
-from fastevals.split.learners import learner_of
-from fastevals.split.rows import take_rows
+from fastevals.split.checks import check_same_rows, n_rows
+from fastevals.split.learners import Failure, learner_of, run_fits
+from fastevals.split.plans import take_rows
 
 
 def range_of(values: list[int]) -> range:
@@ -58,8 +57,8 @@ def test_rows_of_tables(convert: Any) -> None:
     else:
         dense = taken.toarray() if sparse.issparse(taken) else np.asarray(taken)
     assert_array_equal(dense, X[ROWS])
-    assert check.n_rows("X", take_rows(data, None)) == 6
-    assert check.n_rows("X", data) == 6
+    assert n_rows("X", take_rows(data, None)) == 6
+    assert n_rows("X", data) == 6
 
 
 @pytest.mark.parametrize(
@@ -79,16 +78,16 @@ def test_rows_of_a_list_of_texts() -> None:
 @pytest.mark.parametrize("data", [3, "abc", None, {"a": 1}, np.array(3.0), {1, 2}])
 def test_what_has_no_rows(data: Any) -> None:
     with pytest.raises(ValueError, match="X must have rows, got"):
-        check.n_rows("X", data)
+        n_rows("X", data)
 
 
 def test_no_rows() -> None:
     with pytest.raises(ValueError, match="X is empty: it must have at least one row"):
-        check.n_rows("X", np.empty((0, 3)))
+        n_rows("X", np.empty((0, 3)))
     with pytest.raises(ValueError, match="y has 2 rows, but X has 3"):
-        check.check_same_rows(X=[1, 2, 3], y=[1, 2], groups=None)
+        check_same_rows(X=[1, 2, 3], y=[1, 2], groups=None)
     with pytest.raises(ValueError, match="one of X, y must be given"):
-        check.check_same_rows(X=None, y=None)
+        check_same_rows(X=None, y=None)
 
 
 # Learners -----------------------------------------------------------------------------------------------------------

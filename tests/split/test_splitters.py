@@ -16,7 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
-from fastevals.split.splitters import BootstrapSplit, HoldOut, KFold, LeaveOneOut, LeavePOut, Splitter
+from fastevals.split.splitters.base import Splitter
+from fastevals.split.splitters.bootstrap_split import BootstrapSplit
+from fastevals.split.splitters.hold_out import HoldOut
+from fastevals.split.splitters.k_fold import KFold
+from fastevals.split.splitters.leave_out import LeaveOneOut, LeavePOut
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from fastevals._execution import num_threads
-from fastevals.split.splitters import BootstrapSplit
+from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
 
 def test_training_rows_are_drawn_and_the_others_are_tested() -> None:

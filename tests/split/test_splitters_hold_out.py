@@ -13,8 +13,8 @@ from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from fastevals._execution import num_threads
-from fastevals.split.splitters import HoldOut
-from fastevals.split.splitters.sizes import class_sizes
+from fastevals.split.splitters.hold_out import HoldOut
+from fastevals.split.splitters.layout import class_sizes
 from tests import reference_splits as twin
 from tests.strategies import BOUNDED
 

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn import model_selection
 
 from fastevals._execution import num_threads
-from fastevals.split.splitters import KFold
+from fastevals.split.splitters.k_fold import KFold
 from tests import reference_splits as twin
 from tests.strategies import BOUNDED
 

@@ -11,8 +11,7 @@ from scipy import stats
 from sklearn import model_selection
 
 from fastevals._execution import num_threads
-from fastevals.split.splitters import LeaveOneOut, LeavePOut
-from fastevals.split.splitters.leave_out import Combinations
+from fastevals.split.splitters.leave_out import Combinations, LeaveOneOut, LeavePOut
 
 
 @pytest.mark.parametrize(("n", "p"), [(2, 1), (5, 1), (5, 2), (6, 5), (9, 4), (4, 3)])

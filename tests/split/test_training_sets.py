@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals.measure.bias_variance import bias_variance
-from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve, bias_variance_over_training_sets
-from fastevals.split.training_sets.draws import TrainingSets
+from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.split.training_sets import (
+    BiasVarianceCurve,
+    TrainingSets,
+    bias_variance_curve,
+    bias_variance_over_training_sets,
+)
 from tests import reference_training_sets as twin
 from tests.reference_training_sets import bias_variance_of_sets, closed_form
 from tests.strategies import BOUNDED

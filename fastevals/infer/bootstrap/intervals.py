@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks
-from fastevals.measure.results import Interval
-
-__all__ = ["METHODS", "TIE", "acceleration_of", "confidence_interval", "share_below"]
+from fastevals.results import Interval
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +30,7 @@ OPTIMISM = 1.0, 1 + math.sqrt(2)
 
 
 def acceleration_of(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
-    """Give BCa's acceleration: a sixth of the skewness of the jackknife, over strata as SciPy adds them up.
+    """Return BCa's acceleration: a sixth of the skewness of the jackknife, over strata as SciPy adds them up.
 
     Parameters
     ----------
@@ -51,7 +49,7 @@ def acceleration_of(values: Floats, times: NDArray[Any], strata: Sequence[slice]
     shape = (-1, *[1] * (values.ndim - 1))
 
     def cells(part: slice) -> Iterator[tuple[Floats, NDArray[Any]]]:
-        """Give values and times of a stratum in blocks, 0 and 0 of what is undefined."""
+        """Return values and times of a stratum in blocks, 0 and 0 of what is undefined."""
         start, stop, _ = part.indices(values.shape[0])
         for block in blocks(slice(start, stop)):
             v, t = values[block], times[block].reshape(shape)
@@ -90,7 +88,7 @@ def confidence_interval(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     best_of: tuple[float, float] | None = None,
 ) -> Interval:
-    """Give the interval of one metric.
+    """Return the interval of one metric.
 
     Parameters
     ----------

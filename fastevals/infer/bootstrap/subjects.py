@@ -8,21 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.bootstrap.samples.base import Sample
-from fastevals.infer.bootstrap.samples.joint import joint_of, joint_of_rows
-from fastevals.infer.bootstrap.samples.matrix import LabelSample, TableSample
-from fastevals.infer.bootstrap.samples.models import ModelsSample
-from fastevals.infer.bootstrap.samples.ranking import RankingSample
-from fastevals.infer.bootstrap.samples.targets import TargetSample
-from fastevals.measure.asked import AskedMetric, of_ranking
+from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length, usual_unit
+from fastevals._validation.labels import as_groups, as_labels, binary_labels
+from fastevals._validation.options import show
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.infer.bootstrap.label_samples import LabelSample, TableSample, joint_of, joint_of_rows
+from fastevals.infer.bootstrap.model_samples import ModelsSample
+from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.infer.bootstrap.row_samples import TargetSample
+from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_kinds import MatrixMetric, error_metric, kind_of, matrix_metric
-from fastevals.measure.ordering import BinaryLabels
-from fastevals.measure.ranking import Ranking
+from fastevals.measure.kinds import MatrixMetric, error_metric, kind_of, matrix_metric
+from fastevals.measure.metric_specs import AskedMetric, of_ranking
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.regression import as_double
-
-__all__ = ["Asked", "Design", "models_of", "predictions_of", "sample_of"]
 
 Asked = Mapping[str, AskedMetric | Callable[..., Any]]
 
@@ -43,7 +42,7 @@ class Design(NamedTuple):
 
 
 def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
-    """Give the sample that a subject and the metrics asked of it make."""
+    """Return the sample that a subject and the metrics asked of it make."""
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         kind = type(subject).__name__
         for name in ("groups", "sample_weight", "pos_label"):
@@ -53,15 +52,14 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
                     f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {kind}{known}"
                 )
         counts = subject.counts
-        check.check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
+        _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
         if isinstance(subject, Ranking):
             metrics = [of_ranking(each) for each in asked.values()]
             return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
         return TableSample(subject, _of_matrix(asked), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
-            "subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), "
-            f"got {check.show(subject)}"
+            f"subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got {show(subject)}"
         )
     kinds = {kind_of(each) for each in asked.values() if isinstance(each, AskedMetric)}
     if not kinds:
@@ -80,18 +78,18 @@ def _of_scores(y_true: Any, y_score: Any, asked: Asked, design: Design) -> Sampl
     if design.groups is None and design.sample_weight is None:
         ranking = Ranking(y_true, y_score, pos_label=design.pos_label)
         return sample_of(ranking, asked, design._replace(pos_label=None))
-    scores = {"y_score": check.as_scores("y_score", y_score)}
+    scores = {"y_score": as_scores("y_score", y_score)}
     return models_of(y_true, scores, asked, design, one_model=True)
 
 
 def models_of(
     y_true: Any, scores: Mapping[str, NDArray[Any]], asked: Asked, design: Design, *, one_model: bool = False
 ) -> ModelsSample:
-    """Give the sample of models' scores on the same rows, arrays by what errors call them."""
-    labels = BinaryLabels(*check.binary_labels("y_true", y_true, design.pos_label))
-    check.check_same_length(y_true=labels.values, **scores)
+    """Return the sample of models' scores on the same rows, arrays by what errors call them."""
+    labels = BinaryLabels(*binary_labels("y_true", y_true, design.pos_label))
+    check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
-        check.check_finite(name, values)
+        check_finite(name, values)
     weights, groups, kept, unit = _beside(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
@@ -115,12 +113,12 @@ def _beside(
     """
     weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:
-        groups = check.as_groups("groups", design.groups)
-        check.check_same_length(y_true=y_true, groups=groups)
+        groups = as_groups("groups", design.groups)
+        check_same_length(y_true=y_true, groups=groups)
     if design.sample_weight is not None:
-        weights = check.as_weights("sample_weight", design.sample_weight)
-        check.check_same_length(y_true=y_true, sample_weight=weights)
-        unit = check.usual_unit(weights, positive)
+        weights = as_weights("sample_weight", design.sample_weight)
+        check_same_length(y_true=y_true, sample_weight=weights)
+        unit = usual_unit(weights, positive)
         weights = weights if unit == 1 else weights * unit
         if not weights.all():  # or some vanish beside others
             kept = weights != 0
@@ -132,8 +130,8 @@ def _beside(
 
 
 def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample:
-    true, predicted = check.as_labels("y_true", y_true), check.as_labels("y_pred", y_pred)
-    check.check_same_length(y_true=true, y_pred=predicted)
+    true, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
+    check_same_length(y_true=true, y_pred=predicted)
     if design.groups is None and design.sample_weight is None:
         matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
         return sample_of(matrix, asked, design._replace(pos_label=None))
@@ -150,7 +148,7 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
 
 
 def predictions_of(true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked: Asked, design: Design) -> Sample:
-    """Give the sample of classes that models predict on the same rows; arrays as `joint_of` takes them."""
+    """Return the sample of classes that models predict on the same rows; arrays as `joint_of` takes them."""
     metrics = _of_matrix(asked)
     weights, groups, kept, _ = _beside(true, design)
     if kept is not None:
@@ -176,13 +174,28 @@ def _of_matrix(asked: Asked) -> list[MatrixMetric]:
 def _of_targets(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample:
     if design.stratified or design.pos_label is not None:
         raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
-    targets = as_double("y_true", check.as_scores("y_true", y_true))
-    predictions = as_double("y_pred", check.as_scores("y_pred", y_pred))
-    check.check_same_length(y_true=targets, y_pred=predictions)
-    check.check_finite("y_true", targets)
-    check.check_finite("y_pred", predictions)
+    targets = as_double("y_true", as_scores("y_true", y_true))
+    predictions = as_double("y_pred", as_scores("y_pred", y_pred))
+    check_same_length(y_true=targets, y_pred=predictions)
+    check_finite("y_true", targets)
+    check_finite("y_pred", predictions)
     metrics = list(map(error_metric, asked.values()))
     weights, groups, kept, _ = _beside(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]
     return TargetSample(targets, predictions, metrics, weights=weights, groups=groups)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_whole_counts(name: str, values: Any, kind: str) -> None:
+    """Raise unless counts are of whole rows, of which there are some."""
+    counts = np.asarray(values)
+    if counts.dtype.kind == "f" and (kind == "Ranking" or (counts != np.trunc(counts)).any() or counts.sum() > 2**53):
+        raise ValueError(
+            f"{name} must count whole rows to be resampled, but this {kind} has weights: pass the pair of arrays and "
+            "sample_weight="
+        )
+    if not counts.sum():
+        raise ValueError(f"{name} has no rows to draw from")

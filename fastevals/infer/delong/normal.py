@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 
-from fastevals import _validation as check
-from fastevals.infer.conclusions import NO_VARIANCE
-from fastevals.infer.results import Null, SignificanceResult, tail_of
+from fastevals._validation.options import warn_degenerate
 from fastevals.infer.significance.decision import alpha_of, result_of
-from fastevals.measure.results import Interval
-
-__all__ = ["normal_margins", "z_test"]
+from fastevals.results import NO_VARIANCE, Interval, Null, SignificanceResult, tail_of
 
 
 def normal_margins(alpha: float, alternative: str, df: float | None = None) -> tuple[float, float]:
-    """Give the ends of an interval in standard errors from the estimate, infinite on a side left open.
+    """Return the ends of an interval in standard errors from the estimate, infinite on a side left open.
 
     It is a normal one, or Student's t with so many degrees of freedom.
     """
@@ -47,7 +43,7 @@ def z_test(
     if variance == 0:
         z = math.copysign(math.inf, effect) if effect else 0.0
         if effect:
-            check.warn_degenerate(f"the test of {what}", "its estimated variance is 0, though its estimate isn't")
+            warn_degenerate(f"the test of {what}", "its estimated variance is 0, though its estimate isn't")
     else:
         z = effect / error
     tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]

@@ -15,16 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import chunks, run
 from fastevals._kernels.placements import add_products, place_rows
-from fastevals.measure.codec import Codec, Keys, codec_for
-from fastevals.measure.ordering import BinaryLabels, split_by_class
-from fastevals.measure.placements import LIMIT, STRETCH, Index
-from fastevals.measure.ranking import Ranking
-from fastevals.measure.results import Frozen
-
-__all__ = ["LIMIT", "Moments", "moments_of", "moments_of_ranking"]
+from fastevals._validation.labels import check_class_sizes
+from fastevals.counting.ordering import LIMIT, STRETCH, BinaryLabels, Codec, Index, Keys, codec_for, split_by_class
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,7 +65,7 @@ class Moments(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Whether there is a covariance."""
+        """Return whether there is a covariance."""
         return bool(self.numerators)
 
     @property
@@ -78,28 +74,28 @@ class Moments(Frozen):
         return 4 * (self.n_pos * self.n_neg) ** 2 * (self.n_pos - 1) * (self.n_neg - 1)
 
     def aucs(self) -> Floats:
-        """Give each model's AUC, rounded once."""
+        """Return each model's AUC, rounded once."""
         pairs = 2 * self.n_pos * self.n_neg
         return np.array([up / pairs if pairs else math.nan for up in self.doubled_u])
 
     def covariance(self) -> Floats:
-        """Give the covariance of the AUCs, each entry rounded once."""
+        """Return the covariance of the AUCs, each entry rounded once."""
         if not self.defined:
             return np.full((len(self.doubled_u),) * 2, math.nan)
         return np.array([[value / self.denominator for value in row] for row in self.numerators])
 
     def effect(self, weights: Sequence[Fraction]) -> Fraction:
-        """Give a weighted sum of the AUCs."""
+        """Return a weighted sum of the AUCs."""
         total = sum(weight * up for weight, up in zip(weights, self.doubled_u, strict=True))
         return Fraction(total, 2 * self.n_pos * self.n_neg)
 
     def variance(self, weights: Sequence[Fraction]) -> Fraction:
-        """Give the variance of a weighted sum of the AUCs."""
+        """Return the variance of a weighted sum of the AUCs."""
         rows = [sum(w * value for w, value in zip(weights, row, strict=True)) for row in self.numerators]
         return Fraction(sum(w * row for w, row in zip(weights, rows, strict=True)), self.denominator)
 
     def chi_square(self) -> tuple[float, int]:
-        """Give the statistic of equal AUCs and its degrees of freedom, the rank: exact up to one rounding.
+        """Return the statistic of equal AUCs and its degrees of freedom, the rank: exact up to one rounding.
 
         Elimination of the covariance of the differences in integers (Bareiss 1968, doi:10.2307/2004533), the largest
         variance left first; the statistic is infinite where an effect is left without any.
@@ -121,7 +117,7 @@ class Moments(Frozen):
         return float(statistic * (self.n_pos - 1) * (self.n_neg - 1)), rank
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Give the AUCs of all models but the first less that of the first, and the covariance of these differences."""
+        """Return the AUCs of all other models less that of the first, and the covariance of these differences."""
         effects, table = self._differences()
         pairs = 2 * self.n_pos * self.n_neg
         covariance = np.array([[value / self.denominator for value in row] for row in table])
@@ -134,7 +130,7 @@ class Moments(Frozen):
 
 
 def moments_of(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> Moments:
-    """Give the moments of models on the same rows, each of which counts as often as `frequencies` says."""
+    """Return the moments of models on the same rows, each of which counts as often as `frequencies` says."""
     if frequencies is not None:
         return _counted_moments(labels, scores, frequencies)
     ranked = [_rank(labels, values) for values in scores]
@@ -160,7 +156,7 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> Ranked:
     """Sort a model's scores."""
     values = codec_for(values)[1]  # ranks, of floats that no key holds
     split = split_by_class(labels, values)
-    check.check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
+    check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
     return Ranked(split.codec, values, split.keys_by_class(), split.doubled_u)
 
 
@@ -182,12 +178,12 @@ def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[Inde
 
 
 def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> Moments:
-    """Give the moments of rows that count as often as `frequencies` says."""
+    """Return the moments of rows that count as often as `frequencies` says."""
     flags = labels.flags()
     rows = flags == 0, flags != 0
     counts = [frequencies[these] for these in rows]
     n_neg, n_pos = (int(count.sum()) for count in counts)
-    check.check_class_sizes("y_true", LIMIT, n_pos, n_neg)
+    check_class_sizes("y_true", LIMIT, n_pos, n_neg)
     placements = [np.empty((len(scores), count.size), dtype=np.int32) for count in counts]
     for i, values in enumerate(scores):
         ranks = np.unique(values, return_inverse=True)[1]
@@ -199,7 +195,7 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
 
 
 def moments_of_ranking(ranking: Ranking) -> Moments:
-    """Give the moments of an unweighted ranking, from its counts."""
+    """Return the moments of an unweighted ranking, from its counts."""
     totals = ranking.counts.fps, ranking.counts.tps
     placements = [(2 * other[-1] - other[1:] - other[:-1]).astype(np.int32)[None] for other in reversed(totals)]
     counts = [np.diff(total) for total in totals]
@@ -208,7 +204,7 @@ def moments_of_ranking(ranking: Ranking) -> Moments:
 
 
 def _products(placements: list[NDArray[np.int32]], counts: list[Ints]) -> Ints:
-    """Give the sums of products of two models' placements by class, each row counted."""
+    """Return the sums of products of two models' placements by class, each row counted."""
     sums = np.zeros((2, len(placements[0]), len(placements[0]), 2), dtype=np.int64)
     for of_class, count, out in zip(placements, counts, sums, strict=True):
         add_products(of_class, count.size, count, out)

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.agreement import count_common
-
-__all__ = ["Agreement"]
+from fastevals._validation.labels import as_class_numbers
 
 WORD = 64
 CELLS = 1 << 21  # of a part: its bits stay in cache while pairs are counted, and few calls are made
@@ -72,7 +70,7 @@ class Agreement:
 
 
 def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give the true classes in the type of the predictions, if it holds them: no block is converted to be compared."""
+    """Return the true classes in the predictions' type, if it holds them: no block is converted to be compared."""
     if dtype.kind == "U":
         return true
     narrow = true.astype(np.int64 if dtype.kind == "f" else dtype)
@@ -80,7 +78,7 @@ def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _whole(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
-    """Give a part of predicted classes, floats as integers."""
+    """Return a part of predicted classes, floats as integers."""
     block = labels[..., part]
     if block.dtype.kind != "f":
         return block
@@ -91,5 +89,5 @@ def _whole(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
         model = int(np.argmax(odd.any(axis=1)))
         name, labels, odd = f"{name}[{model}]", labels[model], odd[model]
     if odd.any():
-        check.as_class_numbers(name, labels)  # raises, and says where
+        as_class_numbers(name, labels)  # raises, and says where
     return whole

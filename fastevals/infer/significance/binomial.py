@@ -1,20 +1,53 @@
-"""One learner's errors on a test set against a rate: the binomial test, of one run or of the worst of several."""
+"""The binomial test of an error rate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
+from fastevals._validation.arrays import as_array
+from fastevals._validation.options import check_number, show
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.results import Null, SignificanceResult
 from fastevals.infer.significance.corrections import LEVELS, of_smallest
 from fastevals.infer.significance.decision import alpha_of, result_of
-from fastevals.measure.results import Interval
+from fastevals.results import Interval, Null, SignificanceResult, tail_of
 
-__all__ = ["BinomialResult", "binomial_error_test"]
+Floats = NDArray[np.float64]
+
+
+def null_of(m: Any) -> Null:
+    """Return the distribution of b."""
+    return Null("binom", (m, 0.5))
+
+
+def pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
+    """Return p-values of counts, arrays or numbers; with `mid` the counts seen have half their chance."""
+    null = null_of(np.add(b, c))
+    fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
+    pvalue = null.cdf(fewer)
+    if mid:
+        pvalue = (pvalue + null.cdf(fewer - 1)) / 2
+    if alternative == "two-sided":
+        pvalue = np.minimum(2 * pvalue, 1.0)
+    return np.where(np.add(b, c) == 0, 1.0, pvalue)
+
+
+def least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
+    """Return the least b of m that is not rejected, by a test against smaller ones; or, two-sided, by one against both.
+
+    With `mid` a small m may have none: it is more than m / 2 then.
+    """
+    side = "two-sided" if alternative == "two-sided" else "less"
+    # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
+    guess = int(null_of(m).ppf(tail_of(alpha, alternative)))
+    counts = np.arange(max(guess - 1, 0), guess + 3)
+    counts = counts[counts <= (m // 2 if side == "two-sided" else m)]
+    kept = pvalues(counts, m - counts, side, mid=mid) >= alpha
+    return int(counts[np.argmax(kept)] if kept.any() else counts[-1] + 1)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -101,8 +134,8 @@ def binomial_error_test(
     (0.5, 0.0473)
     """
     alpha = alpha_of(confidence_level, alternative)
-    rate = check.check_number("rate", rate, low=0, high=1)
-    runs = check.as_runs(n_errors, n_samples)
+    rate = check_number("rate", rate, low=0, high=1)
+    runs = _as_runs(n_errors, n_samples)
     n_runs = len(runs)
     each = LEVELS["sidak"](alpha, n_runs)
     smallest, errors, rows = min((_pvalue(k, n, rate, alternative), -k, n) for k, n in runs)
@@ -134,14 +167,14 @@ def binomial_error_test(
 
 
 def _pvalue(errors: int, rows: int, rate: float, alternative: str) -> float:
-    """Give the chance of so many errors or more; or fewer; or of any number no likelier (with a slack for rounding)."""
+    """Return the chance of so many errors or more, or fewer, or of any number no likelier (up to rounding)."""
     from scipy import stats
 
     return float(min(stats.binomtest(errors, rows, rate, alternative=alternative).pvalue, 1.0))
 
 
 def _critical(rows: int, rate: float, alternative: str, alpha: float) -> float | Interval:
-    """Give the number of errors beyond which the hypothesis is rejected; none is where that is past all."""
+    """Return the number of errors beyond which the hypothesis is rejected; none is where that is past all."""
 
     def rejected(errors: int) -> bool:
         return _pvalue(errors, rows, rate, alternative) < alpha
@@ -156,8 +189,30 @@ def _critical(rows: int, rate: float, alternative: str, alpha: float) -> float |
 
 
 def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
-    """Give the first number of a range for which something holds that goes on holding, or its stop."""
+    """Return the first number of a range for which something holds that goes on holding, or its stop."""
     while start < stop:
         middle = (start + stop) // 2
         start, stop = (start, middle) if holds(middle) else (middle + 1, stop)
     return start
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
+    """Return the errors and rows of each run, as Python's integers."""
+    errors, rows = as_array("n_errors", n_errors), as_array("n_samples", n_samples)
+    for name, array in (("n_errors", errors), ("n_samples", rows)):
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"{name} must be an integer, or integers, got {show(array[()])}")
+        if array.ndim > 1 or not array.size:
+            raise ValueError(f"{name} must be one number or 1-D, and not empty, got shape {array.shape}")
+    if rows.ndim and rows.shape != errors.shape:
+        raise ValueError(f"n_samples has shape {rows.shape}, but n_errors has {errors.shape}")
+    runs = list(zip(np.atleast_1d(errors).tolist(), np.broadcast_to(rows, errors.shape).ravel().tolist(), strict=True))
+    for k, n in runs:
+        if n < 1:
+            raise ValueError(f"n_samples must be at least 1, got {n}")
+        if not 0 <= k <= n:
+            raise ValueError(f"n_errors must be from 0 to n_samples, got {k} of {n}")
+    return runs

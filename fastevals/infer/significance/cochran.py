@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals.infer.results import Null, SignificanceResult
+from fastevals._validation.labels import as_models_labels, as_true_labels
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import alpha_of, decide
-
-__all__ = ["CochranResult", "cochran_q_test"]
+from fastevals.results import Null, SignificanceResult
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -82,8 +80,8 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
     CochranResult(statistic=4.667, pvalue=0.09697, effect=0.75, rejected=False)
     """
     alpha = alpha_of(confidence_level, "two-sided")
-    true = check.as_true_labels("y_true", y_true)
-    labels, names = check.as_models_labels("predictions", true, predictions)
+    true = as_true_labels("y_true", y_true)
+    labels, names = as_models_labels("predictions", true, predictions)
     models = Agreement(true, labels)
 
     def count(part: slice) -> tuple[list[int], int]:
@@ -109,7 +107,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
 
 def _cochran_q(rights: list[int], squares: int) -> float:
-    """Give Q from the rows that each model gets right and the sum of the squared number of models that a row is got by.
+    """Return Q from each model's right rows and the sum of the squared number of models that get a row right.
 
     In integers up to the one division.
     """

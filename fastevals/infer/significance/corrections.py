@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.results import ALMOST_ALL
-
-__all__ = ["CORRECTIONS", "LEVELS", "adjust_pvalues", "of_smallest"]
+from fastevals._validation.arrays import as_array
+from fastevals._validation.options import check_choice, show
+from fastevals.results import ALMOST_ALL
 
 Floats = NDArray[np.float64]
 
 
 def of_smallest(p: Any, m: int) -> Any:
-    """Give the p-value of the smallest of m independent ones (Sidak); an array's each."""
+    """Return the p-value of the smallest of m independent ones (Sidak); an array's each."""
     if m == 1:
         return p
     with np.errstate(divide="ignore"):  # log1p(-1)
@@ -93,11 +92,26 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: str = "holm") -> Floats:
     >>> fastevals.adjust_pvalues([0.01, 0.04, 0.03], correction="holm")
     array([0.03, 0.06, 0.06])
     """
-    check.check_choice("correction", correction, CORRECTIONS)
-    given: Any = check.as_pvalues("pvalues", pvalues)
+    check_choice("correction", correction, CORRECTIONS)
+    given: Any = _as_pvalues("pvalues", pvalues)
     p = given.ravel()
     there = np.flatnonzero(~np.isnan(p))
     order = there[np.argsort(p[there], kind="stable")]
     adjusted = p.copy()
     adjusted[order] = np.minimum(np.maximum(CORRECTIONS[correction](p[order]), p[order]), 1.0)
     return np.asarray(adjusted.reshape(given.shape))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_pvalues(name: str, values: Any) -> NDArray[np.float64]:
+    """Return p-values as float64 of any shape, within [0, 1] or NaN."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    array = array.astype(np.float64)
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        raise ValueError(f"{name} must be in [0, 1], got {show(array[outside][0])}")
+    return array

@@ -1,17 +1,29 @@
-"""From a statistic and its distribution under the hypothesis to a result."""
+"""What tests have in common: levels, decisions, differences of measurements, and which pairs are compared.
+
+They are scaled by a power of two before they are squared, so scores of 2^600 are as good as scores of 1; and those
+that are equal up to rounding have no variance.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import math
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.conclusions import conclusion_of, conclusion_of_all
-from fastevals.infer.results import ALTERNATIVES, Null, SignificanceResult, level_of, tail_of
-from fastevals.measure.results import Interval
-
-__all__ = ["SYMMETRIC", "alpha_of", "critical_value", "decide", "holding", "kept_from", "pvalues", "result_of"]
+from fastevals._validation.options import check_choice, warn_degenerate
+from fastevals._validation.tables import find_name
+from fastevals.results import (
+    ALTERNATIVES,
+    Interval,
+    Null,
+    SignificanceResult,
+    conclusion_of,
+    conclusion_of_all,
+    level_of,
+    tail_of,
+)
 
 Result = TypeVar("Result", bound=SignificanceResult)
 
@@ -20,12 +32,12 @@ SYMMETRIC = ("t", "norm")  # the others are of squares: only large values speak 
 
 def alpha_of(confidence_level: float, alternative: str) -> float:
     """Check the options that all tests have; give the significance level."""
-    check.check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("alternative", alternative, ALTERNATIVES)
     return level_of(confidence_level)[1]
 
 
 def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
-    """Give the chance of statistics at least as extreme, an array's each; NaN of NaN."""
+    """Return the chance of statistics at least as extreme, an array's each; NaN of NaN."""
     if null.name not in SYMMETRIC:
         return null.sf(statistic)
     if alternative == "two-sided":
@@ -34,7 +46,7 @@ def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
 
 
 def critical_value(null: Null, alternative: str, alpha: float) -> float:
-    """Give where rejection begins."""
+    """Return where rejection begins."""
     if null.name not in SYMMETRIC:
         return float(null.isf(alpha))
     tail = tail_of(alpha, alternative)
@@ -42,7 +54,7 @@ def critical_value(null: Null, alternative: str, alpha: float) -> float:
 
 
 def kept_from(low: float, largest: float, alternative: str) -> float | Interval:
-    """Give the critical value of a statistic from 0 to `largest`, symmetric if the hypothesis holds: kept from `low`.
+    """Return the critical value of a statistic from 0 to `largest`, symmetric if the hypothesis holds: kept from `low`.
 
     That is for a test against smaller values; the others are its mirror image and both.
     """
@@ -52,7 +64,7 @@ def kept_from(low: float, largest: float, alternative: str) -> float | Interval:
 
 
 def holding(interval: Interval, value: float) -> Interval:
-    """Give an interval with a value in it: one that is not rejected is, but for rounding."""
+    """Return an interval with a value in it: one that is not rejected is, but for rounding."""
     return Interval(min(interval.low, value), max(interval.high, value))
 
 
@@ -70,7 +82,7 @@ def decide(
     kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
     **more: Any,
 ) -> Result:
-    """Give the result of a test whose statistic has a continuous distribution, and an interval of what isn't rejected.
+    """Return the result of a test with a continuous null distribution, and an interval of what isn't rejected.
 
     A p-value may be given where the distribution is too rough. More is as for `result_of`.
     """
@@ -104,7 +116,7 @@ def result_of(
     null: Null | None = None,
     **more: Any,
 ) -> Result:
-    """Give the result of a test of `what`, which is `value` if the hypothesis holds, and say what follows.
+    """Return the result of a test of `what`, which is `value` if the hypothesis holds, and say what follows.
 
     With `of_all`, what are several numbers, all the same if it holds. `instead` is as for `conclusion_of`; `more` are
     fields of the kind of result.
@@ -128,3 +140,64 @@ def result_of(
         null=null,
         **more,
     )
+
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
+
+
+class Differences(NamedTuple):
+    """Differences of paired measurements, along the last axis, in units of 2**exponent."""
+
+    values: Floats
+    exponent: NDArray[np.intc]
+
+
+def differences(a: Floats, b: Floats) -> Differences:
+    """Return the differences, made equal where they differ by rounding only, and 0 where that is all they are.
+
+    Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
+    """
+    (a, b), exponent = scaled(a, b)
+    values = a - b  # within [-2, 2]
+    slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
+    none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
+    lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
+    same = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
+    return Differences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
+
+
+def scaled(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
+    """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1)."""
+    largest = np.max([np.abs(each).max(axis=-1, keepdims=True) for each in arrays], axis=0)
+    exponent = np.frexp(largest)[1]
+    return [np.ldexp(each, -exponent) for each in arrays], exponent
+
+
+def ratio(effect: Floats, error: Floats) -> Floats:
+    """Return effect / error: 0 / 0 is 0, no difference at all; else infinite where there is no error."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(effect == 0, 0.0, np.divide(effect, error))
+
+
+def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
+    """Return the effects that the test does not reject."""
+    reach = critical_value(null, alternative, alpha) * error
+    if alternative == "less":
+        return Interval(-math.inf, effect - reach)
+    return Interval(effect - reach, math.inf if alternative == "greater" else effect + reach)
+
+
+def warn_if_constant(what: str, statistic: float) -> None:
+    """Warn that a test is surer than the data allow."""
+    if math.isinf(statistic):
+        warn_degenerate(f"the test of {what}", "the differences are all the same, so their variance is 0")
+
+
+def pairs_of(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
+    """Return all pairs of models, or each other model's with the reference, as places in `names`."""
+    if reference is None:
+        return np.stack(np.triu_indices(len(names), 1), axis=1)
+    place = find_name(argument, reference, names)
+    return np.array([(k, place) for k in range(len(names)) if k != place], dtype=np.intp)

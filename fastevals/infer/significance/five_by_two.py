@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.conclusions import NO_VARIANCE
-from fastevals.infer.results import Names, Null, SignificanceResult
-from fastevals.infer.significance.decision import alpha_of, decide, pvalues
-from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
-
-__all__ = ["combined_f_of_pairs", "five_by_two_cv_f_test", "five_by_two_cv_t_test", "five_by_two_of_pairs"]
+from fastevals._validation.options import check_choice
+from fastevals._validation.tables import as_measured, as_pair_of_names, check_same_splits
+from fastevals.infer.significance.decision import (
+    Differences,
+    alpha_of,
+    decide,
+    differences,
+    pvalues,
+    ratio,
+    t_interval,
+    warn_if_constant,
+)
+from fastevals.results import NO_VARIANCE, Names, Null, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -85,9 +91,9 @@ def five_by_two_cv_t_test(
     >>> fastevals.five_by_two_cv_t_test(a, b)
     SignificanceResult(statistic=1.155, pvalue=0.3004, effect=0.02, rejected=False)
     """
-    pair = check.as_five_by_two(a, b)
-    first, second = check.as_pair_of_names(names, ("a", "b"))
-    check.check_choice("numerator", numerator, NUMERATORS)
+    pair = _as_five_by_two(a, b)
+    first, second = as_pair_of_names(names, ("a", "b"))
+    check_choice("numerator", numerator, NUMERATORS)
     alpha = alpha_of(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
     of = {"first": "the first fold", "mean": "the first two folds"}[numerator]
@@ -141,8 +147,8 @@ def five_by_two_cv_f_test(a: Any, b: Any, *, names: Names = None, confidence_lev
     >>> fastevals.five_by_two_cv_f_test(a, b)
     SignificanceResult(statistic=2.933, pvalue=0.1233, effect=0.026, rejected=False)
     """
-    pair = check.as_five_by_two(a, b)
-    first, second = check.as_pair_of_names(names, ("a", "b"))
+    pair = _as_five_by_two(a, b)
+    first, second = as_pair_of_names(names, ("a", "b"))
     alpha = alpha_of(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
     what = f"the mean of {first} less that of {second}"
@@ -153,19 +159,19 @@ def five_by_two_cv_f_test(a: Any, b: Any, *, names: Names = None, confidence_lev
 def five_by_two_of_pairs(
     a: Floats, b: Floats, alternative: str, numerator: str = "first"
 ) -> tuple[Floats, Floats, Floats]:
-    """Give t, p-values and tested differences of many pairs, ten measurements along the last axis."""
+    """Return t, p-values and tested differences of many pairs, ten measurements along the last axis."""
     statistic, effect, _ = _t_statistic(a, b, numerator)
     return statistic, pvalues(statistic, FIVE, alternative), effect
 
 
 def combined_f_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
-    """Give F, p-values and mean differences of many pairs, ten measurements along the last axis."""
+    """Return F, p-values and mean differences of many pairs, ten measurements along the last axis."""
     statistic, effect = _f_statistic(a, b)
     return statistic, pvalues(statistic, TEN_FIVE, alternative), effect
 
 
 def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, Floats]:
-    """Give t, the difference in its numerator and what that is divided by."""
+    """Return t, the difference in its numerator and what that is divided by."""
     found = differences(a, b)
     d = _by_repetition(found)
     effect = d[..., 0, 0] if numerator == "first" else d[..., 0, :].mean(axis=-1)
@@ -174,7 +180,7 @@ def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, 
 
 
 def _f_statistic(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Give F and the mean difference."""
+    """Return F and the mean difference."""
     found = differences(a, b)
     d = _by_repetition(found)
     statistic = ratio(np.square(d).sum(axis=(-2, -1)), 2 * _variances(d).sum(axis=-1))
@@ -186,5 +192,18 @@ def _by_repetition(found: Differences) -> Floats:
 
 
 def _variances(d: Floats) -> Floats:
-    """Give the sum of the two squared deviations of each repetition."""
+    """Return the sum of the two squared deviations of each repetition."""
     return np.square(d[..., 0] - d[..., 1]) / 2
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two learners' measurements of five repetitions of two folds, each of shape (5, 2), as ten in a row."""
+    pair = as_measured("a", a, flat=False), as_measured("b", b, flat=False)
+    for name, each in zip("ab", pair, strict=True):
+        if each.shape != (5, 2):
+            raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {each.shape}")
+    check_same_splits(*pair)
+    return pair[0].values, pair[1].values

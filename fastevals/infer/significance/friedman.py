@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import run
-from fastevals.infer.results import Null, SignificanceResult
+from fastevals._validation.options import as_flag, check_choice, warn_degenerate, warn_undefined
+from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.decision import alpha_of, decide
-
-__all__ = ["FriedmanResult", "RankSums", "friedman_test", "rank_sums", "ranks_in_words"]
+from fastevals.results import Null, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -120,11 +119,11 @@ def friedman_test(
     FriedmanResult(statistic=57, pvalue=0.000125, effect=0.95, rejected=True,
         4 data sets x 3 algorithms, mean ranks A: 1, B: 2.125, C: 2.875)
     """
-    check.check_choice("statistic", statistic, STATISTICS)
-    corrected = check.as_flag("tie_correction", tie_correction)
+    check_choice("statistic", statistic, STATISTICS)
+    corrected = as_flag("tie_correction", tie_correction)
     alpha = alpha_of(confidence_level, "two-sided")
-    table = check.as_result_table("results", results)
-    found = rank_sums(table.values, check.as_flag("higher_is_better", higher_is_better))
+    table = as_result_table("results", results)
+    found = rank_sums(table.values, as_flag("higher_is_better", higher_is_better))
     n, k = table.values.shape
     chi_square, f_statistic, concordance = _statistics(found, n, corrected)
     value, null = {
@@ -132,9 +131,9 @@ def friedman_test(
         "chi-square": (chi_square, Null("chi2", (k - 1,))),
     }[statistic]
     if math.isnan(value):
-        check.warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
+        warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
     elif math.isinf(value):
-        check.warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
+        warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
     what = f"the {k} algorithms' mean ranks"
     alike = _chance_alike(table.values[0], n) if math.isinf(value) else None
     result = decide(
@@ -159,7 +158,7 @@ def friedman_test(
 
 
 def _chance_alike(row: Floats, n: int) -> float:
-    """Give the chance that all of n data sets rank the algorithms as the first does, ties in the same numbers."""
+    """Return the chance that all of n data sets rank the algorithms as the first does, ties in the same numbers."""
     _, tied = np.unique(row, return_counts=True)
     alike = math.prod(map(math.factorial, tied.tolist()))
     return float((alike / math.factorial(row.size)) ** (n - 1))
@@ -200,7 +199,7 @@ def ranks_in_words(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) 
 
 
 def _statistics(found: RankSums, n: int, corrected: bool) -> tuple[float, float, float]:
-    """Give chi-square, F and Kendall's W."""
+    """Return chi-square, F and Kendall's W."""
     k = len(found.doubled)
     between = sum(rank**2 for rank in found.doubled.tolist()) - n**2 * k * (k + 1) ** 2
     over = n * k * (k**2 - 1) - (found.ties if corrected else 0)

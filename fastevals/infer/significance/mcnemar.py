@@ -1,4 +1,4 @@
-"""McNemar's test: whether one model is right more often than another on the same rows.
+"""McNemar's test of two models on the same rows, and of all pairs of many.
 
 Of n rows, only model a gets b right and only model b gets c; the others say nothing. If neither model is better, b is
 of a binomial distribution with b + c trials of chance 1/2.
@@ -7,28 +7,118 @@ of a binomial distribution with b + c trials of chance 1/2.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.results import Names, Null, SignificanceResult
-from fastevals.infer.significance import fair_binomial
+from fastevals._execution import run
+from fastevals._validation.arrays import EXACT, as_array
+from fastevals._validation.labels import as_models_labels, as_predicted_labels, as_true_labels
+from fastevals._validation.options import check_choice, show
+from fastevals._validation.tables import as_pair_of_names
+from fastevals.infer.proportions import METHODS
+from fastevals.infer.significance import binomial as fair_binomial
 from fastevals.infer.significance.agreement import Agreement
-from fastevals.infer.significance.decision import alpha_of, critical_value, holding, kept_from, pvalues, result_of
-from fastevals.infer.significance.mcnemar_intervals import difference_interval, odds_interval
-from fastevals.measure.results import Interval
+from fastevals.infer.significance.corrections import CORRECTIONS
+from fastevals.infer.significance.decision import (
+    alpha_of,
+    critical_value,
+    holding,
+    kept_from,
+    pairs_of,
+    pvalues,
+    result_of,
+)
+from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
+from fastevals.results import Interval, Names, Null, SignificanceResult, tail_of
 
-__all__ = [
-    "MCNEMAR_METHODS",
-    "McNemarResult",
-    "checked_alpha",
-    "mcnemar_statistics",
-    "mcnemar_test",
-    "mcnemar_test_of_table",
-]
+LARGEST_LOG = 700.0  # of odds that a float can hold
+
+
+def odds_interval(b: int, c: int, method: str, alternative: str, alpha: float) -> Interval:
+    """Return the odds ratios at which the test would not reject."""
+    tail = tail_of(alpha, alternative)
+    low = 0.0 if alternative == "less" else LOWEST_ODDS[method](b, c, tail)
+    lowest_of_b = 0.0 if alternative == "greater" else LOWEST_ODDS[method](c, b, tail)
+    return Interval(low, 1 / lowest_of_b if lowest_of_b else math.inf)
+
+
+def _share_ends(method: str, b: float, c: float, tail: float) -> tuple[float, float]:
+    low, high = METHODS[method](np.asarray(float(b)), np.asarray(float(c)), tail)
+    return float(low), float(high)
+
+
+def _lowest_exact(b: int, c: int, tail: float) -> float:
+    if b == 0:
+        return 0.0
+    low = _share_ends("clopper-pearson", b, c, tail)[0]
+    rest = _share_ends("clopper-pearson", c, b, tail)[1]  # 1 - low, with all its digits
+    return low / rest
+
+
+def _lowest_score(b: float, c: float, tail: float) -> float:
+    if b <= 0:
+        return 0.0
+    return _share_ends("wilson", b, c, tail)[0] / _share_ends("wilson", c, b, tail)[1]
+
+
+def _lowest_mid_p(b: int, c: int, tail: float) -> float:
+    """Return the odds at which so many rows or more, these counted half, have the chance `tail`."""
+    from scipy.optimize import brentq
+    from scipy.special import betainc, betaincc, expit
+
+    def at_least(k: int, log_odds: float) -> float:
+        if k in (0, b + c + 1):
+            return float(k == 0)
+        if log_odds < 0:
+            return float(betainc(k, b + c - k + 1, expit(log_odds)))
+        return float(betaincc(b + c - k + 1, k, expit(-log_odds)))
+
+    def excess(log_odds: float) -> float:
+        return (at_least(b, log_odds) + at_least(b + 1, log_odds)) / 2 - tail
+
+    if b + c == 0 or excess(-LARGEST_LOG) >= 0:
+        return 0.0
+    if excess(LARGEST_LOG) < 0:
+        return math.inf
+    return math.exp(brentq(excess, -LARGEST_LOG, LARGEST_LOG, xtol=1e-14))
+
+
+LOWEST_ODDS: dict[str, Callable[[int, int, float], float]] = {
+    "exact": _lowest_exact,
+    "mid-p": _lowest_mid_p,
+    "corrected": lambda b, c, tail: _lowest_score(b - 0.5, c + 0.5, tail),
+    "uncorrected": _lowest_score,
+}
+
+
+def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float) -> Interval:
+    """Return Newcombe's hybrid score interval of the difference of the accuracies, method 10 of his paper on pairs."""
+    (both, b), (c, neither) = table.tolist()
+    n = both + b + c + neither
+    tail = tail_of(alpha, alternative)
+    right_a, right_b = both + b, both + c
+    low_a, high_a = _share_ends("wilson", right_a, n - right_a, tail)
+    low_b, high_b = _share_ends("wilson", right_b, n - right_b, tail)
+    share_a, share_b = right_a / n, right_b / n
+    product = both * neither - b * c
+    if product > 0:
+        product = max(product - n / 2, 0)
+    scale = math.sqrt(right_a * (n - right_a)) * math.sqrt(right_b * (n - right_b))
+    correlation = product / scale if scale else 0.0
+
+    def margin(of_a: float, of_b: float) -> float:
+        return math.sqrt(max(of_a * of_a - 2 * correlation * of_a * of_b + of_b * of_b, 0.0))
+
+    difference = (b - c) / n
+    sign = math.copysign(1.0, 0.5 - tail)  # an end below level 1/2 is on the other side
+    low = difference - sign * margin(share_a - low_a, high_b - share_b)
+    high = difference + sign * margin(high_a - share_a, share_b - low_b)
+    return Interval(-1.0 if alternative == "less" else low, 1.0 if alternative == "greater" else high)
+
 
 Floats = NDArray[np.float64]
 
@@ -137,8 +227,8 @@ def mcnemar_test(
     """
     alpha = checked_alpha(method, alternative, confidence_level)
     what = _what(names)
-    true = check.as_true_labels("y_true", y_true)
-    models = Agreement(true, check.as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
+    true = as_true_labels("y_true", y_true)
+    models = Agreement(true, as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
     both, right_a, right_b = models.count_common(np.array([(0, 1), (0, 0), (1, 1)])).tolist()
     table = [[both, right_a - both], [right_b - both, models.n_rows - right_a - right_b + both]]
     return _result(np.array(table, dtype=np.int64), what, method, alternative, alpha)
@@ -183,21 +273,21 @@ def mcnemar_test_of_table(
     McNemarResult(statistic=16.82, pvalue=4.115e-05, effect=1.744, rejected=True)
     """
     alpha = checked_alpha(method, alternative, confidence_level)
-    return _result(check.as_paired_counts("table", table), _what(names), method, alternative, alpha)
+    return _result(_as_paired_counts("table", table), _what(names), method, alternative, alpha)
 
 
 def checked_alpha(method: str, alternative: str, confidence_level: float) -> float:
     """Check the options of McNemar's tests; give the significance level."""
-    check.check_choice("method", method, MCNEMAR_METHODS)
+    check_choice("method", method, MCNEMAR_METHODS)
     alpha = alpha_of(confidence_level, alternative)
     if method in CHI_SQUARE:
         others = f"method={' or '.join(map(repr, BINOMIAL))}"
-        check.check_two_sided(repr(method), alternative, "it squares the difference", others)
+        _check_two_sided(repr(method), alternative, "it squares the difference", others)
     return alpha
 
 
 def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[Floats, Floats]:
-    """Give statistics and p-values of counts, arrays or numbers."""
+    """Return statistics and p-values of counts, arrays or numbers."""
     b, c = np.asarray(b, dtype=np.float64), np.asarray(c, dtype=np.float64)
     if method in BINOMIAL:
         return b, fair_binomial.pvalues(b, c, alternative, mid=method == "mid-p")
@@ -209,7 +299,7 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
 
 
 def _what(names: Names) -> str:
-    return WHAT.format(*check.as_pair_of_names(names, ("model a", "model b")))
+    return WHAT.format(*as_pair_of_names(names, ("model a", "model b")))
 
 
 def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, alpha: float) -> McNemarResult:
@@ -240,3 +330,135 @@ def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, 
         difference_interval=difference_interval(table, alternative, alpha),
         method=method,
     )
+
+
+BLOCK = 1 << 11  # pairs tested together
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class McNemarPairs(PairwiseResult):
+    """What `pairwise_mcnemar_tests` gives: a `PairwiseResult`, and the counts that it is made of.
+
+    Attributes
+    ----------
+    tables : ndarray of int of shape (n_pairs, 2, 2)
+        Rows that both models of a pair get right, that only the first does; that only the second does, that neither
+        does: what `mcnemar_test_of_table` takes.
+    """
+
+    tables: NDArray[np.int64]
+
+
+def pairwise_mcnemar_tests(
+    y_true: ArrayLike,
+    predictions: Any,
+    *,
+    method: str = "exact",
+    reference: Any = None,
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+) -> McNemarPairs:
+    """Test of each pair of models, or of each with a reference, whether they are right equally often.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes: numbers, booleans or strings.
+    predictions : mapping of name to array-like, frame, or array-like of shape (n_models, n_samples)
+        Classes that the models predict: one an entry, a column or a row.
+    method : {"exact", "mid-p", "corrected", "uncorrected"}
+        As of `mcnemar_test`.
+    reference : name, optional
+        Compare each other model with this one alone (of an array, its row's number).
+    correction : str
+        How p-values are adjusted for the number of pairs, as in `adjust_pvalues`.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the first of a pair: that it differs, or is right less or more often; one-sided with "exact"
+        and "mid-p" alone.
+    confidence_level : float in (0, 1)
+        The tests together are at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    McNemarPairs
+        `effect` is the accuracy of the first less that of the second, `statistic` as of `mcnemar_test`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Notes
+    -----
+    Which rows a model gets right is a bit a row, and of a pair the bits that both have are counted: for each of many
+    pairs that is 1/64 of a pass over the rows. Memory is 8 bytes a pair and thread beyond the result.
+
+    References
+    ----------
+    McNemar (1947), doi:10.1007/BF02295996.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true = [0, 1, 2, 0, 1, 2, 0, 1]
+    >>> predictions = {"a": y_true, "b": [0, 1, 2, 0, 1, 2, 0, 0], "c": [1, 0, 1, 1, 0, 0, 1, 1]}
+    >>> found = fastevals.pairwise_mcnemar_tests(y_true, predictions)
+    >>> found.effect, found.between("a", "c").pvalue
+    (array([0.125, 0.875, 0.75 ]), 0.046875)
+    """
+    alpha = checked_alpha(method, alternative, confidence_level)
+    check_choice("correction", correction, CORRECTIONS)
+    true = as_true_labels("y_true", y_true)
+    labels, names = as_models_labels("predictions", true, predictions)
+    pairs = pairs_of(names, reference)
+    models = Agreement(true, labels)
+    each = np.arange(len(names))
+    common = models.count_common(np.concatenate([np.stack([each, each], axis=1), pairs]))
+    first, second = (common[: len(names)][column] for column in pairs.T)
+    both = common[len(names) :]
+    b, c = first - both, second - both
+
+    parts = [slice(start, start + BLOCK) for start in range(0, len(pairs), BLOCK)]
+    blocks = run(lambda part: mcnemar_statistics(b[part], c[part], method, alternative), parts)
+    statistic, pvalue = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return paired_up(
+        McNemarPairs,
+        MCNEMAR_METHODS[method],
+        names,
+        pairs,
+        (statistic, pvalue, (b - c) / models.n_rows),
+        what="the difference of the accuracies",
+        correction=correction,
+        alternative=alternative,
+        alpha=alpha,
+        tables=np.stack([both, b, c, models.n_rows - both - b - c], axis=-1).reshape(-1, 2, 2),
+    )
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
+    """Return a table of how many rows two models get right and wrong, of which there are some, as int64."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if array.shape != (2, 2):
+        raise ValueError(
+            f"{name} must have shape (2, 2), model a right and wrong by model b right and wrong, got {array.shape}"
+        )
+    with np.errstate(invalid="ignore"):
+        odd = ~((array >= 0) & (array <= EXACT) & (array == np.trunc(array)))
+    if odd.any():
+        raise ValueError(f"{name} must hold counts, whole numbers from 0 to 2**53, got {show(array[odd][0])}")
+    counts = array.astype(np.int64)
+    if not 0 < counts.sum() <= EXACT:
+        raise ValueError(f"{name} must count from 1 to 2**53 rows in all, got {counts.sum()}")
+    return counts
+
+
+def _check_two_sided(what: str, alternative: str, because: str, others: str) -> None:
+    """Raise if a side is asked for of a test that has none."""
+    if alternative != "two-sided":
+        raise ValueError(f"alternative={alternative!r} goes with {others}; {what} is two-sided, for {because}")

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.pairs import pairs_of
+from fastevals._validation.options import as_flag, check_choice, show
+from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.corrections import CORRECTIONS, LEVELS
-from fastevals.infer.significance.decision import alpha_of
+from fastevals.infer.significance.decision import alpha_of, pairs_of
 from fastevals.infer.significance.friedman import rank_sums, ranks_in_words
 from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
-
-__all__ = ["RankComparison", "bonferroni_dunn_test", "nemenyi_test", "rank_comparison_test"]
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +43,7 @@ class RankComparison(PairwiseResult):
     control: Any
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Give the bars of a critical-difference diagram: algorithms in a row among which no difference is shown.
+        """Return the bars of a critical-difference diagram: algorithms in a row among which no difference is shown.
 
         Returns
         -------
@@ -58,7 +56,7 @@ class RankComparison(PairwiseResult):
         ValueError
             If not all pairs were compared.
         """
-        check.check_all_pairs("groups", self.control)
+        _check_all_pairs("groups", self.control)
         order = np.argsort(self.mean_ranks, kind="stable")
         differ = self.matrix("rejected")[np.ix_(order, order)] == 1
         found: list[tuple[int, ...]] = []
@@ -177,7 +175,7 @@ def bonferroni_dunn_test(
     >>> fastevals.bonferroni_dunn_test(errors, "A", higher_is_better=False).pvalue.round(4)
     array([0.2232, 0.016 ])
     """
-    check.check_control(control)
+    _check_control(control)
     return _compared("the Bonferroni-Dunn test", results, "bonferroni", higher_is_better, confidence_level, control)
 
 
@@ -228,7 +226,7 @@ def rank_comparison_test(
     >>> fastevals.rank_comparison_test(errors, control="A", higher_is_better=False).pvalue.round(4)
     array([0.1116, 0.016 ])
     """
-    check.check_choice("correction", correction, CORRECTIONS)
+    check_choice("correction", correction, CORRECTIONS)
     return _compared("the test of mean ranks", results, correction, higher_is_better, confidence_level, control)
 
 
@@ -244,8 +242,8 @@ def _compared(
     from scipy.special import ndtr, ndtri
 
     alpha = alpha_of(confidence_level, "two-sided")
-    higher = check.as_flag("higher_is_better", higher_is_better)
-    table = check.as_result_table("results", results)
+    higher = as_flag("higher_is_better", higher_is_better)
+    table = as_result_table("results", results)
     n, k = table.values.shape
     found = rank_sums(table.values, higher)
     pairs = pairs_of(table.algorithms, control, argument="control")
@@ -263,5 +261,20 @@ def _compared(
 
 
 def _standard_error(n_algorithms: int, n_datasets: int) -> float:
-    """Give that of the difference of two mean ranks if all algorithms do equally well."""
+    """Return that of the difference of two mean ranks if all algorithms do equally well."""
     return math.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_datasets))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_control(control: Any) -> None:
+    """Raise if there is no algorithm to compare the others with."""
+    if control is None:
+        raise ValueError("control must be the algorithm that each other is compared with, got None")
+
+
+def _check_all_pairs(what: str, control: Any) -> None:
+    """Raise unless all pairs were compared."""
+    if control is not None:
+        raise ValueError(f"{what} are of all pairs, but each was compared with {show(control)} alone")

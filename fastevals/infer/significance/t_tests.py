@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.conclusions import NO_VARIANCE
-from fastevals.infer.results import Names, Null, SignificanceResult
-from fastevals.infer.significance.decision import alpha_of, critical_value, decide, pvalues
-from fastevals.infer.significance.differences import Differences, differences, ratio, t_interval, warn_if_constant
-
-__all__ = [
-    "corrected_resampled_t_test",
-    "corrected_t_margin",
-    "error_rate_t_test",
-    "paired_t_test",
-    "t_of_pairs",
-]
+from fastevals._validation.options import check_number
+from fastevals._validation.tables import Measured, as_measured, as_measured_pair, as_pair_of_names, rows_ratio
+from fastevals.infer.significance.decision import (
+    Differences,
+    alpha_of,
+    critical_value,
+    decide,
+    differences,
+    pvalues,
+    ratio,
+    t_interval,
+    warn_if_constant,
+)
+from fastevals.results import NO_VARIANCE, Names, Null, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -81,10 +82,10 @@ def error_rate_t_test(
     >>> fastevals.error_rate_t_test(errors, 0.3, alternative="less")
     SignificanceResult(statistic=-2.16, pvalue=0.03379, effect=0.2, rejected=True)
     """
-    measured = check.as_measured("error_rates", error_rates, least=2)
+    measured = as_measured("error_rates", error_rates, least=2)
     values, plain = measured.values, measured.splits is None and n_train is n_test is None
-    value = check.check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
-    factor = 1 / values.size + (0.0 if plain else check.rows_ratio(n_train, n_test, measured))
+    value = check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
+    factor = 1 / values.size + (0.0 if plain else rows_ratio(n_train, n_test, measured))
     # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
     own, apart = differences(values, np.zeros_like(values)), differences(values, np.full_like(values, value))
     mean, error = _mean_and_error(own, factor)
@@ -146,7 +147,7 @@ def paired_t_test(
     >>> fastevals.paired_t_test([0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29])
     SignificanceResult(statistic=-3.576, pvalue=0.03739, effect=-0.045, rejected=True)
     """
-    pair = check.as_measured_pair(a, b, least=2)
+    pair = as_measured_pair(a, b, least=2)
     return _t_test(pair, 0.0, "the paired t-test", names, alternative, confidence_level)
 
 
@@ -206,20 +207,20 @@ def corrected_resampled_t_test(
     >>> fastevals.corrected_resampled_t_test(a, b, n_train=75, n_test=25, names=("old", "new"))
     SignificanceResult(statistic=-2.341, pvalue=0.1011, effect=-0.045, rejected=False)
     """
-    pair = check.as_measured_pair(a, b, least=2)
-    factor = check.rows_ratio(n_train, n_test, *pair)
+    pair = as_measured_pair(a, b, least=2)
+    factor = rows_ratio(n_train, n_test, *pair)
     return _t_test(pair, factor, "the corrected resampled t-test", names, alternative, confidence_level)
 
 
 def _t_test(
-    pair: tuple[check.Measured, check.Measured],
+    pair: tuple[Measured, Measured],
     factor: float,
     test: str,
     names: Names,
     alternative: str,
     confidence_level: float,
 ) -> SignificanceResult:
-    first, second = check.as_pair_of_names(names, ("a", "b"))
+    first, second = as_pair_of_names(names, ("a", "b"))
     n = pair[0].values.size
     what = f"the mean of {first} less that of {second}"
     found = _t_statistic(differences(*(each.values for each in pair)), 1 / n + factor)
@@ -236,7 +237,7 @@ def _t_decision(
     confidence_level: float,
     value: float = 0.0,
 ) -> SignificanceResult:
-    """Give the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
+    """Return the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
     alpha = alpha_of(confidence_level, alternative)
     statistic, effect, error = map(float, found)
     null = Null("t", (df,))
@@ -248,27 +249,27 @@ def _t_decision(
 
 
 def t_of_pairs(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.0) -> tuple[Floats, Floats, Floats]:
-    """Give t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
+    """Return t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
     n = a.shape[-1]
     statistic, effect, _ = _t_statistic(differences(a, b), 1 / n + test_to_train)
     return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
 
 
 def _t_statistic(found: Differences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
-    """Give t, the mean difference and its standard error, whose square is the variance times a factor."""
+    """Return t, the mean difference and its standard error, whose square is the variance times a factor."""
     mean, error = _mean_and_error(found, variance_factor)
     return ratio(mean, error), np.ldexp(mean, found.exponent), np.ldexp(error, found.exponent)
 
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
-    """Give half the width of Nadeau and Bengio's interval for the mean of measurements."""
+    """Return half the width of Nadeau and Bengio's interval for the mean of measurements."""
     own = differences(values, np.zeros_like(values))
     _, error = _mean_and_error(own, 1 / values.size + test_to_train)
     return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, own.exponent))
 
 
 def _mean_and_error(found: Differences, variance_factor: float) -> tuple[Floats, Floats]:
-    """Give the mean difference and its standard error, in the differences' units."""
+    """Return the mean difference and its standard error, in the differences' units."""
     constant = (found.values == found.values[..., :1]).all(axis=-1)
     mean = np.where(constant, found.values[..., 0], found.values.mean(axis=-1))
     error = np.sqrt(variance_factor) * found.values.std(axis=-1, ddof=1)

@@ -7,17 +7,20 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.bias_variance import add_up
-from fastevals._validation import ModelTables
-from fastevals.measure.bias_variance.decompositions import DECOMPOSITIONS
-from fastevals.measure.bias_variance.result import Decomposition
+from fastevals._validation.arrays import as_array, as_weights, check_same_length, named_columns
+from fastevals._validation.options import as_flag, check_choice
+from fastevals.measure.bias_variance.results import (
+    DECOMPOSITIONS,
+    Decomposition,
+    ModelTables,
+    as_named_alike,
+    check_same_pairs,
+)
 from fastevals.measure.bias_variance.squared import SquaredLoss
 from fastevals.measure.bias_variance.totals import Loss, Problem, Totals
 from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
-
-__all__ = ["bias_variance", "compile_key", "decompose", "problem_of"]
 
 LOSSES = ("squared", "zero_one")
 
@@ -116,13 +119,13 @@ def bias_variance(
     DomingosDecomposition(expected_loss=0.5, bias=0.5, net_variance=0, n_models=3, n_samples=2)
     """
     problem, own = problem_of(y_true, y_observed, loss, decomposition, sample_weight, labels)
-    per_sample = check.as_flag("per_sample", per_sample)
+    per_sample = as_flag("per_sample", per_sample)
     of = problem.loss
     models = of.models("predictions", predictions)
     pairs = None
     if own is not None:
-        pairs = of.models("y_observed", check.as_named_alike("y_observed", own, "predictions", predictions))
-        check.check_same_pairs(models, pairs)
+        pairs = of.models("y_observed", as_named_alike("y_observed", own, "predictions", predictions))
+        check_same_pairs(models, pairs)
     return decompose(problem, models, pairs, per_sample)
 
 
@@ -155,20 +158,20 @@ def decompose(problem: Problem, models: ModelTables, pairs: ModelTables | None, 
 def problem_of(
     y_true: Any, y_observed: Any, loss: Any, decomposition: Any, sample_weight: Any, labels: Any
 ) -> tuple[Problem, Any]:
-    """Give what is to be decomposed, and the observed labels where each model has its own."""
-    check.check_choice("loss", loss, LOSSES)
-    check.check_choice("decomposition", decomposition, DECOMPOSITIONS)
+    """Return what is to be decomposed, and the observed labels where each model has its own."""
+    check_choice("loss", loss, LOSSES)
+    check_choice("decomposition", decomposition, DECOMPOSITIONS)
     if loss == "squared":
-        check.check_only_zero_one(decomposition, labels)
+        _check_only_zero_one(decomposition, labels)
         of: Loss = SquaredLoss(y_true)
     else:
         of = ZeroOneLoss(y_true, decomposition, labels)
     weights = None
     if sample_weight is not None:
-        weights = check.as_weights("sample_weight", sample_weight)
-        check.check_same_length(y_true=of.true, sample_weight=weights)
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=of.true, sample_weight=weights)
     own = y_observed
-    if y_observed is not None and check.is_one_row(y_observed):
+    if y_observed is not None and _is_one_row(y_observed):
         of.observe(y_observed)
         own = None
     return Problem(of, weights, own is not None), own
@@ -178,3 +181,18 @@ def compile_key(problem: Problem, models: ModelTables) -> Hashable:
     """Say which kernels are called, for which types."""
     dtypes = frozenset(table.dtype for table in models.tables)
     return add_up, problem.loss.name, problem.paired, problem.weights is None, dtypes
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _is_one_row(values: Any) -> bool:
+    """Return whether something is not 2-D, nor a mapping or frame."""
+    return named_columns("y_observed", values) is None and as_array("y_observed", values).ndim != 2
+
+
+def _check_only_zero_one(decomposition: str, labels: Any) -> None:
+    """Raise if an option of 0-1 loss was given for another."""
+    for name, given in (("decomposition", decomposition != "domingos"), ("labels", labels is not None)):
+        if given:
+            raise ValueError(f"{name}= goes with loss='zero_one', got it with loss='squared'")

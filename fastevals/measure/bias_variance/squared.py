@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import blocks
 from fastevals._kernels.bias_variance import STRIP, add_models, add_pairs, merge_moments
-from fastevals._validation import ModelTables
-from fastevals.measure.bias_variance.reading import double, panels, strips
-from fastevals.measure.bias_variance.result import BiasVariance
+from fastevals._validation.arrays import as_scores, check_finite, check_same_length
+from fastevals._validation.options import show
+from fastevals.counting.ordering import plain_block
+from fastevals.measure.bias_variance.results import (
+    BiasVariance,
+    ModelTables,
+    _as_table,
+    _columns,
+    double,
+    panels,
+    strips,
+)
 from fastevals.measure.bias_variance.totals import Loss
-from fastevals.measure.codec import plain_block
 from fastevals.measure.regression import as_double
-
-__all__ = ["Moments", "SquaredLoss", "as_targets"]
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +51,7 @@ class Moments:
 
     @property
     def paired(self) -> bool:
-        """Whether it has sums over pairs."""
+        """Return whether it has sums over pairs."""
         return self.pairs is not None
 
     @classmethod
@@ -56,7 +61,7 @@ class Moments:
         return cls(high, low, squares, np.zeros((3, n_samples)) if paired else None)
 
     def part(self, samples: slice) -> Moments:
-        """Give a view of some samples."""
+        """Return a view of some samples."""
         pairs = None if self.pairs is None else self.pairs[:, samples]
         return Moments(self.high[samples], self.low[samples], self.squares[samples], pairs)
 
@@ -83,11 +88,11 @@ class SquaredLoss(Loss):
     def observe(self, y_observed: Any) -> None:
         """Take observed targets that are the same for all models."""
         self.observed = as_targets("y_observed", y_observed)
-        check.check_same_length(y_true=self.true, y_observed=self.observed)
+        check_same_length(y_true=self.true, y_observed=self.observed)
 
     def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Give predictions, or observed targets, of models."""
-        models = check.as_model_scores(name, values, self.n_samples, one=one)
+        """Return predictions, or observed targets, of models."""
+        models = _as_model_scores(name, values, self.n_samples, one=one)
         with np.errstate(over="ignore"):
             tables = [
                 each.astype(DOUBLE) if each.dtype.kind == "f" and each.dtype.itemsize > 8 else each
@@ -105,10 +110,10 @@ class SquaredLoss(Loss):
 
     def complain(self, models: ModelTables) -> None:
         """Raise if a value is NaN or infinite."""
-        check.check_models_finite(models)
+        _check_models_finite(models)
 
     def accepts(self, models: ModelTables, samples: slice) -> bool:
-        """Tell whether the values for some samples are finite."""
+        """Return whether the values for some samples are finite."""
         return all(
             table.dtype.kind != "f" or bool(np.isfinite(table[rows, samples]).all())
             for table in models.tables
@@ -143,11 +148,11 @@ class SquaredLoss(Loss):
                 add_pairs(block, double(pairs, rows, samples), true, *state.pairs)
 
     def divisor(self, n: int) -> int:
-        """Give what parts of n models are to be divided by."""
+        """Return what parts of n models are to be divided by."""
         return 1
 
     def read(self, state: Moments, n: int, samples: slice) -> tuple[Floats, dict[str, Floats]]:
-        """Give the main prediction of n models, and the parts of the loss of each sample."""
+        """Return the main prediction of n models, and the parts of the loss of each sample."""
         true = plain_block(self.true[samples], DOUBLE)
         with np.errstate(over="ignore", invalid="ignore"):
             bias = (state.high - true) + state.low
@@ -169,7 +174,35 @@ class SquaredLoss(Loss):
 
 
 def as_targets(name: str, values: Any) -> NDArray[Any]:
-    """Give finite numbers that blocks of float64 can be made of."""
-    targets = as_double(name, check.as_scores(name, values))
-    check.check_finite(name, targets)
+    """Return finite numbers that blocks of float64 can be made of."""
+    targets = as_double(name, as_scores(name, values))
+    check_finite(name, targets)
     return targets
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_model_scores(name: str, values: Any, n_samples: int, *, one: bool = False) -> ModelTables:
+    """Return the numbers that models predict; with `one`, those of a single model may be 1-D."""
+    columns = _columns(name, values)
+    if columns is not None:
+        arrays = {label: as_scores(label, each) for label, each in columns.items()}
+        _check_lengths(arrays, n_samples)
+        return ModelTables(name, [each[np.newaxis] for each in arrays.values()], list(arrays))
+    table, names = _as_table(name, values, n_samples, one)
+    if table.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {table.dtype} (first value {show(table.flat[0])})")
+    return ModelTables(name, [table], names)
+
+
+def _check_lengths(arrays: dict[str, NDArray[Any]], n_samples: int) -> None:
+    for label, each in arrays.items():
+        if each.size != n_samples:
+            raise ValueError(f"{label} has {each.size} rows, but y_true has {n_samples}")
+
+
+def _check_models_finite(models: ModelTables) -> None:
+    """Raise, and say which model has a NaN or infinite value, and where, if one has."""
+    for i in range(models.n_models):
+        check_finite(*models.model(i))

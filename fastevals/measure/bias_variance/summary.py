@@ -5,15 +5,15 @@ from __future__ import annotations
 import copy
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
 from fastevals._execution import run
+from fastevals._validation.curves import check_kind
+from fastevals._validation.options import as_flag, show
 from fastevals.measure.bias_variance.calls import compile_key, problem_of
-from fastevals.measure.bias_variance.result import Decomposition
+from fastevals.measure.bias_variance.results import Decomposition, as_named_alike, check_same_pairs
 from fastevals.measure.bias_variance.totals import Totals
-
-__all__ = ["BiasVarianceSummary"]
 
 
 class BiasVarianceSummary:
@@ -68,7 +68,7 @@ class BiasVarianceSummary:
         labels: ArrayLike | None = None,
     ) -> None:
         problem, own = problem_of(y_true, y_observed, loss, decomposition, sample_weight, labels)
-        check.check_one_row("y_observed", own)
+        _check_one_row("y_observed", own)
         of = problem.loss
         of.true = of.true.copy()  # what the user changes later changes nothing
         of.observed = None if of.observed is None else of.observed.copy()
@@ -105,14 +105,14 @@ class BiasVarianceSummary:
             If the predictions are not as `bias_variance` takes them; nothing is added then. If an update was
             interrupted before, by Ctrl-C say, which left some samples with more models than others.
         """
-        check.check_sound("this summary", self._sound)
+        _check_sound("this summary", self._sound)
         of = self._problem.loss
         models, pairs = of.models("predictions", predictions, one=True), None
-        check.check_pairs_given(y_observed is not None, self._paired(), of.observed is not None)
+        _check_pairs_given(y_observed is not None, self._paired(), of.observed is not None)
         if y_observed is not None:
-            own = check.as_named_alike("y_observed", y_observed, "predictions", predictions)
+            own = as_named_alike("y_observed", y_observed, "predictions", predictions)
             pairs = of.models("y_observed", own, one=True)
-            check.check_same_pairs(models, pairs)
+            check_same_pairs(models, pairs)
         for each in (models,) if pairs is None else (models, pairs):
             of.verify(each)
         if self._state is None:
@@ -145,9 +145,9 @@ class BiasVarianceSummary:
         ValueError
             If the two have different targets, weights or options, or one was interrupted.
         """
-        check.check_kind("other", other, BiasVarianceSummary)
-        check.check_sound("this summary", self._sound)
-        check.check_sound("other", other._sound)
+        check_kind("other", other, BiasVarianceSummary)
+        _check_sound("this summary", self._sound)
+        _check_sound("other", other._sound)
         mine, its = self._problem, other._problem
         for what, ours, theirs in (
             ("loss", mine.loss.name, its.loss.name),
@@ -157,12 +157,12 @@ class BiasVarianceSummary:
             ("labels", mine.loss.labels, its.loss.labels),
             ("sample_weight", mine.weights, its.weights),
         ):
-            check.check_same_truth(what, ours, theirs)
+            _check_same_truth(what, ours, theirs)
         if not other.n_models:
             return self
         if not self.n_models:
             self._state = mine.loss.state(self.n_samples, bool(other._paired()))
-        check.check_pairs_given(bool(other._paired()), self._paired(), False)
+        _check_pairs_given(bool(other._paired()), self._paired(), False)
         self._sound = False
         run(
             lambda part: self._state.part(part).merge(self.n_models, other._state.part(part), other.n_models),
@@ -190,13 +190,50 @@ class BiasVarianceSummary:
         ValueError
             If there are no models, or an update was interrupted.
         """
-        per_sample = check.as_flag("per_sample", per_sample)
-        check.check_sound("this summary", self._sound)
-        check.check_some_models(self.n_models)
+        per_sample = as_flag("per_sample", per_sample)
+        _check_sound("this summary", self._sound)
+        _check_some_models(self.n_models)
         problem = self._problem._replace(paired=bool(self._paired()))
         totals = Totals(problem, self.n_models, per_sample)
         return totals.result(run(lambda part: totals.read(self._state.part(part), part), problem.loss.parts))
 
     def _paired(self) -> bool | None:
-        """Tell whether models have observed labels of their own; None before the first."""
+        """Return whether models have observed labels of their own; None before the first."""
         return None if self._state is None else self._state.paired
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_one_row(name: str, values: Any) -> None:
+    """Raise if there are labels for each model where they must be the same for all."""
+    if values is not None:
+        raise ValueError(f"{name} must be 1-D, the same for all models; pass each model's own to update")
+
+
+def _check_pairs_given(given: bool, before: bool | None, same_for_all: bool) -> None:
+    """Raise unless observed labels come with all models or with none."""
+    if given and same_for_all:
+        raise ValueError("y_observed was given already, the same for all models")
+    if before is not None and given != before:
+        had, have = ("had", "has not") if before else ("had not", "has")
+        raise ValueError(f"y_observed must come with all models or none: those before {had} it, this {have}")
+
+
+def _check_some_models(n_models: int) -> None:
+    """Raise if there are none yet."""
+    if not n_models:
+        raise ValueError("there must be a model to decompose the loss of: call update first")
+
+
+def _check_sound(name: str, sound: bool) -> None:
+    """Raise if a summary has added models to some of its samples only."""
+    if not sound:
+        raise ValueError(f"{name} was interrupted in an update: make it anew")
+
+
+def _check_same_truth(what: str, ours: Any, theirs: Any) -> None:
+    """Raise unless two summaries have the same of something."""
+    if not np.array_equal(ours, theirs):
+        shown = f", got {show(ours)} and {show(theirs)}" if isinstance(ours, str) else ""
+        raise ValueError(f"summaries must have the same {what} to be merged{shown}")

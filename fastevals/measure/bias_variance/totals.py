@@ -8,14 +8,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.bias_variance import add_up
 from fastevals._kernels.compensated import accumulate
-from fastevals._validation import ModelTables
-from fastevals.measure.bias_variance.result import Decomposition
-
-__all__ = ["Loss", "Problem", "Totals"]
+from fastevals._validation.arrays import in_usual_unit
+from fastevals.measure.bias_variance.results import Decomposition, ModelTables
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +56,7 @@ class Loss(Protocol):
         """Take observed labels that are the same for all models."""
 
     def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Give predicted, or observed, labels of models."""
+        """Return predicted, or observed, labels of models."""
 
     def state(self, n_samples: int, paired: bool) -> Any:
         """Make a state of no models: what is kept of the predictions for some samples."""
@@ -68,7 +65,7 @@ class Loss(Protocol):
         """Make what `add` needs beside."""
 
     def accepts(self, models: ModelTables, samples: slice) -> bool:
-        """Tell whether all labels for some samples are as they must be."""
+        """Return whether all labels for some samples are as they must be."""
 
     def complain(self, models: ModelTables) -> None:
         """Raise if a label is not as it must be; it is looked for slowly."""
@@ -79,10 +76,10 @@ class Loss(Protocol):
         """Add models to the state of some samples that has n; False if a label may not be as it must be."""
 
     def divisor(self, n: int) -> int:
-        """Give what parts of n models are to be divided by."""
+        """Return what parts of n models are to be divided by."""
 
     def read(self, state: Any, n: int, samples: slice) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-        """Give the main prediction of n models, and the parts of the loss of each sample times the divisor."""
+        """Return the main prediction of n models, and the parts of the loss of each sample times the divisor."""
 
     def verify(self, models: ModelTables) -> None:
         """Raise if a label is not as it must be."""
@@ -99,7 +96,7 @@ class Problem(NamedTuple):
 
     @property
     def observed(self) -> bool:
-        """Whether there are observed labels."""
+        """Return whether there are observed labels."""
         return self.paired or self.loss.observed is not None
 
 
@@ -118,7 +115,7 @@ class Totals:
         self._problem, self._n_models = problem, n_models
         self._weights = problem.weights
         if self._weights is not None:
-            self._weights = check.in_usual_unit(self._weights)  # so that no product overflows by them
+            self._weights = in_usual_unit(self._weights)  # so that no product overflows by them
         kind, n = problem.loss.kind, problem.loss.n_samples
         self._absent = () if problem.observed else kind.OF_NOISE
         self._names = [name for name in kind.numbers() if name not in self._absent]
@@ -164,7 +161,7 @@ class Totals:
         return loss.kind(**shared, per_sample=each)
 
     def _weight(self) -> int | float:
-        """Give the number of samples, or their weight."""
+        """Return the number of samples, or their weight."""
         if self._weights is None:
             return self._problem.loss.n_samples
         pair = np.zeros(2)

@@ -1,23 +1,113 @@
-"""What all curves share: they are views of threshold counts, and compare as polylines."""
+"""What curves share: values at places, crossings, areas."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
+from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.curves import as_shares, check_has_thresholds, check_kind
+from fastevals._validation.options import check_exactly_one
+from fastevals.counting.sweeps import fill_rows
+from fastevals.counts import ThresholdCounts
 from fastevals.measure import ranking_metrics
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.geometry import Polyline, best_at, crossings, dominates
-from fastevals.measure.results import Frozen, number_or_array
-from fastevals.measure.sweeps import fill_rows
+from fastevals.results import Frozen, number_or_array
 
-__all__ = ["Curve"]
+Values = NDArray[np.float64]
+
+ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
+
+
+class Polyline(NamedTuple):
+    """Points joined by straight lines."""
+
+    x: Values
+    y: Values
+
+
+def _slope_to(line: Polyline, at: Values, left: NDArray[np.intp], right: NDArray[np.intp]) -> Values:
+    """Interpolate between two points of each place; where they are one, give its value."""
+    x0, x1, y0, y1 = line.x[left], line.x[right], line.y[left], line.y[right]
+    width = np.where(x1 > x0, x1 - x0, 1.0)
+    return y0 + (at - x0) / width * (y1 - y0)
+
+
+def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
+    """Return the values just left and just right of each place within the range of x."""
+    last = line.x.size - 1
+    from_right = np.minimum(np.searchsorted(line.x, at, side="left"), last)
+    from_left = np.maximum(np.searchsorted(line.x, at, side="right") - 1, 0)
+    between = line.x[from_right] != at
+    inside = _slope_to(line, at, np.where(between, from_left, from_right), from_right)
+    return inside, np.where(between, inside, line.y[from_left])
+
+
+def best_at(line: Polyline, at: Values) -> Values:
+    """Return the value at each place, the greater one where the line jumps."""
+    return np.maximum(*limits(line, at))
+
+
+def area_under(x: Values, y: Values) -> float:
+    """Return the area under the straight pieces between points."""
+    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+
+
+def first_at(line: Polyline, y: Values) -> Values:
+    """Return the least x at which each y is reached, of a line that never falls."""
+    return -best_at(Polyline(line.y, -line.x), y)
+
+
+class _Comparison(NamedTuple):
+    """Two lines at the limits of all their places, from left to right: left, right, left, ..., and left of the last."""
+
+    x: Values
+    mine: Values
+    other: Values
+    difference: Values  # 0 where it is no more than rounding
+
+
+def _compared(mine: Polyline, other: Polyline) -> _Comparison:
+    """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
+    x = np.union1d(mine.x, other.x)
+    first = np.append(True, np.diff(x) > ROUNDING)
+    same = x[first][np.cumsum(first) - 1]
+    snapped = [Polyline(same[np.searchsorted(x, line.x)], line.y) for line in (mine, other)]
+    y, others = (np.stack(limits(line, x[first]), axis=1).ravel()[:-1] for line in snapped)
+    scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
+    difference = y - others
+    difference[np.abs(difference) <= ROUNDING * scale] = 0.0
+    return _Comparison(np.repeat(x[first], 2)[:-1], y, others, difference)
+
+
+def dominates(mine: Polyline, other: Polyline) -> bool:
+    """Return whether a line is nowhere below another and somewhere above it."""
+    difference = _compared(mine, other).difference
+    return bool((difference >= 0).all() and (difference > 0).any())
+
+
+def crossings(mine: Polyline, other: Polyline) -> Polyline:
+    """Return the points where two lines change places; where they run together in between, the first common point."""
+    x, y, others, difference = _compared(mine, other)
+    apart = np.flatnonzero(difference)
+    before, after = apart[:-1], apart[1:]
+    swapped = np.signbit(difference[before]) != np.signbit(difference[after])
+    before, after = before[swapped], after[swapped]
+    touching = after > before + 1
+    end = np.where(touching, before + 1, after)
+    share = np.where(touching, 1.0, difference[before] / (difference[before] - difference[after]))
+    at = y[before] + share * (y[end] - y[before])
+    # Where one line or both jump past the other, they meet where the second of them arrives.
+    jump = ~touching & (x[before] == x[end])
+    rising = y[end] + others[end] > y[before] + others[before]
+    arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))
+    return Polyline(x[before] + share * (x[end] - x[before]), np.where(jump, arrival, at))
+
 
 T = TypeVar("T")
 
@@ -33,7 +123,7 @@ class Curve(Frozen, ABC):
     NEEDS_NEGATIVES: ClassVar[bool] = True  # all need positives
 
     def __post_init__(self) -> None:
-        check.check_kind("counts", self.counts, ThresholdCounts)
+        check_kind("counts", self.counts, ThresholdCounts)
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return (getattr(self, name) for name in self.ARRAYS)
@@ -46,7 +136,7 @@ class Curve(Frozen, ABC):
 
     @property
     def defined(self) -> bool:
-        """Whether there are rows of the classes it needs: where not, its area and rates are NaN."""
+        """Return whether there are rows of the classes it needs: where not, its area and rates are NaN."""
         return bool(self.counts.n_pos and (self.counts.n_neg or not self.NEEDS_NEGATIVES))
 
     @property
@@ -79,7 +169,7 @@ class Curve(Frozen, ABC):
         return self._made[make]  # type: ignore[no-any-return]
 
     def _array(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
-        """Give a rate at each threshold."""
+        """Return a rate at each threshold."""
         if rate not in self._made:
             self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
             array.flags.writeable = False
@@ -87,33 +177,33 @@ class Curve(Frozen, ABC):
 
     def _at(self, **places: ArrayLike | None) -> Any:
         """Read the curve at the one place that is asked for: values of one of its arrays, or thresholds."""
-        name, asked = check.check_exactly_one(places)
+        name, asked = check_exactly_one(places)
         if name == "threshold":
             return self._at_threshold(asked)
-        return number_or_array(self._beside(name, check.as_shares(name, asked)))
+        return number_or_array(self._beside(name, as_shares(name, asked)))
 
     def _beside(self, name: str, place: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the other coordinate where the one named, the x of the straight curve, has some values."""
+        """Return the other coordinate where the one named, the x of the straight curve, has some values."""
         return self._drawn(Polyline(place, best_at(self._straight(), place)))[1 - self.ARRAYS.index(name)]
 
     def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
-        """Give the curve's point at a threshold, or arrays of points."""
-        check.check_has_thresholds(self.thresholds)
-        asked = check.as_thresholds("threshold", threshold)
+        """Return the curve's point at a threshold, or arrays of points."""
+        check_has_thresholds(self.thresholds)
+        asked = as_thresholds("threshold", threshold)
         rows, last = self.counts.rows_at_least(asked), self.counts.thresholds.size - 1
         there = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
         return tuple(number_or_array(getattr(there, name)[2:-1].reshape(asked.shape)) for name in self.ARRAYS[:2])
 
     @abstractmethod
     def _straight(self) -> Polyline:
-        """Give the curve in coordinates in which it is straight between its points; greater y is better."""
+        """Return the curve in coordinates in which it is straight between its points; greater y is better."""
 
     @abstractmethod
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give points of those coordinates on the curve's own axes, in the order it unpacks."""
+        """Return points of those coordinates on the curve's own axes, in the order it unpacks."""
 
     def dominates(self, other: Self) -> bool:
-        """Tell whether this curve encloses another: nowhere worse, somewhere better (Zhou, section 2.3.2).
+        """Return whether this curve encloses another: nowhere worse, somewhere better (Zhou, section 2.3.2).
 
         Parameters
         ----------
@@ -154,8 +244,23 @@ class Curve(Frozen, ABC):
         return np.stack(self._drawn(crossings(*self._pair(other))), axis=1)
 
     def _pair(self, other: Self) -> tuple[Polyline, Polyline]:
-        check.check_same_kind("other", other, type(self))
+        _check_same_kind("other", other, type(self))
         lines = self._straight(), other._straight()
         for name, line in zip(("this curve", "other"), lines, strict=True):
-            check.check_defined(name, np.isnan(line.x[-1]) or np.isnan(line.y[-1]))
+            _check_defined(name, np.isnan(line.x[-1]) or np.isnan(line.y[-1]))
         return lines
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_same_kind(name: str, value: Any, kind: type) -> None:
+    """Raise unless a result is of the kind it is to be compared with."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a {kind.__name__} to be compared with one, got {type(value).__name__}")
+
+
+def _check_defined(name: str, undefined: bool) -> None:
+    """Raise if a curve has no values for want of a class."""
+    if undefined:
+        raise ValueError(f"{name} is undefined (NaN): its data has no rows of one class, so it can't be compared")

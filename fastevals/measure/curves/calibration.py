@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.probability_bins import cut
-from fastevals.measure.results import Frozen
-
-__all__ = ["CalibrationCurve"]
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.probability_metrics import cut
+from fastevals.results import Frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -66,7 +64,7 @@ class CalibrationCurve(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Whether it has a value anywhere."""
+        """Return whether it has a value anywhere."""
         return bool((self.counts > 0).any())
 
     @classmethod

@@ -1,24 +1,121 @@
-"""Cost curves: expected cost against class prior and costs in one, with the threshold that attains the least."""
+"""Cost curves: expected cost against prior and costs in one, their lower envelopes and differences."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
-from fastevals.measure import cells, rates
-from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.cost_difference import CostDifference
-from fastevals.measure.curves.cost_envelope import CostEnvelope
-from fastevals.measure.curves.cost_over_prior import CostOverPrior, probability_cost_of
-from fastevals.measure.curves.geometry import ROUNDING, Polyline, limits
-from fastevals.measure.results import Interval, OperatingPoint, number_or_array
+from fastevals._kernels.areas import excess_of_log
+from fastevals._validation.arrays import as_thresholds, power_of_two
+from fastevals._validation.curves import as_shares, check_has_thresholds
+from fastevals._validation.options import check_costs, check_exactly_one, check_number
+from fastevals.counts import ThresholdCounts
+from fastevals.measure import cells, ranking_metrics, rates
+from fastevals.measure.cells import ratio
+from fastevals.measure.curves.base import ROUNDING, Curve, Polyline, area_under, limits
+from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
 
-__all__ = ["CostCurve"]
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostEnvelope(Frozen):
+    """The least cost at each PC(+), in straight pieces of one threshold each.
+
+    Attributes
+    ----------
+    probability_cost : ndarray of shape (n_pieces + 1,)
+        Where the pieces start and end, ascending from 0 to 1.
+    cost : ndarray of shape (n_pieces + 1,)
+        The cost there.
+    thresholds : ndarray of shape (n_pieces,)
+        The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
+    fpr, fnr : ndarray of shape (n_pieces,)
+        The error rates at it: the cost at the left and right end of its line.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> envelope = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve().lower_envelope
+    >>> envelope.thresholds, envelope.at(0.5)
+    (array([0.8, 0.3]), OperatingPoint(value=0.25, threshold=0.8))
+    """
+
+    probability_cost: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    thresholds: NDArray[Any]
+    fpr: NDArray[np.float64]
+    fnr: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
+
+    @classmethod
+    def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
+        """Take the lines of the ROC hull's vertices; neighbours meet where the hull's slope is the ratio of costs."""
+        hull = ranking_metrics.hull(counts)
+        at = hull.cells()
+        fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
+        if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
+            nothing = np.full(2, np.nan)
+            return cls(np.array([0.0, 1.0]), nothing, nothing[:1], nothing[:1], nothing[:1])
+        # In counts, not rates: then places where lines of whole counts meet are the floats nearest to them.
+        n_pos, n_neg = (total * power_of_two(total) for total in (hull.n_pos, hull.n_neg))
+        right = np.diff(hull.fps) * power_of_two(hull.n_neg) * n_pos
+        up = np.diff(hull.tps) * power_of_two(hull.n_pos) * n_neg
+        edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
+        kept = np.diff(edges) > 0  # a line that is least in one point alone is no piece
+        fpr, fnr = fpr[kept], fnr[kept]
+        starts = np.append(edges[:-1][kept], 1.0)
+        cost = (1 - starts) * np.append(fpr, 1.0) + starts * np.append(fnr, fnr[-1])
+        return cls(starts, cost, hull.thresholds[kept], fpr, fnr)
+
+    @property
+    def area(self) -> float:
+        """Mean least cost over PC(+)."""
+        return area_under(self.probability_cost, self.cost)
+
+    def operating_range(self) -> Interval:
+        """Return the range of PC(+) in which it is below predicting all and none; both NaN if there is none."""
+        useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
+        if not useful.size:
+            return Interval(math.nan, math.nan)
+        edges = self.probability_cost
+        return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
+
+    def at(self, probability_cost: ArrayLike) -> OperatingPoint:
+        """Return the least cost at PC(+), and the highest threshold that attains it.
+
+        Parameters
+        ----------
+        probability_cost : float or array-like in [0, 1]
+            PC(+).
+
+        Returns
+        -------
+        OperatingPoint
+            Arrays of the places' shape where an array is given.
+
+        Raises
+        ------
+        ValueError
+            If a place is out of range.
+        """
+        return self.least_at(as_shares("probability_cost", probability_cost))
+
+    def least_at(self, place: NDArray[np.float64]) -> OperatingPoint:
+        """`at` of places that are checked, or NaN."""
+        fpr, fnr, threshold = self.lines_at(place)
+        return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
+
+    def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+        """Return FPR, FNR and threshold of the lowest line at each place; of two, that of the higher threshold."""
+        piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
+        # At 0, or where nothing costs, "predict none" is free.
+        threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
+        return self.fpr[piece], self.fnr[piece], threshold
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -124,27 +221,27 @@ class CostCurve(Curve):
         ValueError
             If not exactly one of `probability_cost` and `prior` is given, or an argument is out of range.
         """
-        name, asked = check.check_exactly_one({"probability_cost": probability_cost, "prior": prior})
-        cost_fp, cost_fn, _ = check.check_costs(cost_fp, cost_fn)
-        place = check.as_shares(name, asked)
+        name, asked = check_exactly_one({"probability_cost": probability_cost, "prior": prior})
+        cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
+        place = as_shares(name, asked)
         if name == "prior":
             place = probability_cost_of(place, cost_fp, cost_fn)
         else:
-            check.check_default_costs(name, cost_fp, cost_fn)
+            _check_default_costs(name, cost_fp, cost_fn)
         if threshold is None:
             return self.lower_envelope.least_at(place)
         fpr, fnr = self._line_of(threshold)
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), float(threshold))
 
     def _line_of(self, threshold: float) -> tuple[float, float]:
-        """Give FPR and FNR where rows with ``score >= threshold`` are predicted positive."""
-        check.check_has_thresholds(self.thresholds)
-        asked = check.as_thresholds("threshold", threshold, scalar=True)
+        """Return FPR and FNR where rows with ``score >= threshold`` are predicted positive."""
+        check_has_thresholds(self.thresholds)
+        asked = as_thresholds("threshold", threshold, scalar=True)
         at = self.counts.cells(self.counts.rows_at_least(asked))
         return float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
 
     def operating_range(self, threshold: float | None = None) -> Interval:
-        """Give the range of PC(+) in which the classifier is cheaper than predicting all or none.
+        """Return the range of PC(+) in which the classifier is cheaper than predicting all or none.
 
         Parameters
         ----------
@@ -189,7 +286,7 @@ class CostCurve(Curve):
         ValueError
             If the costs are out of range.
         """
-        cost_fp, cost_fn, _ = check.check_costs(cost_fp, cost_fn)
+        cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
         return CostOverPrior.of_envelope(self.lower_envelope, cost_fp, cost_fn, normalize)
 
     def difference(self, other: CostCurve) -> CostDifference:
@@ -221,3 +318,291 @@ class CostCurve(Curve):
 
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return points.x, -points.y
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostDifference(Frozen):
+    """How two cost curves differ: the other's least cost less this one's.
+
+    Attributes
+    ----------
+    probability_cost : ndarray of shape (n_points,)
+        From 0 to 1, ascending.
+    saving : ndarray of shape (n_points,)
+        Straight between points; above zero where the curve that was asked is the cheaper.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> one, other = (fastevals.Ranking([0, 1, 0, 1], scores).cost_curve() for scores in ([1, 2, 3, 4], [1, 2, 4, 3]))
+    >>> difference = one.difference(other)
+    >>> difference.wins, difference.over_prior(cost_fn=3)
+    ([Interval(low=0.0, high=0.5)], ([Interval(low=0.0, high=0.25)], []))
+    """
+
+    probability_cost: NDArray[np.float64]
+    saving: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
+        return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
+
+    @property
+    def defined(self) -> bool:
+        """Always so: curves that are not can't be compared."""
+        return True
+
+    def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
+        """Return the ranges of the prior, at fixed costs, in which the curve that was asked wins and loses.
+
+        Parameters
+        ----------
+        cost_fp, cost_fn : float
+            Cost of a false positive and of a false negative, not negative and not both zero.
+
+        Returns
+        -------
+        wins, losses : list of Interval
+            Empty where a kind of error is free: then nothing costs, at any prior.
+
+        Raises
+        ------
+        ValueError
+            If the costs are out of range.
+        """
+        cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
+        if not (cost_fp and cost_fn):
+            return [], []
+        wins, losses = ([priors_of(one, cost_fp, cost_fn) for one in ranges] for ranges in (self.wins, self.losses))
+        return wins, losses
+
+    @property
+    def mean_saving(self) -> float:
+        """Mean of the saving over PC(+): the difference of the areas."""
+        return area_under(self.probability_cost, self.saving)
+
+    @property
+    def wins(self) -> list[Interval]:
+        """Ranges of PC(+) in which the curve that was asked is cheaper."""
+        return self._ranges(1)
+
+    @property
+    def losses(self) -> list[Interval]:
+        """Ranges of PC(+) in which the other is cheaper."""
+        return self._ranges(-1)
+
+    def _ranges(self, sign: int) -> list[Interval]:
+        ranges: list[Interval] = []
+        x, saving = self.probability_cost, sign * self.saving
+        for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
+            low, high = x[i], x[i + 1]
+            if saving[i] < 0 or saving[i + 1] < 0:
+                zero = low + (high - low) * saving[i] / (saving[i] - saving[i + 1])
+                low, high = (zero, high) if saving[i] < 0 else (low, zero)
+            if ranges and ranges[-1].high == low and saving[i] > 0:
+                low = ranges.pop().low
+            ranges.append(Interval(float(low), float(high)))
+        return ranges
+
+
+def _shown(ranges: list[Interval]) -> str:
+    return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"
+
+
+def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+    """Return PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
+    largest = max(cost_fp, cost_fn)
+    positive = prior * (cost_fn / largest)
+    place = ratio(positive, positive + (1 - prior) * (cost_fp / largest))
+    # One class alone, whatever a mistake on the other costs: that ratio may have vanished.
+    return np.where((prior == 0) & (cost_fp > 0), 0.0, np.where((prior == 1) & (cost_fn > 0), 1.0, place))
+
+
+def priors_of(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
+    """Return the priors that have a range of PC(+); NaN where a kind of error is free, for then all have one place."""
+    if not (cost_fp and cost_fn):
+        return Interval(math.nan, math.nan)
+    low, high = probability_cost_of(np.array(places), cost_fn, cost_fp).tolist()  # the inverse has the costs swapped
+    return Interval(low, high)
+
+
+def cost_of_all_wrong(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+    """Return a row's expected cost if everything is predicted wrong, to normalise costs by."""
+    return prior * cost_fn + (1 - prior) * cost_fp
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostOverPrior(Frozen):
+    """The least expected cost at each prior, at fixed costs, in pieces of one threshold each.
+
+    Attributes
+    ----------
+    prior : ndarray of shape (n_pieces + 1,)
+        Where the pieces start and end, ascending from 0 to 1.
+    cost : ndarray of shape (n_pieces + 1,)
+        The cost there. Between, a row's cost is straight and the normalised one is not, unless the costs are equal.
+    thresholds : ndarray of shape (n_pieces,)
+        The threshold that attains the least cost in each piece.
+    cost_fp, cost_fn : float
+        The costs.
+    normalize : bool
+        Whether costs are divided by that of predicting everything wrong.
+    envelope : CostEnvelope
+        The same over PC(+).
+    area : float
+        Mean cost over all priors.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> curve = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve()
+    >>> over = curve.over_prior(cost_fn=3.0)
+    >>> over.at(0.5), over.holds(0.5)
+    (OperatingPoint(value=0.125, threshold=0.3), Interval(low=0.25, high=1.0))
+    """
+
+    prior: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    thresholds: NDArray[Any]
+    cost_fp: float
+    cost_fn: float
+    normalize: bool
+    envelope: CostEnvelope
+
+    @property
+    def defined(self) -> bool:
+        """Return whether it has a value anywhere."""
+        return not math.isnan(self.cost[0])
+
+    @classmethod
+    def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:
+        """Map the pieces of an envelope over PC(+) to the prior."""
+        made_of = cost_fp, cost_fn, normalize, envelope
+        if normalize:
+            cost_fp, cost_fn = _in_unit(cost_fp, cost_fn)
+        if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
+            only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
+            cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
+            return cls(np.array([0.0, 1.0]), cost, threshold, *made_of)
+        prior = probability_cost_of(envelope.probability_cost, cost_fn, cost_fp)  # the inverse has the costs swapped
+        prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
+        kept = np.append(np.diff(prior) > 0, True)
+        fpr, fnr = envelope.fpr[kept[:-1]], envelope.fnr[kept[:-1]]
+        prior = prior[kept]
+        cost = prior * cost_fn * np.append(fnr, fnr[-1]) + (1 - prior) * cost_fp * np.append(fpr, fpr[-1])
+        if normalize:
+            cost /= cost_of_all_wrong(prior, cost_fp, cost_fn)
+        return cls(prior, cost, envelope.thresholds[kept[:-1]], *made_of)
+
+    def __repr__(self) -> str:
+        costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
+        return f"CostOverPrior({self.thresholds.size} pieces, {costs}, area={self.area:.6g})"
+
+    @property
+    def area(self) -> float:
+        """Mean cost over all priors."""
+        costs = _in_unit(self.cost_fp, self.cost_fn)
+        if not (self.normalize and all(costs)):
+            return area_under(self.prior, self.cost)
+        worst = cost_of_all_wrong(self.prior, *costs)
+        ends = (self.cost * worst, worst)
+        sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
+        return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
+
+    def operating_range(self) -> Interval:
+        """Return the range of priors in which the classifier is cheaper than predicting all or none.
+
+        Returns
+        -------
+        Interval
+            ``low, high``; both NaN if there is no such prior, as where one kind of error is free.
+        """
+        return priors_of(self.envelope.operating_range(), self.cost_fp, self.cost_fn)
+
+    def at(self, prior: ArrayLike) -> OperatingPoint:
+        """Return the least cost at a prior, and the highest threshold that attains it.
+
+        Parameters
+        ----------
+        prior : float or array-like in [0, 1]
+            Share of positives where the classifier is used.
+
+        Returns
+        -------
+        OperatingPoint
+            Arrays of the prior's shape where an array is given. A normalised cost is NaN where no row can cost
+            anything.
+
+        Raises
+        ------
+        ValueError
+            If a prior is out of range.
+        """
+        place = as_shares("prior", prior)
+        probability_cost = probability_cost_of(place, self.cost_fp, self.cost_fn)
+        fpr, fnr, threshold = self.envelope.lines_at(probability_cost)
+        cost_fp, cost_fn = _in_unit(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
+        cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr
+        if self.normalize:
+            # It may vanish at a prior of 0 or 1 beside the other class's.
+            worst = cost_of_all_wrong(place, cost_fp, cost_fn)
+            cost = np.where(worst > 0, ratio(cost, worst), self.envelope.least_at(probability_cost).value)
+        return OperatingPoint(number_or_array(cost), number_or_array(threshold))
+
+    def holds(self, prior: float) -> Interval:
+        """Return the range of priors in which the threshold that is best at one prior stays the best.
+
+        Parameters
+        ----------
+        prior : float in [0, 1]
+            Share of positives.
+
+        Returns
+        -------
+        Interval
+            ``low, high``; both NaN if the curve is undefined.
+
+        Raises
+        ------
+        ValueError
+            If the prior is out of range.
+        """
+        asked = check_number("prior", prior, low=0, high=1)
+        if not self.defined:
+            return Interval(math.nan, math.nan)
+        piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
+        if self.at(asked).threshold > self.thresholds[piece]:  # positives count for nothing: predicting none is free
+            return Interval(0.0, asked)
+        return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
+
+
+def _in_unit(cost_fp: float, cost_fn: float) -> tuple[float, float]:
+    """Return costs in a unit in which the larger is 1, so that no product of them vanishes."""
+    largest = max(cost_fp, cost_fn)
+    return cost_fp / largest, cost_fn / largest
+
+
+def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:
+    """Integrate the ratio of two straight lines, from n0 to n1 over from d0 to d1, in closed form."""
+    if n0 == n1 == 0:
+        return 0.0
+    if d0 < d1:  # from the larger end, so that u is in [-1, 0]
+        n0, n1, d0, d1 = n1, n0, d1, d0
+    u = (d1 - d0) / d0
+    if u == 0:
+        return width * (n0 + n1) / 2 / d0
+    if u < -0.1:
+        log = math.log(d1) - math.log(d0)  # of 1 + u, which may round to 0
+        excess = u - log
+    else:
+        log, excess = math.log1p(u), excess_of_log(u)
+    return float(width * (n0 * log / u + (n1 - n0) * excess / u**2) / d0)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_default_costs(name: str, cost_fp: float, cost_fn: float) -> None:
+    """Raise if costs are given beside PC(+), which holds them already."""
+    if (cost_fp, cost_fn) != (1.0, 1.0):
+        raise ValueError(f"cost_fp and cost_fn go with prior; {name} holds the costs already, got {cost_fp}, {cost_fn}")

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
+from fastevals._validation.arrays import as_thresholds, as_vector
+from fastevals._validation.options import check_number, show
+from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.probability_bins import require_probabilities
-from fastevals.measure.results import Frozen, Interval, number_or_array
-
-__all__ = ["DecisionCurve", "net_benefit"]
+from fastevals.measure.probability_metrics import require_probabilities
+from fastevals.results import Frozen, Interval, number_or_array
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # what a net benefit can be off, relative to the terms it is a difference of
 
 
 def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
-    """Give the net benefit of treating whoever has at least some predicted probability.
+    """Return the net benefit of treating whoever has at least some predicted probability.
 
     It is ``tp / n - fp / n * pt / (1 - pt)`` with the counts at ``score >= pt``, in true positives a row: treating
     none has 0. Who would treat at probability pt holds a false positive pt / (1 - pt) times as bad as a true positive
@@ -58,13 +57,13 @@ def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, pr
     array([0.4375, 0.    ])
     """
     require_probabilities(counts)
-    asked = check.as_threshold_probabilities("threshold_probability", threshold_probability)
+    asked = _as_threshold_probabilities("threshold_probability", threshold_probability)
     cells = counts.cells(counts.rows_at_least(asked))
     return number_or_array(_benefit(counts, cells.tp, cells.fp, asked, _checked(prior)))
 
 
 def _checked(prior: Any) -> float | None:
-    return None if prior is None else check.check_number("prior", prior, low=0, high=1)
+    return None if prior is None else check_number("prior", prior, low=0, high=1)
 
 
 def _benefit(
@@ -129,7 +128,7 @@ class DecisionCurve(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Whether it has a value anywhere."""
+        """Return whether it has a value anywhere."""
         return not bool(np.isnan(self.net_benefit).all())
 
     @classmethod
@@ -162,15 +161,13 @@ class DecisionCurve(Frozen):
             If a score is no probability, or an argument is out of range.
         """
         asked = np.arange(1, 100) / 100 if threshold_probability is None else threshold_probability
-        points = check.as_threshold_probabilities(
-            "threshold_probability", check.as_vector("threshold_probability", asked)
-        )
+        points = _as_threshold_probabilities("threshold_probability", as_vector("threshold_probability", asked))
         benefit = net_benefit(counts, points, prior=prior)
         prior = _checked(prior)
         return cls(points, benefit, _benefit(counts, counts.n_pos, counts.n_neg, points, prior), counts, prior)
 
     def at(self, threshold_probability: ArrayLike) -> Any:
-        """Give the net benefit at any threshold probability: counted there, not interpolated.
+        """Return the net benefit at any threshold probability: counted there, not interpolated.
 
         Parameters
         ----------
@@ -203,3 +200,15 @@ class DecisionCurve(Frozen):
         ends = np.flatnonzero(np.diff(np.concatenate(([False], useful, [False])))).tolist()
         values = points.tolist()
         return [Interval(values[i], values[j - 1]) for i, j in zip(ends[::2], ends[1::2], strict=True)]
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_threshold_probabilities(name: str, values: Any) -> NDArray[np.float64]:
+    """Return threshold probabilities as float64 of any shape, in [0, 1): at 1 the odds are infinite."""
+    array = as_thresholds(name, values).astype(np.float64)
+    outside = array[~((array >= 0) & (array < 1))]
+    if outside.size:
+        raise ValueError(f"{name} must be in [0, 1), got {show(outside.flat[0])}")
+    return array

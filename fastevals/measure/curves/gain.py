@@ -10,10 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.cells import ratio
-from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.geometry import Polyline
-
-__all__ = ["GainCurve", "LiftCurve"]
+from fastevals.measure.curves.base import Curve, Polyline
 
 
 class _ShareCurve(Curve):

@@ -10,10 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals.measure import ranking_metrics, rates
 from fastevals.measure.cells import ratio
-from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.geometry import Polyline
-
-__all__ = ["PrecisionRecallCurve"]
+from fastevals.measure.curves.base import Curve, Polyline
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,7 +89,7 @@ class PrecisionRecallCurve(Curve):
         return self._at(recall=recall, threshold=threshold)
 
     def _straight(self) -> Polyline:
-        """Give recall, and the false positives for each positive row, below zero."""
+        """Return recall, and the false positives for each positive row, below zero."""
         return Polyline(self.recall, ratio(-self.counts.fps, self.counts.n_pos))
 
     def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

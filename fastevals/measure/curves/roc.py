@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals.counting.sweeps import select_rows
+from fastevals.counts import ThresholdCounts
 from fastevals.measure import ranking_metrics, rates
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves.base import Curve
-from fastevals.measure.curves.geometry import Polyline, first_at
-from fastevals.measure.sweeps import select_rows
-
-__all__ = ["DetCurve", "RocCurve", "corners"]
+from fastevals.measure.curves.base import Curve, Polyline, first_at
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,20 +6,14 @@ from typing import TypeVar
 
 from numpy.typing import ArrayLike
 
-from fastevals.measure.curves import (
-    CalibrationCurve,
-    CostCurve,
-    DecisionCurve,
-    DetCurve,
-    GainCurve,
-    LiftCurve,
-    PrecisionRecallCurve,
-    RocCurve,
-)
 from fastevals.measure.curves.base import Curve
-from fastevals.measure.ranking.base import Counted
-
-__all__ = ["Curves"]
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.cost import CostCurve
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.ranking.numbers import Counted
 
 C = TypeVar("C", bound=Curve | DecisionCurve)
 
@@ -205,6 +199,6 @@ class Curves(Counted):
         )
 
     def _warned(self, name: str, curve: C) -> C:
-        """Give a curve, with a warning where it is undefined."""
+        """Return a curve, with a warning where it is undefined."""
         self._warn_if(not curve.defined, name)
         return curve

@@ -3,14 +3,59 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
 
-from fastevals import _validation as check
+from fastevals._validation.labels import Classes, both_classes
+from fastevals._validation.options import check_choice, check_number, warn_undefined
+from fastevals.counts import ThresholdCounts
 from fastevals.measure import probability_metrics, ranking_metrics
 from fastevals.measure.probability_metrics import BrierDecomposition
-from fastevals.measure.ranking.base import Counted
-from fastevals.measure.results import OperatingPoint
+from fastevals.results import OperatingPoint
 
-__all__ = ["Numbers"]
+
+class Counted(ABC):
+    """Threshold counts from somewhere: one data set, or several pooled."""
+
+    __slots__ = ()
+
+    n_positives: int
+    n_negatives: int
+
+    @property
+    @abstractmethod
+    def counts(self) -> ThresholdCounts:
+        """Counts at or above each distinct score."""
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of weight above zero."""
+        return self.n_positives + self.n_negatives
+
+    def _classes(self) -> Classes:
+        """Return the names of the two classes; of rankings pooled they are 0 and 1."""
+        return Classes(both_classes(1), 1)
+
+    def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
+        """Return twice the Mann-Whitney U and the pairs of two classes, where known without the counts."""
+        return None
+
+    def _sum_of_precision(self) -> Fraction | None:
+        """Return the sum of gained true positives times precision, where it is had sooner than the counts."""
+        return None
+
+    def _warn_if(self, undefined: bool, name: str, because: str | None = None) -> None:
+        if undefined:
+            missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
+            warn_undefined(name, f"y_true has no {missing[0]}" if missing else because or "it is 0 / 0")
+
+    def _defined(self, name: str, value: float) -> float:
+        self._warn_if(math.isnan(value), name)
+        return value
+
+    def _defined_at(self, name: str, point: OperatingPoint, because: str | None = None) -> OperatingPoint:
+        self._warn_if(math.isnan(float(point)), name, because)
+        return point
 
 
 class Numbers(Counted):
@@ -54,8 +99,8 @@ class Numbers(Counted):
         >>> ranking.roc_auc(), ranking.roc_auc(max_fpr=0.5, standardize=False)
         (0.75, 0.25)
         """
-        f = 1.0 if max_fpr is None else check.check_number("max_fpr", max_fpr, low=0, high=1, open_low=True)
-        t = 0.0 if min_tpr is None else check.check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
+        f = 1.0 if max_fpr is None else check_number("max_fpr", max_fpr, low=0, high=1, open_low=True)
+        t = 0.0 if min_tpr is None else check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
         if f < 1 or t > 0:
             return self._defined("roc_auc", ranking_metrics.partial_roc_auc(self.counts, f, t, standardize))
         known = self._doubled_u_and_pairs()
@@ -138,7 +183,7 @@ class Numbers(Counted):
         >>> ranking.pr_auc(interpolation="linear")
         0.7916666666666666
         """
-        check.check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
+        check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
         return self._defined("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
 
     def ks_statistic(self) -> OperatingPoint:

@@ -1,21 +1,128 @@
-"""Rankings: labels and scores sorted once, every number and curve one sweep."""
+"""Rankings: labels and scores, sorted once and counted, and all that can be asked of them.
+
+While nobody has asked for the counts of an unweighted ranking, its sorted scores are swept into these arrays a span at
+a time. With counts of all rows in between (24 bytes for each, on fresh pages) it takes about twice as long.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
-from fastevals.measure.class_split import ClassSplit
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.ordering import BinaryLabels, split_by_class, weighted_threshold_counts
+from fastevals._execution import run
+from fastevals._kernels import rates as kernels
+from fastevals._memory import lend
+from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
+from fastevals._validation.labels import Classes, binary_labels, both_classes
+from fastevals.counting.ordering import BinaryLabels, ClassSplit, Span, split_by_class, weighted_threshold_counts
+from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking.curves import Curves
 from fastevals.measure.ranking.numbers import Numbers
 from fastevals.measure.ranking.thresholds import Thresholds
 
-__all__ = ["Ranking"]
+if TYPE_CHECKING:
+    pass  # EMPTY
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Points = tuple[Floats, Floats, NDArray[Any]]
+
+
+def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
+    """Return FPR, TPR and thresholds, from the highest threshold (+inf) down.
+
+    With `drop_intermediate` without the points between two equal steps, as scikit-learn does: `RocCurve` leaves out all
+    points inside horizontal and vertical stretches. Rates of a missing class are NaN. Thresholds are float64, or longer
+    floats where scores are longer floats or integers past 2**53.
+    """
+    counts = ranking._swept()
+    if isinstance(counts, ClassSplit):
+        return _split_roc(counts, drop_intermediate)
+    if drop_intermediate and counts.thresholds.size > 3:
+        bends = (np.diff(counts.fps[1:], 2) != 0) | (np.diff(counts.tps[1:], 2) != 0)
+        counts = counts.take(np.flatnonzero(np.concatenate(([True, True], bends, [True]))))
+    fpr, tpr = np.empty((2, counts.thresholds.size))
+    kernels.divide(counts.fps, counts.n_neg, fpr)
+    kernels.divide(counts.tps, counts.n_pos, tpr)
+    return fpr, tpr, counts.thresholds.copy()
+
+
+def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
+    """Sweep each span into the first rows of its share of the points; then close the gaps, if points were left out."""
+
+    def points(size: int) -> Points:
+        return lend(size, np.float64), lend(size, np.float64), lend(size, split.threshold_dtype)
+
+    fpr, tpr, thresholds = all_points = points(split.n_thresholds + 1)
+    thresholds[0] = np.inf
+    fpr[0], tpr[0] = (0.0 if total else np.nan for total in (split.n_neg, split.n_pos))
+
+    def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> slice:
+        if drop_intermediate:
+            size = split.sweep_bends(span, bits, tps, fps)
+        else:
+            split.sweep(span, bits[:-2], tps[:-2], fps[:-2])
+            size = span.groups
+        here = slice(1 + span.groups_above, 1 + span.groups_above + size)
+        kernels.divide(_read_only(fps[:size]), split.n_neg, fpr[here])
+        kernels.divide(_read_only(tps[:size]), split.n_pos, tpr[here])
+        thresholds[here] = split.codec.values(bits[:size])
+        return here
+
+    kept = [slice(0, 1), *reversed(split.map_spans(write, rows=2))]
+    stops = np.cumsum([rows.stop - rows.start for rows in kept]).tolist()
+    if stops[-1] == thresholds.size:
+        return all_points
+    kept_points = points(stops[-1])
+
+    def move(i: int) -> None:
+        rows, stop = kept[i], stops[i]
+        for source, out in zip(all_points, kept_points, strict=True):
+            out[stop - (rows.stop - rows.start) : stop] = source[rows]
+
+    run(move, range(len(kept)))
+    return kept_points
+
+
+def pr_points(ranking: Ranking) -> Points:
+    """Return precision, recall and thresholds, from the lowest threshold up; the last point (1, 0) has no threshold.
+
+    Recall is NaN without positives. Thresholds are of the dtype of `roc_points`.
+    """
+    counts = ranking._swept()
+    if isinstance(counts, ClassSplit):
+        return _split_pr(counts)
+    precision, recall = np.empty((2, counts.thresholds.size))
+    kernels.precision(counts.tps, counts.fps, 1.0, precision)
+    kernels.divide(counts.tps, counts.n_pos, recall)
+    return precision[::-1].copy(), recall[::-1].copy(), counts.thresholds[:0:-1].copy()
+
+
+def _split_pr(split: ClassSplit) -> Points:
+    thresholds = lend(split.n_thresholds, split.threshold_dtype)
+    precision, recall = lend(thresholds.size + 1, np.float64), lend(thresholds.size + 1, np.float64)
+    precision[-1], recall[-1] = 1.0, 0.0 if split.n_pos else np.nan
+
+    def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> None:
+        split.sweep(span, bits, tps, fps, ascending=True)
+        stop = thresholds.size - span.groups_above
+        here = slice(stop - span.groups, stop)
+        kernels.precision(_read_only(tps), _read_only(fps), 1.0, precision[here])
+        kernels.divide(_read_only(tps), split.n_pos, recall[here])
+        thresholds[here] = split.codec.values(bits)
+
+    split.map_spans(write)
+    return precision, recall, thresholds
+
+
+def _read_only(totals: Ints) -> Ints:
+    """Return a view as kernels know it from counts: they are not compiled again for arrays that can be written."""
+    view = totals[:]
+    view.flags.writeable = False
+    return view
 
 
 class Ranking(Numbers, Curves, Thresholds):
@@ -84,19 +191,19 @@ class Ranking(Numbers, Curves, Thresholds):
     def __init__(
         self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
     ) -> None:
-        labels = BinaryLabels(*check.binary_labels("y_true", y_true, pos_label))
-        scores = check.as_scores("y_score", y_score)
-        check.check_same_length(y_true=labels.values, y_score=scores)
+        labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+        scores = as_scores("y_score", y_score)
+        check_same_length(y_true=labels.values, y_score=scores)
         self.pos_label, self._neg_label = labels.positive, labels.negative
         if sample_weight is None:
             split = split_by_class(labels, scores)
             self._split, self._counts, self._doubled_u = split, None, split.doubled_u
             self.n_positives, self.n_negatives = split.n_pos, split.n_neg
             return
-        weights = check.as_weights("sample_weight", sample_weight)
-        check.check_same_length(y_true=labels.values, sample_weight=weights)
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=labels.values, sample_weight=weights)
         if not weights.all():
-            check.check_finite("y_score", scores)  # while its rows are still the user's
+            check_finite("y_score", scores)  # while its rows are still the user's
             kept = weights != 0
             labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
         self._split, self._doubled_u = None, None
@@ -121,11 +228,11 @@ class Ranking(Numbers, Curves, Thresholds):
         pairs = self.n_positives * self.n_negatives
         return None if self._doubled_u is None or not pairs else (self._doubled_u, pairs)
 
-    def _classes(self) -> check.Classes:
-        return check.Classes(check.both_classes(self.pos_label, self._neg_label), self.pos_label)
+    def _classes(self) -> Classes:
+        return Classes(both_classes(self.pos_label, self._neg_label), self.pos_label)
 
     def _swept(self) -> ThresholdCounts | ClassSplit:
-        """Give the counts; while nobody has asked for them the sorted scores, which give some things sooner."""
+        """Return the counts; while nobody has asked for them the sorted scores, which give some things sooner."""
         split = self._split
         return self.counts if split is None else split
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
+from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.options import check_costs, check_exactly_one
 from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.decision import net_benefit
-from fastevals.measure.ranking.base import Counted
-from fastevals.measure.results import OperatingPoint
-
-__all__ = ["Thresholds"]
+from fastevals.measure.ranking.numbers import Counted
+from fastevals.results import OperatingPoint
 
 
 class Thresholds(Counted):
@@ -48,7 +47,7 @@ class Thresholds(Counted):
         >>> ranking.confusion_at([0.3, 0.8]).recall()
         array([1. , 0.5])
         """
-        asked = check.as_thresholds("thresholds", thresholds)
+        asked = as_thresholds("thresholds", thresholds)
         return ConfusionMatrix._of(at_thresholds.confusion_counts(self.counts, asked), self._classes())
 
     def best_threshold(
@@ -94,7 +93,7 @@ class Thresholds(Counted):
         >>> ranking.best_threshold(lambda tp, fp, fn, tn: tp - 2 * fp).threshold
         0.8
         """
-        costs = check.check_costs(cost_fp, cost_fn, prior)
+        costs = check_costs(cost_fp, cost_fn, prior)
         point = at_thresholds.best_threshold(self.counts, metric, maximize, costs)
         return self._defined_at("best_threshold", point, "the metric is NaN at every threshold")
 
@@ -144,7 +143,7 @@ class Thresholds(Counted):
         OperatingPoint(value=0.5, threshold=0.8)
         """
         given = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
-        name, asked = check.check_exactly_one(given)
+        name, asked = check_exactly_one(given)
         point = at_thresholds.threshold_for(self.counts, name, asked)
         return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={asked:g}")
 
@@ -180,8 +179,8 @@ class Thresholds(Counted):
         >>> fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).expected_cost(0.5, cost_fn=5.0)
         1.25
         """
-        costs = check.check_costs(cost_fp, cost_fn, prior)
-        asked = check.as_thresholds("threshold", threshold, scalar=True)
+        costs = check_costs(cost_fp, cost_fn, prior)
+        asked = as_thresholds("threshold", threshold, scalar=True)
         return self._defined("expected_cost", at_thresholds.expected_cost(self.counts, asked, *costs))
 
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:

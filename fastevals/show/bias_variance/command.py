@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from fastevals.show.arguments import Parser, add_shared, check_shared, csv_form
-from fastevals.show.running import check_beforehand, hand_out
+from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, hand_out
 
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
     from fastevals.show.bias_variance.predictions import DecomposedPredictions
     from fastevals.show.output import BlockPictures
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
 EMBEDDED = "auto (embedded)"
 PICTURE = "bias_variance"
@@ -100,12 +98,12 @@ def run(arguments: argparse.Namespace) -> None:
     found = _embedded() if arguments.file is None else _predictions(arguments)
 
     def pictures() -> BlockPictures:
-        from fastevals import _validation as check
+        from fastevals.measure.bias_variance.results import is_drawable
         from fastevals.show.output import BlockPictures, Picture
         from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
 
         picture = Picture(plot_bias_variance, found.result, SIZE)
-        finite = check.is_drawable([found.result.expected_loss, *found.result.parts().values()])
+        finite = is_drawable([found.result.expected_loss, *found.result.parts().values()])
         return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 
     hand_out(arguments, found, EMBEDDED if arguments.file is None else arguments.file, pictures)
@@ -118,7 +116,7 @@ def _embedded() -> DecomposedCurve:
 
 
 def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
-    from fastevals import _validation as check
+    from fastevals._validation.options import rows_called
     from fastevals.show.bias_variance.predictions import decompose_predictions
     from fastevals.show.bias_variance.reading import read_arrays, read_table
 
@@ -128,5 +126,5 @@ def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
         given = read_arrays(arguments.file, beside, arguments.models_are or "rows")
     else:
         given = read_table(arguments.file, beside, arguments.pred, csv_form(arguments), numbers=loss == "squared")
-    with check.rows_called(given.line):
+    with rows_called(given.line):
         return decompose_predictions(given, loss, arguments.decomposition or "domingos")

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._text import digits, printable, wrapped
 from fastevals.datasets import load_auto
-from fastevals.measure.results import as_json
-from fastevals.show.words import digits, printable, wrapped
+from fastevals.results import as_json
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
-
-__all__ = ["DecomposedCurve", "decompose_polynomials"]
 
 DEGREES = range(1, 9)
 N_SETS = 200
@@ -37,7 +35,7 @@ class DecomposedCurve:
     result: BiasVarianceCurve
 
     def to_json(self, data: str) -> str:
-        """Give the curve as strict JSON, the last line with a line end."""
+        """Return the curve as strict JSON, the last line with a line end."""
         curve, first = self.result, self.result.results[0]
         values = {
             "fastevals": __version__,
@@ -56,7 +54,7 @@ class DecomposedCurve:
         return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
-        """Give the curve as text to read, the last line with a line end."""
+        """Return the curve as text to read, the last line with a line end."""
         lines = [
             f"fastevals bias-variance: {printable(data)}",
             *wrapped(HOW),

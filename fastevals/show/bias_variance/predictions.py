@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +11,66 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals import _validation as check
-from fastevals.measure.bias_variance import Decomposition
+from fastevals._text import LOSSES, aligned, cells, column, label, printable, short_names, wrapped
+from fastevals._validation.arrays import as_weights
+from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
 from fastevals.measure.bias_variance.calls import decompose, problem_of
-from fastevals.measure.bias_variance.classes import distinct
+from fastevals.measure.bias_variance.results import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
-from fastevals.measure.results import as_json
+from fastevals.measure.bias_variance.zero_one import distinct
+from fastevals.results import as_json
 from fastevals.show.bias_variance.reading import Given
-from fastevals.show.bias_variance.saying import what_dominates
-from fastevals.show.words import LOSSES, aligned, cells, column, label, printable, short_names, wrapped
 
-__all__ = ["DecomposedPredictions", "decompose_predictions"]
+HALF = 0.5
+WHOLE = 1 + 1e-9  # more than rounding makes of the only term
+
+NEVER = "No model is ever wrong."
+AS_OBSERVED = "Every prediction is what was observed with it."
+BIAS = (
+    "Most of the loss is bias: what the models miss together, whatever they were trained on. More complex models may "
+    "lose less (underfitting), more training rows hardly."
+)
+VARIANCE = (
+    "Most of the loss is variance: the models depend on what they happened to be trained on (overfitting). Simpler "
+    "models, more training rows or an average of several models may lose less."
+)
+NOISE = "Most of the loss is noise of the observed labels, which no model can foresee."
+NEITHER = "Neither bias nor variance is most of the loss."
+CANCEL = "Terms of the loss cancel, so that none is most of it, however large its share."
+HELPS = "Variance lowers the loss here: where most models are wrong, some are right."
+ONE_MODEL = "Of one model the variance is not known: what counts as bias here may be variance."
+INFINITE = "The loss is not finite: errors are so large that their squares overflow, and no part is the largest."
+ONE_LABEL = (
+    "The noise is 0 because each sample has one observed label: Kohavi and Wolpert's parts know no truth beside it, so "
+    "its noise counts as bias."
+)
+UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observed labels it is not known apart."
+
+
+def what_dominates(found: Decomposition) -> str:
+    """Say which part is more than half of the expected loss, unless other parts cancel it, and what to make of it."""
+    parts, loss = found.parts(), found.expected_loss
+    if loss == 0:
+        return AS_OBSERVED if found.observed else NEVER
+    if not math.isfinite(loss):
+        return INFINITE
+    if found.n_models == 1:
+        return ONE_MODEL
+    bias, variance = parts[found.OF_BIAS], parts[found.OF_VARIANCE]
+    large = [name for name, value in parts.items() if value > HALF * loss]
+    if len(large) > 1 or (max(parts.values()) > WHOLE * loss and variance >= 0):
+        said = [CANCEL]
+    else:
+        sentences = {found.OF_BIAS: BIAS, found.OF_VARIANCE: VARIANCE, "noise": NOISE, "noise_effect": NOISE}
+        said = [sentences.get("".join(large), NEITHER)]
+    if variance < 0:
+        said.append(HELPS)
+    if found.observed and found.decomposition == "kohavi-wolpert" and parts["noise"] == 0:
+        said.append(ONE_LABEL)
+    if not found.observed and bias > HALF * loss:
+        said.append(UNKNOWN)
+    return " ".join(said)
+
 
 MOST_ROWS = 5  # samples of the largest loss that are shown
 MOST_NAMES = 8
@@ -53,7 +103,7 @@ class DecomposedPredictions:
     shown: dict[str, str]
 
     def to_json(self, data: str) -> str:
-        """Give the decomposition as strict JSON, the last line with a line end."""
+        """Return the decomposition as strict JSON, the last line with a line end."""
         found = self.result
         values = {
             "fastevals": __version__,
@@ -73,7 +123,7 @@ class DecomposedPredictions:
         return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
-        """Give the decomposition as text to read, the last line with a line end."""
+        """Return the decomposition as text to read, the last line with a line end."""
         found = self.result
         whose = f", parts of {AUTHORS[found.decomposition]}" if found.decomposition else ""
         given = ", ".join(printable(each) for each in self.shown.values())
@@ -159,11 +209,11 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
     ValueError
         If predictions or what goes with them are not numbers, or classes, or don't fit.
     """
-    read = check.as_true_labels if loss == "zero_one" else as_targets
+    read = as_true_labels if loss == "zero_one" else as_targets
     found: dict[str, Any] = {"--observed": None, "--weight": None, **given.beside}
     for option, values in found.items():
         if option == "--weight" and values is not None:
-            found[option] = check.as_weights(given.shown[option], values)
+            found[option] = as_weights(given.shown[option], values)
         elif values is not None and values.ndim == 1:
             found[option] = read(given.shown[option], values)
     truth = found["--truth"]
@@ -178,15 +228,15 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
 
 
 def _classes(given: Given, truth: NDArray[Any]) -> NDArray[Any]:
-    """Give all classes that occur: a model may predict one that no sample is of."""
+    """Return all classes that occur: a model may predict one that no sample is of."""
     shown = {option: shown for option, shown in given.shown.items() if option != "--weight"}
     where = " and ".join([repr(given.file), *shown.values()])
     classes = distinct(truth)
     for name, row in {**given.models(), **given.observations()}.items():
-        labels = check.as_true_labels(name, row)
-        check.check_comparable_labels(**{shown["--truth"]: truth, name: labels})
+        labels = as_true_labels(name, row)
+        check_comparable_labels(**{shown["--truth"]: truth, name: labels})
         classes = np.union1d(classes, distinct(labels))
-        check.check_class_number(where, classes)
+        check_class_number(where, classes)
     return classes
 
 

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.arguments import CsvForm
+from fastevals.show.commands import CsvForm
 from fastevals.show.files import SUFFIXES, check_file, check_one_role, first_text, read_columns, read_numbers
-
-__all__ = ["Given", "read_arrays", "read_table"]
 
 
 class Given(NamedTuple):
@@ -47,13 +45,13 @@ class Given(NamedTuple):
         return list(self.predictions) if isinstance(self.predictions, dict) else None
 
     def models(self) -> dict[str, NDArray[Any]]:
-        """Give each model's predictions by what messages call it."""
+        """Return each model's predictions by what messages call it."""
         if isinstance(self.predictions, dict):
             return {f"column {name!r}": column for name, column in self.predictions.items()}
         return numbered(repr(self.file), self.predictions)
 
     def observations(self) -> dict[str, NDArray[Any]]:
-        """Give what was observed, with each model or once for all, by what messages call it."""
+        """Return what was observed, with each model or once for all, by what messages call it."""
         if "--observed" not in self.beside:
             return {}
         observed, shown = self.beside["--observed"], self.shown["--observed"]
@@ -61,7 +59,7 @@ class Given(NamedTuple):
 
 
 def numbered(what: str, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Give rows by what messages call the models they are of."""
+    """Return rows by what messages call the models they are of."""
     return {f"model {k} of {what}": row for k, row in enumerate(rows)}
 
 

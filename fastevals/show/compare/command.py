@@ -5,15 +5,22 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from fastevals.show.arguments import Parser, add_shared, check_shared, csv_form, number, whole
-from fastevals.show.running import check_beforehand, hand_out
+from fastevals.show.commands import (
+    Parser,
+    add_shared,
+    check_beforehand,
+    check_shared,
+    csv_form,
+    hand_out,
+    number,
+    whole,
+)
 
 if TYPE_CHECKING:
     from fastevals.show.compare.predictions import PredictionsComparison
     from fastevals.show.compare.results import ResultsComparison
     from fastevals.show.output import BlockPictures
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
 EMBEDDED = "psnr (embedded)"
 POSTHOC = ("nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon")
@@ -124,7 +131,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _results(arguments: argparse.Namespace) -> ResultsComparison:
-    from fastevals import _validation as check
+    from fastevals._validation.options import rows_called
     from fastevals.show.compare.results import Choice, compare_results
     from fastevals.show.files import Columns, read_columns
 
@@ -142,12 +149,12 @@ def _results(arguments: argparse.Namespace) -> ResultsComparison:
         tuple(named), tuple(arguments.algorithm or ()), arguments.by, arguments.control, arguments.posthoc,
         not arguments.lower_is_better, arguments.confidence,
     )  # fmt: skip
-    with check.rows_called(columns.line):
+    with rows_called(columns.line):
         return compare_results(columns, choice)
 
 
 def _predictions(arguments: argparse.Namespace) -> PredictionsComparison:
-    from fastevals import _validation as check
+    from fastevals._validation.options import rows_called
     from fastevals.show.compare.predictions import compare_columns
     from fastevals.show.files import check_one_role, read_columns
 
@@ -158,7 +165,7 @@ def _predictions(arguments: argparse.Namespace) -> PredictionsComparison:
     for option, name in given:
         check_one_role(wanted, option, name)
     columns = read_columns(arguments.file, wanted, form=csv_form(arguments))
-    with check.rows_called(columns.line):
+    with rows_called(columns.line):
         return compare_columns(
             columns,
             arguments.label,

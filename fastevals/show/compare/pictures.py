@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fastevals.infer.results import SignificanceResult
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
+from fastevals.results import SignificanceResult
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import Block, ResultsComparison
 from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import plot_critical_difference, plot_null, plot_pvalues, style
-
-__all__ = ["comparison_pictures"]
 
 ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
 PICTURES = ("critical_difference", "critical_difference_ranges", "pvalues", "null")

@@ -13,27 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals import _validation as check
+from fastevals._text import aligned, digits, first_pairs, label, printable, probability, short_names, wrapped
+from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
+from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
 from fastevals.infer.comparison import ModelComparison, compare_predictions
-from fastevals.infer.results import MOST_RESAMPLES
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
-from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS, McNemarResult, mcnemar_test_of_table
-from fastevals.infer.significance.mcnemar_pairs import McNemarPairs, pairwise_mcnemar_tests
-from fastevals.measure.asked import AskedMetric, metric
-from fastevals.measure.results import Interval, as_json
-from fastevals.show.blocks import groups_of, meant_label
-from fastevals.show.words import (
-    aligned,
-    digits,
-    first_pairs,
-    label,
-    printable,
-    probability,
-    short_names,
-    wrapped,
+from fastevals.infer.significance.mcnemar import (
+    MCNEMAR_METHODS,
+    McNemarPairs,
+    McNemarResult,
+    mcnemar_test_of_table,
+    pairwise_mcnemar_tests,
 )
-
-__all__ = ["PredictionsComparison", "compare_columns"]
+from fastevals.measure.metric_specs import AskedMetric, metric
+from fastevals.results import MOST_RESAMPLES, Interval, as_json
+from fastevals.show.blocks import groups_of, meant_label
 
 CORRECTION = "holm"
 OF_A_POSITIVE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
@@ -66,7 +60,7 @@ class PredictionsComparison:
 
     label: str
     group: str | None
-    classes: check.Classes
+    classes: Classes
     n_rows: int
     models: ModelComparison
     cochran: CochranResult | None
@@ -74,7 +68,7 @@ class PredictionsComparison:
     tests: tuple[McNemarResult, ...]
 
     def to_json(self, data: str) -> str:
-        """Give the comparison as strict JSON, the last line with a line end."""
+        """Return the comparison as strict JSON, the last line with a line end."""
         values = {
             "fastevals": __version__,
             "data": data,
@@ -91,7 +85,7 @@ class PredictionsComparison:
         return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
-        """Give the comparison as text to read, the last line with a line end."""
+        """Return the comparison as text to read, the last line with a line end."""
         rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
         names = short_names(self.pairs.names, LONGEST_NAME)
         shown, more = first_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
@@ -203,23 +197,23 @@ def compare_columns(
     ValueError
         If a column doesn't hold classes, or an option is out of range.
     """
-    check.check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    check.check_integer("--resamples", resamples, low=1, high=MOST_RESAMPLES)
-    check.check_integer("--seed", seed, low=0)
+    check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    check_integer("--resamples", resamples, low=1, high=MOST_RESAMPLES)
+    check_integer("--seed", seed, low=0)
     shown = f"--label {label!r}"
-    true = check.as_true_labels(shown, columns[label])
-    predicted = check.as_predicted_labels(true, {f"--pred {name!r}": columns[name] for name in models}, true_name=shown)
+    true = as_true_labels(shown, columns[label])
+    predicted = as_predicted_labels(true, {f"--pred {name!r}": columns[name] for name in models}, true_name=shown)
     groups = None if group is None else groups_of(f"--group {group!r}", columns[group])
     found = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
     meant = meant_label(pos_label, found.tolist())
-    classes = check.as_classes(shown, found, None, meant, option="--pos-label")
+    classes = as_classes(shown, found, None, meant, option="--pos-label")
     predicted = dict(zip(models, predicted.values(), strict=True))
     asked: dict[str, AskedMetric] = {}
     for name in OF_ALL_CLASSES if classes.pos_label is None else OF_A_POSITIVE:
         each = metric(name, average="macro") if name == "f1" and classes.pos_label is None else metric(name)
         asked["F1 (macro)" if each.options else name] = each
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # a dash says what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
         compared = compare_predictions(
             true, predicted, metrics=asked, groups=groups, n_resamples=resamples, pos_label=meant,
             rng=seed, confidence_level=confidence, progress=progress,

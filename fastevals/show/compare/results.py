@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals import _validation as check
 from fastevals._execution import progressed
-from fastevals.infer.results import SignificanceResult
+from fastevals._text import aligned, digits, first_pairs, label, printable, probability, short_names, wrapped
+from fastevals._validation.arrays import as_scores, check_finite
+from fastevals._validation.options import UndefinedMetricWarning, check_choice, check_number
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
-from fastevals.infer.significance.pairwise import PairwiseResult
-from fastevals.infer.significance.pairwise_tests import pairwise_tests
+from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
 from fastevals.infer.significance.rank_comparisons import (
     RankComparison,
     bonferroni_dunn_test,
@@ -28,21 +28,9 @@ from fastevals.infer.significance.rank_comparisons import (
     rank_comparison_test,
 )
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
-from fastevals.measure.results import as_json
+from fastevals.results import SignificanceResult, as_json
 from fastevals.show.blocks import blocks_of
 from fastevals.show.files import check_columns, check_one_role
-from fastevals.show.words import (
-    aligned,
-    digits,
-    first_pairs,
-    label,
-    printable,
-    probability,
-    short_names,
-    wrapped,
-)
-
-__all__ = ["Block", "Choice", "ResultsComparison", "compare_results"]
 
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
 NEMENYI = "nemenyi"
@@ -119,7 +107,7 @@ class ResultsComparison:
     cautions: tuple[str, ...] = ()
 
     def to_json(self, data: str) -> str:
-        """Give the comparison as strict JSON, the last line with a line end."""
+        """Return the comparison as strict JSON, the last line with a line end."""
         values = {"fastevals": __version__, "data": data, "compared": "results", **self.choice._asdict()}
         values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
         values["blocks"] = [
@@ -139,7 +127,7 @@ class ResultsComparison:
         return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
 
     def to_text(self, data: str) -> str:
-        """Give the comparison as text to read, the last line with a line end."""
+        """Return the comparison as text to read, the last line with a line end."""
         first = self.blocks[0].friedman
         better = "higher" if self.choice.higher_is_better else "lower"
         n = sum(block.friedman.n_datasets for block in self.blocks)
@@ -181,7 +169,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     ValueError
         If a column is missing or has no numbers, or the options don't go together.
     """
-    check.check_number("--confidence", choice.confidence, low=0, high=1, open_low=True, open_high=True)
+    check_number("--confidence", choice.confidence, low=0, high=1, open_low=True, open_high=True)
     roles = [
         ("--dataset", choice.dataset),
         ("--algorithm", choice.algorithm),
@@ -195,7 +183,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
         name for name, column in columns.items() if column.dtype.kind in "fiub" and name not in given
     ]
     if choice.control is not None:
-        check.check_choice("--control", choice.control, algorithms)
+        check_choice("--control", choice.control, algorithms)
     if len(algorithms) < 2:
         raise ValueError(
             f"results must have a column of numbers for each of two algorithms or more, got {len(algorithms)}: "
@@ -219,7 +207,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     choice = choice._replace(posthoc=posthoc)
     for name in algorithms:
         shown = given.get(name, f"column {name!r}")
-        check.check_finite(shown, check.as_scores(shown, columns[name]))
+        check_finite(shown, as_scores(shown, columns[name]))
     parts: list[tuple[Any, Any]] = [(None, slice(None))]
     if choice.by is not None:
         parts = blocks_of(given[choice.by], columns[choice.by])
@@ -246,7 +234,7 @@ def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choic
 
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
-    """Tell whether a column holds whole numbers, all different, and counts, is named so, or is `alone` whole."""
+    """Return whether a column holds whole numbers, all different, and counts, is named so, or is `alone` whole."""
     if column.dtype.kind not in "iu" or np.unique(column).size < column.size:
         return False
     counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
@@ -254,7 +242,7 @@ def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
 
 
 def _are_ranks(columns: list[NDArray[Any]]) -> bool:
-    """Tell whether each row ranks the algorithms, those that are tied by their mean rank."""
+    """Return whether each row ranks the algorithms, those that are tied by their mean rank."""
     n, k = columns[0].size, len(columns)
     if n < FEW or not all(each.min() >= 1 and each.max() <= k and (2 * each % 1 == 0).all() for each in columns):
         return False
@@ -271,7 +259,7 @@ def _block(value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int]
     better: dict[str, Any] = {"higher_is_better": choice.higher_is_better, "confidence_level": choice.confidence}
     order = tuple(sorted(table, key=lambda name: name == choice.control))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # the text says what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # the text says what is undefined
         friedman = friedman_test(table, **better)
         pairs: PairwiseResult | None = None
         of_two = None
@@ -298,7 +286,7 @@ def _block(value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int]
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
-    """Give the names in each set of algorithms that are not shown to differ, where ranks are compared."""
+    """Return the names in each set of algorithms that are not shown to differ, where ranks are compared."""
     if not isinstance(pairs, RankComparison) or pairs.control is not None:
         return None
     return [[pairs.names[place] for place in group] for group in pairs.groups()]

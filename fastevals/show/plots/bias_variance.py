@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.measure.bias_variance import Decomposition
+from fastevals._text import LOSSES, written
+from fastevals._validation.curves import check_kind
+from fastevals.measure.bias_variance.results import Decomposition, check_drawable, is_drawable
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import explain_cut, name_sides, parameter_axis
-from fastevals.show.words import LOSSES, written
-from fastevals.split.training_sets.result import BiasVarianceCurve
+from fastevals.split.training_sets import BiasVarianceCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_bias_variance"]
 
 Floats = NDArray[np.float64]
 
@@ -79,10 +77,10 @@ def plot_bias_variance(
     """
     if isinstance(result, Decomposition):
         return _bars(result, style.axes_for(ax, style.WIDE, 1), title)
-    check.check_kind("result", result, BiasVarianceCurve)
+    check_kind("result", result, BiasVarianceCurve)
     ax = style.axes_for(ax, SIZE, 1)
     loss, parts = result.expected_loss, result.parts()
-    check.check_drawable("result", loss.min())
+    check_drawable("result", loss.min())
     at = parameter_axis(ax, result.values)
     marked = loss.size <= MARKED or not at.ordered
     look: dict[str, Any] = {
@@ -116,7 +114,7 @@ def _at(result: BiasVarianceCurve, k: int) -> str:
 def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:
     """Set the range of y: from 0, or what is below it, to the largest, or to what is far above the least."""
     every = np.concatenate([loss, *parts.values()])
-    drawable = np.array([each for each in every if check.is_drawable(each)])
+    drawable = np.array([each for each in every if is_drawable(each)])
     least, largest, top = loss.min(), np.nanmax(every), drawable.max() or 1.0
     if cut and least > ROUNDING * np.median(loss):
         top = min(top, HIGHEST * least)
@@ -127,9 +125,9 @@ def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> No
 
 def _bars(result: Decomposition, ax: Axes, title: str | None) -> Axes:
     """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
-    check.check_totals("result", result)
+    _check_totals("result", result)
     values = {"expected_loss": result.expected_loss, **result.parts()}
-    check.check_drawable("result", list(values.values()))
+    check_drawable("result", list(values.values()))
     looks = [LOSS, *(LOOKS[name] for name in result.parts())]
     y = np.arange(len(values))
     ax.barh(y, list(values.values()), color=looks, height=0.6)
@@ -141,3 +139,12 @@ def _bars(result: Decomposition, ax: Axes, title: str | None) -> Axes:
     ax.axvline(0, color=style.GREY, linewidth=1.1)
     style.finish(ax, f"Of the expected {LOSSES[result.loss]}", "", title=title)
     return ax
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_totals(name: str, value: Any) -> None:
+    """Raise if a decomposition is that of each sample."""
+    if np.ndim(value.expected_loss):
+        raise ValueError(f"{name} must be a decomposition of all samples, not its per_sample, whose numbers are arrays")

@@ -14,7 +14,6 @@ from fastevals.show.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_calibration"]
 
 STRIP = 0.17  # of the height of a calibration picture: the histogram
 STRIP_GID = "fastevals-strip"
@@ -85,7 +84,7 @@ def plot_calibration(
 
 
 def _strip(ax: Axes) -> Axes:
-    """Give the axes of the histogram, inside the others at their foot."""
+    """Return the axes of the histogram, inside the others at their foot."""
     for child in ax.child_axes:
         if child.get_gid() == STRIP_GID:
             return cast("Axes", child)

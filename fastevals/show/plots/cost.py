@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves import CostCurve, CostDifference, CostOverPrior
-from fastevals.measure.curves.cost_over_prior import cost_of_all_wrong, probability_cost_of
+from fastevals._validation.curves import as_named
+from fastevals._validation.options import check_integer, listed
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.curves.cost import (
+    CostCurve,
+    CostDifference,
+    CostOverPrior,
+    cost_of_all_wrong,
+    probability_cost_of,
+)
 from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_cost", "plot_cost_difference", "plot_cost_over_prior"]
 
 MOST_LINES = 1000
 PROBABILITY_COST, NORMALIZED = "PC(+), probability cost", "Normalised expected cost"
@@ -74,7 +78,7 @@ def plot_cost(
     'mine: area 0.125'
     """
     models = style.models_for("curve", curve, CostCurve, Curves.cost_curve, label)
-    lines = check.check_integer("lines", lines, low=0, high=MOST_LINES)
+    lines = check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models, color):
@@ -158,7 +162,7 @@ def plot_cost_over_prior(
     models = style.models_for("curve", curve, CostOverPrior, _at_equal_costs, label)
     ax = style.axes_for(ax, style.WIDE, len(models))
     drawn = [ax.get_ylabel() == NORMALIZED] if style.has_curves(ax) else []
-    check.check_all_equal("curve", "normalize", [*drawn, *(each.normalize for _, each in models)])
+    _check_all_equal("curve", "normalize", [*drawn, *(each.normalize for _, each in models)])
     before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models, color):
@@ -186,7 +190,7 @@ def _at_equal_costs(ranking: Curves) -> CostOverPrior:
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give points that draw the curve: a row's cost is straight between its points, the normalised one isn't."""
+    """Return points that draw the curve: a row's cost is straight between its points, the normalised one isn't."""
     prior, cost = thinning.thinned(curve.prior, curve.cost, columns)
     if not curve.normalize:
         return prior, cost
@@ -242,9 +246,7 @@ def plot_cost_difference(
     >>> plot_cost_difference({"one over other": one.difference(other)}, ax=Figure().subplots()).lines[0].get_label()
     'one over other: mean saving 0.042'
     """
-    models = style.named_as(
-        label, check.as_named("difference", difference, CostDifference), isinstance(difference, Mapping)
-    )
+    models = style.named_as(label, as_named("difference", difference, CostDifference), isinstance(difference, Mapping))
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models, color):
@@ -259,3 +261,12 @@ def plot_cost_difference(
     ax.set(xlim=(-0.02, 1.02), ylim=(low - 0.05 * (high - low or 1.0), high + room))
     style.finish(ax, PROBABILITY_COST, "Saving in normalised expected cost", "upper right", title=title)
     return ax
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_all_equal(name: str, attribute: str, values: Collection[Any]) -> None:
+    """Raise if results that share an axis differ in what the axis means."""
+    if len(set(values)) > 1:
+        raise ValueError(f"{name} must all have the same {attribute}, got {listed(values)}")

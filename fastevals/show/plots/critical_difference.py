@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastevals import _validation as check
+from fastevals._validation.curves import check_kind
+from fastevals._validation.options import check_choice
+from fastevals._validation.tables import find_name
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_critical_difference"]
 
 Span = tuple[float, float]
 
@@ -75,8 +76,8 @@ def plot_critical_difference(
     >>> sorted(text.get_text() for text in ax.texts)[-3:]
     ['a: 1.25', 'b: 2.00', 'c: 2.75']
     """
-    check.check_kind("result", result, RankComparison)
-    check.check_choice("form", form, ("axis", "ranges"))
+    check_kind("result", result, RankComparison)
+    check_choice("form", form, ("axis", "ranges"))
     cd = result.critical_difference
     known = None if math.isnan(cd) else float(cd)
     if form == "axis":
@@ -98,7 +99,7 @@ class _Diagram:
         self.result, self.cd = result, cd
         self.ranks = np.asarray(result.mean_ranks, dtype=np.float64)
         self.k = self.ranks.size
-        self.control = None if result.control is None else check.find_name("control", result.control, result.names)
+        self.control = None if result.control is None else find_name("control", result.control, result.names)
         self.labels = [
             style.named_label(str(name), f"{rank:.2f}") for name, rank in zip(result.names, self.ranks, strict=True)
         ]
@@ -109,7 +110,7 @@ class _Diagram:
         self.height = self.top + self.first_row + (self.k + 1) // 2 + 0.9
 
     def _joined(self) -> list[Span]:
-        """Give the mean ranks from which to which a bar goes."""
+        """Return the mean ranks from which to which a bar goes."""
         overhang = OVERHANG * (self.k - 1)
         if self.control is None:
             alike = [self.ranks[list(group)] for group in self.result.groups() if len(group) > 1]
@@ -197,7 +198,7 @@ def _title(result: RankComparison) -> str:
 
 
 def _stacked(spans: Iterable[Span]) -> Iterable[tuple[int, Span]]:
-    """Give each span with the first level at which it meets none before it."""
+    """Return each span with the first level at which it meets none before it."""
     ends: list[float] = []  # of the last span of each level
     for low, high in sorted(spans):
         level = next((k for k, end in enumerate(ends) if low > end), len(ends))
@@ -214,7 +215,7 @@ def _ranges(result: RankComparison, cd: float, ax: Axes | None, title: str | Non
     colors = np.full(ranks.size, BAR, dtype=object)
     shown = "two bars don't overlap"
     if result.control is not None:
-        control = order == check.find_name("control", result.control, result.names)
+        control = order == find_name("control", result.control, result.names)
         colors[control] = CONTROL
         middle = float(x[control][0])
         ends = middle - cd / 2, middle + cd / 2

@@ -14,8 +14,6 @@ from fastevals.show.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_decision"]
-
 
 def plot_decision(
     curve: style.Drawn[DecisionCurve],

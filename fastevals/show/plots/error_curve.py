@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastevals import _validation as check
+from fastevals._text import written
+from fastevals._validation.curves import check_kind
+from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
@@ -20,13 +22,11 @@ from fastevals.show.plots.parameters import (
     parameter_axis,
     words_of,
 )
-from fastevals.show.words import written
-from fastevals.split.curves.result import ErrorCurve
+from fastevals.split.error_curves import ErrorCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_error_curve"]
 
 TRAINING, TEST = (style.COLORS[0], style.LINES[1]), (style.COLORS[1], style.LINES[0])
 
@@ -72,9 +72,9 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('Training rows', 'Mean squared error')
     """
-    check.check_kind("curve", curve, ErrorCurve)
+    check_kind("curve", curve, ErrorCurve)
     lines = curve.training, curve.test
-    check.check_drawable("curve", finite(*(line.values for line in lines)))
+    check_drawable("curve", finite(*(line.values for line in lines)))
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, curve.values)
     draw_line(ax, at, curve.training, "training rows", TRAINING, -SHIFT)

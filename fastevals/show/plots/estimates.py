@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
-from fastevals.measure.results import Interval
+from fastevals._validation.arrays import as_array
+from fastevals._validation.options import check_choice, show
+from fastevals.measure.bias_variance.results import check_drawable
+from fastevals.results import Interval
 from fastevals.show.plots import style
-from fastevals.split.estimates import ErrorEstimate
+from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_estimates"]
 
 Floats = NDArray[np.float64]
 
@@ -75,8 +75,8 @@ def plot_estimates(
     >>> [label.get_text().split(chr(10))[0] for label in ax.get_yticklabels()]
     ['5 folds', 'hold-out']
     """
-    check.check_choice("of", of, OF)
-    schemes = _schemes(check.as_split_values("estimates", estimates, ErrorEstimate), of)
+    check_choice("of", of, OF)
+    schemes = _schemes(_as_split_values("estimates", estimates, ErrorEstimate), of)
     ax = style.axes_for(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
     for row, scheme in enumerate(schemes):
         color = style.COLORS[row % (len(style.COLORS) - 1)]
@@ -118,8 +118,8 @@ def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
     for name, (table, estimate) in found.items():
         values = table.ravel() if of == "splits" else np.ma.masked_invalid(table).mean(axis=1).filled(np.nan)
         defined = values[~np.isnan(values)]
-        check.check_some_split("estimates", name, defined.size, values.size)
-        check.check_drawable(f"estimates[{name!r}]", defined)
+        _check_some_split("estimates", name, defined.size, values.size)
+        check_drawable(f"estimates[{name!r}]", defined)
         mean, deviation = float(defined.mean()), float(defined.std(ddof=1)) if defined.size > 1 else math.nan
         value, interval = mean, None
         if estimate is not None and (of == "splits" or estimate.bootstrap is not None):
@@ -146,7 +146,7 @@ def _spread(ax: Axes, foot: float, values: Floats, color: Any) -> None:
 
 
 def _n_bins(values: Floats) -> int:
-    """Give as many bins as numpy's "auto" would, up to those that can be told apart: it makes billions of a spike."""
+    """Return as many bins as numpy's "auto" would, up to those that can be told apart: it makes billions of a spike."""
     spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
     sturges = math.log2(values.size) + 1
     width = 2 * spread / values.size ** (1 / 3)
@@ -154,7 +154,7 @@ def _n_bins(values: Floats) -> int:
 
 
 def _middle(values: Floats) -> tuple[float, float]:
-    """Give what is drawn of many values: all but the furthest."""
+    """Return what is drawn of many values: all but the furthest."""
     low, high = np.quantile(values, [SHARE, 1 - SHARE])
     return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
 
@@ -182,3 +182,34 @@ def _explain(ax: Axes, schemes: list[_Scheme]) -> None:
     ax.plot([], [], color=INK, linewidth=1.1, marker="|", markersize=7, label="mean ± standard deviation of the values")
     if any(each.interval is not None for each in schemes):
         ax.plot([], [], color=INK, linewidth=4, label="confidence interval of the estimate")
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDArray[np.float64], Any]]:
+    """Return the values of splits by name, of shape (n_repeats, n_folds), with the result they are of, if it is one."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
+    if not values:
+        raise ValueError(f"{name} is an empty mapping: there is nothing to draw")
+    found = {}
+    for key, each in values.items():
+        of = each if isinstance(each, kind) else None
+        table = as_array(f"{name}[{key!r}]", each if of is None else each.per_split)
+        if table.dtype.kind not in "fiub" or table.ndim not in (1, 2) or np.isinf(table).any():
+            raise ValueError(
+                f"{name}[{key!r}] must be {kind.__name__} or hold finite numbers, NaN where undefined, in shape "
+                f"(n_repeats, n_folds) or (n_repeats,); got {show(each)}"
+            )
+        if str(key) in found:
+            raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
+        table = table.astype(np.float64)
+        found[str(key)] = (table[:, np.newaxis] if table.ndim == 1 else table), of
+    return found
+
+
+def _check_some_split(name: str, key: str, n_defined: int, n: int) -> None:
+    """Raise if no split has a value."""
+    if not n_defined:
+        raise ValueError(f"{name}[{key!r}] must have a value that is not NaN, but all of its {n} are")

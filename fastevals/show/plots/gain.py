@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastevals.measure.curves import GainCurve, LiftCurve
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style
 from fastevals.show.plots.points import common_share, hyperbolas, rows_along, share_of_positives
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_gain", "plot_lift"]
 
 
 def plot_gain(

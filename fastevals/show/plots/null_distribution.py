@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastevals import _validation as check
-from fastevals.infer.results import Null, SignificanceResult
+from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.decision import SYMMETRIC
-from fastevals.measure.results import Interval
+from fastevals.results import Interval, Null, SignificanceResult
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_null"]
 
 SIZE = (6.4, 5.4)  # inches
 Ends = tuple[float, float]
@@ -64,7 +62,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['if the hypothesis holds: standard normal', 'rejected at level 0.05: beyond ±1.96', 'seen: 1.373, p = 0.17']
     """
-    check.check_kind("result", result, SignificanceResult)
+    check_kind("result", result, SignificanceResult)
     distribution = None if result.null is None else result.null.frozen()
     if result.null is None or distribution is None or math.isnan(distribution.median()):
         raise ValueError(f"result must have a distribution to draw, but its null is {result.null}")
@@ -94,7 +92,7 @@ def _number(value: float) -> str:
 
 
 def _region(result: SignificanceResult, discrete: bool) -> Ends:
-    """Give what the statistic is rejected below and above, infinite on a side without rejection."""
+    """Return what the statistic is rejected below and above, infinite on a side without rejection."""
     critical = result.critical_value
     if isinstance(critical, Interval):
         return critical.low, critical.high
@@ -117,7 +115,7 @@ def _said(region: Ends, support: Ends) -> str:
 
 
 def _shown(result: SignificanceResult, distribution: Any, discrete: bool) -> Ends:
-    """Give the range of the statistic to draw: where it is likely, and what was seen unless that is far off."""
+    """Return the range of the statistic to draw: where it is likely, and what was seen unless that is far off."""
     tail = min(result.alpha, 0.05) / 2
     bottom, top = distribution.support()
     first, middle, last = distribution.ppf(tail), distribution.median(), distribution.isf(tail)

@@ -9,26 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._text import short_names, written
 from fastevals.show.plots import style
-from fastevals.show.words import short_names, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BAND",
-    "SHIFT",
-    "ParameterAxis",
-    "draw_line",
-    "explain_cut",
-    "explain_intervals",
-    "finite",
-    "limit",
-    "mark_value",
-    "name_sides",
-    "parameter_axis",
-    "words_of",
-]
 
 DECADES, STEEP = 100.0, 20.0  # the largest number over the least from which x, and y, are logarithmic
 SMALLEST = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
@@ -61,12 +47,12 @@ class ParameterAxis(NamedTuple):
     ordered: bool
 
     def shifted(self, shift: float) -> Floats:
-        """Give the places, beside each other for several lines where values are side by side."""
+        """Return the places, beside each other for several lines where values are side by side."""
         return self.x if self.ordered else self.x + shift
 
 
 def parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    """Give the places of values, and set the axis up for them: logarithmic for numbers spread over decades."""
+    """Return the places of values, and set the axis up for them: logarithmic for numbers spread over decades."""
     x = _numbers(values)
     if x is None:
         return _categories(ax, values)
@@ -76,7 +62,7 @@ def parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
 
 
 def _numbers(values: Sequence[Any]) -> Floats | None:
-    """Give values as numbers, None unless all can be drawn and differ."""
+    """Return values as numbers, None unless all can be drawn and differ."""
     plain = [each.item() if isinstance(each, np.number) else each for each in values]
     if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in plain):
         return None
@@ -170,7 +156,7 @@ def name_sides(ax: Axes, at: ParameterAxis, fits: Sequence[str], defined: NDArra
 
 
 def finite(*values: Floats) -> Floats:
-    """Give those of some arrays' values that are finite."""
+    """Return those of some arrays' values that are finite."""
     every = np.concatenate(values)
     return every[np.isfinite(every)]
 
@@ -202,6 +188,6 @@ def explain_cut(ax: Axes, how_far: str) -> None:
 
 
 def words_of(metric: str) -> str:
-    """Give a metric's name as a label of an axis."""
+    """Return a metric's name as a label of an axis."""
     words = style.named_label(metric.replace("_", " "))
     return words[:1].upper() + words[1:]

@@ -8,22 +8,20 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.measure.counts import ThresholdCounts
+from fastevals.counts import ThresholdCounts
 from fastevals.show.plots import style, thinning
-
-__all__ = ["common_share", "hyperbolas", "rows_along", "share_of_positives"]
 
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
-    """Give the share of positives that all models' rows have; None where they differ, or none is defined."""
+    """Return the share of positives that all models' rows have; None where they differ, or none is defined."""
     shares = (share_of_positives(each.counts) for _, each in models if each.defined)
     return cast("float | None", style.common(shares))
 
 
 def share_of_positives(counts: ThresholdCounts) -> float:
-    """Give it, of counts that have rows."""
+    """Return it, of counts that have rows."""
     return counts.n_pos / (counts.n_pos + counts.n_neg)
 
 
@@ -38,7 +36,7 @@ def rows_along(
 def hyperbolas(
     counts: ThresholdCounts, columns: int, x: Callable[[Any, Any], Any], total: float, scale: float
 ) -> Points:
-    """Give points of precision (times a scale) against what is taken or found, curved where tie groups are large."""
+    """Return points of precision (times a scale) against what is taken or found, curved where tie groups are large."""
 
     def precision(rows: slice) -> NDArray[np.float64]:
         tp, fp = counts.tps[rows], counts.fps[rows]

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
-from fastevals.measure.curves import PrecisionRecallCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style
 from fastevals.show.plots.points import common_share, hyperbolas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_precision_recall"]
 
 
 def plot_precision_recall(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastevals import _validation as check
+from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
@@ -14,7 +14,6 @@ from fastevals.show.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_pvalues"]
 
 COLOURS = "Blues"
 PALEST = -0.2  # the scale's 0 is for p = 1, and is not white
@@ -63,7 +62,7 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['a', 'b', 'c']
     """
-    check.check_kind("result", result, PairwiseResult)
+    check_kind("result", result, PairwiseResult)
     k = len(result.names)
     order = np.argsort(result.mean_ranks, kind="stable") if isinstance(result, RankComparison) else np.arange(k)
     names = [style.named_label(str(result.names[place])) for place in order]

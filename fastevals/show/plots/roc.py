@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.curves import DetCurve, RocCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_det", "plot_roc"]
 
 PERCENTS = (0.0001, 0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 80, 90, 95, 98, 99, 99.9, 99.99)  # ticks of a DET
 HULL = "#333333"  # of no model, to be seen on any curve
@@ -106,7 +105,7 @@ def plot_roc(
 
 
 def _rates(counts: ThresholdCounts, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give FPR and TPR of the rows that draw the polyline."""
+    """Return FPR and TPR of the rows that draw the polyline."""
     edges = np.arange(1, columns) / columns * counts.n_neg
     rows = thinning.rows_to_draw(counts, lambda rows: counts.fps[rows], edges)
     return counts.fps[rows] / counts.n_neg, counts.tps[rows] / counts.n_pos
@@ -180,7 +179,7 @@ def plot_det(
 
 
 def _deviate(rate: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the normal deviate of a rate, within the farthest."""
+    """Return the normal deviate of a rate, within the farthest."""
     from scipy.special import ndtri
 
     with np.errstate(invalid="ignore"):
@@ -194,7 +193,7 @@ def _rate(deviate: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _det_limits(ax: Axes, models: list[ThresholdCounts]) -> tuple[float, float]:
-    """Give the rates that both axes run between: well past the equal error rates, and half of where a curve leaves."""
+    """Return the limits of both axes: well past the equal error rates, and half of where a curve leaves."""
     low, high = ax.get_xlim() if style.has_curves(ax) else (0.02, 0.6)
     defined = [counts for counts in models if not ranking_metrics.one_class(counts)]
     high = min(max([high, *(1.5 * ranking_metrics.equal_error_rate(counts).value for counts in defined)]), 0.99)
@@ -224,7 +223,7 @@ def _normal_deviate_axes(ax: Axes, low: float, high: float) -> None:
 def _errors(
     counts: ThresholdCounts, low: float, high: float, columns: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give FPR and FNR of points that draw the curve, which is straight in rates and not in their deviates."""
+    """Return FPR and FNR of points that draw the curve, which is straight in rates and not in their deviates."""
 
     def deviates(fpr: Any, tpr: Any) -> tuple[Any, Any]:
         return _deviate(fpr), -_deviate(tpr)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastevals import _validation as check
+from fastevals._text import written
+from fastevals._validation.curves import check_kind
+from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
@@ -16,13 +18,11 @@ from fastevals.show.plots.parameters import (
     parameter_axis,
     words_of,
 )
-from fastevals.show.words import written
-from fastevals.split.selection.sensitivity import Sensitivity
+from fastevals.split.selection import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_sensitivity"]
 
 AS_CHOSEN, AT_BEST = (style.COLORS[0], style.LINES[0]), (style.COLORS[4], style.LINES[1])
 
@@ -68,9 +68,9 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
     Mean squared error
     on validation rows
     """
-    check.check_kind("sensitivity", sensitivity, Sensitivity)
+    check_kind("sensitivity", sensitivity, Sensitivity)
     lines = [sensitivity.as_chosen, *([sensitivity.at_best] if sensitivity.others else [])]
-    check.check_drawable("sensitivity", finite(*(line.values for line in lines)))
+    check_drawable("sensitivity", finite(*(line.values for line in lines)))
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, sensitivity.values)
     shift, k, values = -SHIFT if sensitivity.others else 0.0, sensitivity.chosen, sensitivity.as_chosen.values

@@ -9,49 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
+from fastevals._text import printable, without_middle
+from fastevals._validation.curves import _kind, as_named
+from fastevals._validation.options import check_choice, import_optional, show
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.ranking.curves import Curves
 from fastevals.show.plots.thinning import COLUMNS, thinned
-from fastevals.show.words import printable, without_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
-
-__all__ = [
-    "SQUARE",
-    "TALL",
-    "UNDER",
-    "WIDE",
-    "Drawn",
-    "Style",
-    "axes_for",
-    "bands_for",
-    "bar_at_foot",
-    "columns_of",
-    "common",
-    "entitle",
-    "explain",
-    "explain_bands",
-    "finish",
-    "foot",
-    "has_curves",
-    "line",
-    "mark",
-    "models_for",
-    "named_as",
-    "named_label",
-    "number",
-    "reference",
-    "require_matplotlib",
-    "shade",
-    "shared_reference",
-    "size_for",
-    "size_in_points",
-    "styled",
-]
 
 SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.6)  # inches; 800 pixels wide at 125 a inch
 
@@ -83,16 +51,16 @@ Drawn: TypeAlias = C | Curves | Mapping[str, C | Curves]  # what is taken where 
 
 def require_matplotlib() -> None:
     """Raise unless matplotlib can be imported."""
-    check.import_optional("matplotlib", "pictures need matplotlib: pip install 'fastevals[plots]'")
+    import_optional("matplotlib", "pictures need matplotlib: pip install 'fastevals[plots]'")
 
 
 def size_for(size: tuple[float, float], n_models: int) -> tuple[float, float]:
-    """Give a figure's size in inches, with room for a legend below where models are many."""
+    """Return a figure's size in inches, with room for a legend below where models are many."""
     return (size[0], size[1] + (LEGEND_ROW * (n_models + 3) if n_models > MOST_INSIDE else 0.0))
 
 
 def axes_for(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
-    """Give the axes to draw on, new ones of pyplot's where none are given."""
+    """Return the axes to draw on, new ones of pyplot's where none are given."""
     require_matplotlib()
     if ax is None:
         import matplotlib.pyplot as plt
@@ -101,17 +69,17 @@ def axes_for(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
         return cast("Axes", ax)
     from matplotlib.axes import Axes
 
-    check.check_axes("ax", ax, Axes)
+    _check_axes("ax", ax, Axes)
     return cast("Axes", ax)
 
 
 def columns_of(ax: Axes) -> int:
-    """Give the columns that a line is thinned to: at least four a pixel."""
+    """Return the columns that a line is thinned to: at least four a pixel."""
     return max(COLUMNS, 4 * math.ceil(ax.get_window_extent().width))
 
 
 def size_in_points(ax: Axes) -> tuple[float, float]:
-    """Give the width and height of axes in points, after the figure's layout."""
+    """Return the width and height of axes in points, after the figure's layout."""
     figure: Any = ax.figure.figure
     figure.draw_without_rendering()
     box = ax.get_window_extent()
@@ -126,7 +94,7 @@ def models_for(name: str, given: Any, kind: type, make: Callable[[Any], Any], la
 
     several = isinstance(given, Mapping)
     given = {key: made(each) for key, each in given.items()} if several else made(given)
-    return named_as(label, check.as_named(name, given, kind, "Ranking"), several)
+    return named_as(label, as_named(name, given, kind, "Ranking"), several)
 
 
 def named_as(label: str | None, models: Models, several: bool) -> Models:
@@ -134,12 +102,12 @@ def named_as(label: str | None, models: Models, several: bool) -> Models:
     if label is None:
         return models
     if several or not isinstance(label, str):
-        raise ValueError(f"label must be the name of one that has none; a mapping has names, got {check.show(label)}")
+        raise ValueError(f"label must be the name of one that has none; a mapping has names, got {show(label)}")
     return [(label, each) for _, each in models]
 
 
 def styled(ax: Axes, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Style]]:
-    """Give each model with its colour, or the next, and kind of line; one without a curve is said to be undefined."""
+    """Return each model with its colour, or the next, and kind of line; one without a curve is said to be undefined."""
     colors = _colors_for(color, models)
     for name, each in models:
         k = sum(line.get_gid() == CURVE for line in ax.lines)
@@ -162,14 +130,14 @@ def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
             raise ValueError(f"color must be a mapping of names to colours where there are several, got {color!r}")
         color = {names[0]: color}
     for name, each in color.items():
-        check.check_choice("each name in color", name, names)
+        check_choice("each name in color", name, names)
         if not is_color_like(each):
-            raise ValueError(f"color must be one that matplotlib knows ('#0072B2', 'red'), got {check.show(each)}")
+            raise ValueError(f"color must be one that matplotlib knows ('#0072B2', 'red'), got {show(each)}")
     return dict(color)
 
 
 def named_label(name: str | None, *said: str) -> str:
-    """Give a legend's entry: the name, and what is said of it."""
+    """Return a legend's entry: the name, and what is said of it."""
     words = ", ".join(word for word in said if word)
     if not name:
         return words
@@ -189,18 +157,18 @@ def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None
 
 
 def bands_for(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
-    """Give the bands by the names of the models they are of, all of the kind of curve that is drawn."""
+    """Return the bands by the names of the models they are of, all of the kind of curve that is drawn."""
     if band is None:
         return {}
-    found = dict(check.as_named("band", band, ConfidenceBand))
+    found = dict(as_named("band", band, ConfidenceBand))
     names = [None] if label is not None else [name for name, _ in models]
     for name, each in found.items():
         if name is None and names != [None]:
             raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
         if name is not None and names == [None]:
             raise ValueError("band must be one ConfidenceBand where curve is one, got a mapping of names to them")
-        check.check_choice("each name in band", name, names)
-        check.check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
+        check_choice("each name in band", name, names)
+        check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
     return {label if name is None else name: each for name, each in found.items()}
 
 
@@ -278,7 +246,7 @@ def entitle(ax: Axes, title: str | None, *, above: bool = False) -> None:
     """Write a title over the axes, as it is, or above what is there."""
     if title is not None:
         if not isinstance(title, str):
-            raise ValueError(f"title must be a string, got {check.show(title)}")
+            raise ValueError(f"title must be a string, got {show(title)}")
         ax.set_title(printable(title).replace("$", r"\$"), pad=ABOVE if above else None)
 
 
@@ -288,7 +256,7 @@ def _legend(ax: Axes, **where: Any) -> Legend:
 
 
 def _hides(ax: Axes, legend: Legend) -> bool:
-    """Tell whether a legend is over a model's curve or band, or past the axes, as these are now."""
+    """Return whether a legend is over a model's curve or band, or past the axes, as these are now."""
     ax.apply_aspect()
     box, frame = legend.get_window_extent(), ax.bbox
     if box.x0 < frame.x0 - 1 or box.x1 > frame.x1 + 1 or box.y0 < frame.y0 - 1 or box.y1 > frame.y1 + 1:
@@ -355,13 +323,13 @@ class _AboveLegend:
 
 
 def common(values: Iterable[Any]) -> Any:
-    """Give the value that all share, None where they differ or there are none."""
+    """Return the value that all share, None where they differ or there are none."""
     first, *others = list(values) or [None]
     return first if all(np.array_equal(first, other) for other in others) else None
 
 
 def has_curves(ax: Axes) -> bool:
-    """Tell whether models were drawn already."""
+    """Return whether models were drawn already."""
     return any(line.get_gid() == CURVE for line in ax.lines)
 
 
@@ -372,5 +340,14 @@ def bar_at_foot(ax: Axes, low: float, high: float, style: Style) -> None:
 
 
 def foot(ax: Axes) -> float:
-    """Give the y below all bars."""
+    """Return the y below all bars."""
     return BAR_STEP * -(1.5 + sum(each.get_gid() == BAR for each in ax.lines))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_axes(name: str, value: Any, kind: type) -> None:
+    """Raise unless a place to draw is one Axes."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a matplotlib Axes, got {_kind(value)}")

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, run
-from fastevals.measure.counts import ThresholdCounts, last_row
-
-__all__ = ["COLUMNS", "first_at_least", "refined", "rows_to_draw", "thinned"]
+from fastevals.counts import ThresholdCounts, last_row
 
 COLUMNS = 4096  # of a line, at least
 ROUNDS = 60  # of halving; a float has no more
@@ -67,12 +65,12 @@ def rows_to_draw(
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
-    """Give the first row whose x is not below each value, n where there is none; x is 0 at row 0, values are above."""
+    """Return the first row whose x reaches each value, n where there is none; x is 0 at row 0, values are above."""
     return last_row(n, values.shape, lambda rows: x(rows) < values) + 1
 
 
 def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
-    """Give a row of the lowest y and one of the highest."""
+    """Return a row of the lowest y and one of the highest."""
     lowest: list[tuple[float, int]] = []
     highest: list[tuple[float, int]] = []
     for block in blocks(rows):

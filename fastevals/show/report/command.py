@@ -5,15 +5,23 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from fastevals.show.arguments import Parser, add_shared, check_shared, csv_form, number, whole
-from fastevals.show.running import MOST_PICTURED, check_beforehand, hand_out
+from fastevals.show.commands import (
+    MOST_PICTURED,
+    Parser,
+    add_shared,
+    check_beforehand,
+    check_shared,
+    csv_form,
+    hand_out,
+    number,
+    whole,
+)
 
 if TYPE_CHECKING:
     from fastevals.show.files import Columns
     from fastevals.show.output import BlockPictures
-    from fastevals.show.report.parts import Report, Roles
+    from fastevals.show.report.numbers import Report, Roles
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "check_together", "run"]
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ["logistic", "naive_bayes", "random_forest"]
@@ -111,9 +119,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _measured(arguments: argparse.Namespace) -> Report:
-    from fastevals import _validation as check
-    from fastevals.show.report.numbers import build_report
-    from fastevals.show.report.parts import Roles
+    from fastevals._validation.options import rows_called
+    from fastevals.show.report.numbers import Roles, build_report
 
     roles = Roles(
         arguments.label or ("label" if arguments.file is None else ""),
@@ -123,7 +130,7 @@ def _measured(arguments: argparse.Namespace) -> Report:
         arguments.group,
     )
     columns = _read(arguments, roles)
-    with check.rows_called(columns.line):
+    with rows_called(columns.line):
         return build_report(
             columns,
             roles,

@@ -12,32 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.infer.bootstrap import bootstrap
+from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
+from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.infer.comparison import compare_rankings
-from fastevals.infer.delong import delong
-from fastevals.infer.results import MOST_RESAMPLES, SignificanceResult, level_of
-from fastevals.measure.asked import AskedMetric, metric
+from fastevals.infer.delong.delong import delong
+from fastevals.measure.metric_specs import AskedMetric, metric
 from fastevals.measure.registry import METRICS
-from fastevals.measure.results import Interval
-
-__all__ = [
-    "AUC",
-    "BCA",
-    "CELLS_COLUMNS",
-    "DELONG",
-    "PROBABILITY_COLUMNS",
-    "RANKING_COLUMNS",
-    "Difference",
-    "Intervals",
-    "Pair",
-    "Plan",
-    "Rows",
-    "as_plan",
-    "asked_metrics",
-    "cells_columns",
-    "intervals_of",
-]
+from fastevals.results import MOST_RESAMPLES, Interval, SignificanceResult, level_of
 
 # The metrics that tables show, and that have intervals.
 RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
@@ -82,7 +63,7 @@ class Rows(NamedTuple):
     groups: NDArray[np.intp] | None
 
     def take(self, some: Any) -> Rows:
-        """Give some of the rows."""
+        """Return some of the rows."""
         beside = (None if each is None else each[some] for each in (self.weights, self.groups))
         return Rows(self.positive[some], {name: each[some] for name, each in self.scores.items()}, *beside)
 
@@ -138,12 +119,12 @@ class Intervals:
 
 
 def as_plan(resamples: int | None, confidence: float, seed: int) -> Plan | None:
-    """Give the options checked, or None where no intervals are wanted."""
-    level = check.check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    seed = check.check_integer("--seed", seed, low=0)
+    """Return the options checked, or None where no intervals are wanted."""
+    level = check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    seed = check_integer("--seed", seed, low=0)
     if resamples is None:
         return Plan(level, RESAMPLES, MOST_BOOTSTRAPPED, seed)
-    plan = Plan(level, check.check_integer("--resamples", resamples, low=0, high=MOST_RESAMPLES), None, seed)
+    plan = Plan(level, check_integer("--resamples", resamples, low=0, high=MOST_RESAMPLES), None, seed)
     if not plan.resamples:
         return None
     _check_enough(plan)
@@ -161,7 +142,7 @@ def _check_enough(plan: Plan) -> None:
 
 
 def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[str]:
-    """Give the columns right of the bar: the usual ones, that of the threshold, and the cost where costs are given."""
+    """Return the columns right of the bar: the usual, the threshold's, and the cost where costs are given."""
     columns = list(CELLS_COLUMNS)
     if best is not None and best not in (*columns, "expected_cost"):
         columns.append(best)
@@ -171,7 +152,7 @@ def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[s
 def asked_metrics(
     best: str | None, threshold: float | None, costs: Mapping[str, float] | None
 ) -> dict[str, AskedMetric]:
-    """Give the metrics of all columns; a threshold that was chosen on the rows is chosen anew in each replicate."""
+    """Return the metrics of all columns; a threshold that was chosen on the rows is chosen anew in each replicate."""
     where = {"threshold": threshold} if best is None else {"best": best}
     asked = {name: metric(name) for name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
     for name in cells_columns(best, costs):
@@ -184,7 +165,7 @@ def asked_metrics(
 
 
 def intervals_of(plan: Plan, asked: Mapping[str, AskedMetric], rows: Rows, *, progress: bool) -> Intervals:
-    """Give the intervals of the metrics asked, each of which some model has, and the models' differences."""
+    """Return the intervals of the metrics asked, each of which some model has, and the models' differences."""
     n_groups = None if rows.groups is None else np.unique(rows.groups).size
     if n_groups == 1:
         return Intervals(why_none="all its rows are of one group", n_groups=1)
@@ -217,7 +198,7 @@ def _by_bootstrap(
     names = list(rows.scores)
     pairs: tuple[Pair, ...] = ()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # notes say it
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
         if len(names) == 1:
             alone = bootstrap((rows.positive, rows.scores[names[0]]), asked, **how)
             found = {label: {names[0]: alone[label]} for label in asked}
@@ -246,12 +227,12 @@ def _of_bootstrap(found: Any) -> Difference:
 
 
 def _by_delong(plan: Plan, rows: Rows) -> Intervals:
-    """Give those of AUC alone; of differences by Bonferroni."""
+    """Return those of AUC alone; of differences by Bonferroni."""
     names = list(rows.scores)
     pairs = list(combinations(names, 2))
     level = plan.confidence if len(pairs) < 2 else 1 - level_of(plan.confidence)[1] / len(pairs)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", check.UndefinedMetricWarning)
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
         result = delong(rows.positive, rows.scores, sample_weight=rows.weights)
         ends: Any = result.confidence_interval(plan.confidence, method="logit")
         tests = [

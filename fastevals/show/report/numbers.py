@@ -1,28 +1,180 @@
-"""What `fastevals report` computes: from columns to the parts of a report."""
+"""What `fastevals report` computes: a tree of plain values that text, JSON and pictures are written from."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import progressed
-from fastevals.measure.counts import Cells, ThresholdCounts
-from fastevals.measure.curves import CostCurve
-from fastevals.measure.ranking import Ranking
+from fastevals._validation.arrays import as_scores, as_weights, check_finite
+from fastevals._validation.labels import binary_labels, raise_not_binary
+from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.measure.curves.cost import CostCurve
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, metric_named
+from fastevals.results import Interval
 from fastevals.show.blocks import distinct, groups_of, meant_label, numbered, rows_of
-from fastevals.show.report.intervals import Rows, as_plan, asked_metrics, intervals_of
-from fastevals.show.report.parts import Block, Model, Report, Roles
-from fastevals.show.report.values import over_values
+from fastevals.show.files import check_one_role
+from fastevals.show.report.intervals import Intervals, Plan, Rows, as_plan, asked_metrics, intervals_of
+from fastevals.show.report.values import OverValues, over_values
 
-__all__ = ["build_report"]
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which column is what.
+
+    Attributes
+    ----------
+    label : str
+        The true class.
+    scores : tuple of str
+        A model each.
+    weight, by, group : str, optional
+        Row weights; the column whose values make the blocks; that of which rows a bootstrap draws together.
+    """
+
+    label: str
+    scores: tuple[str, ...]
+    weight: str | None = None
+    by: str | None = None
+    group: str | None = None
+
+    def shown(self) -> dict[str, str]:
+        """Return each column as messages call it: the option and the name; raise if one has two roles."""
+        given = [("--label", self.label), *(("--score", score) for score in self.scores)]
+        others = (("--weight", self.weight), ("--by", self.by), ("--group", self.group))
+        given += [(option, name) for option, name in others if name is not None]
+        shown: dict[str, str] = {}
+        for option, name in given:
+            check_one_role(shown, option, name)
+        return shown
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Columns that must hold numbers."""
+        return self.scores if self.weight is None else (*self.scores, self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model's numbers in a block.
+
+    Attributes
+    ----------
+    name : str
+        Column of its scores.
+    threshold : float
+        Rows with ``score >= threshold`` are predicted positive; NaN where no threshold is best.
+    threshold_shown : str
+        The threshold with as few digits, from 6 up, as predict the same rows.
+    cells : Cells or None
+        Counts (or weights) there.
+    metrics : dict of str to float
+        By name, as in the registry; NaN where undefined.
+    holds, operating_range : Interval or None
+        Where the threshold is that of least cost: the priors for which it stays that, and those for which the model is
+        cheaper than predicting all or none.
+    counts : ThresholdCounts or None
+        What pictures are drawn from, where it was asked for.
+    """
+
+    name: str
+    threshold: float
+    threshold_shown: str
+    cells: Cells | None
+    metrics: dict[str, float]
+    holds: Interval | None = None
+    operating_range: Interval | None = None
+    counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that share a value of the --by column, or all.
+
+    Attributes
+    ----------
+    value : int, float, bool, str or None
+        The value; None for all rows.
+    n_samples, n_positives, n_negatives : int
+        Rows (of weight above zero).
+    total_weight : float or None
+        Their weight.
+    positive_share : float
+        Share of positives, by weight.
+    models : tuple of Model
+        In the order given.
+    best : dict of str to tuple of str
+        By metric, the models with the best value.
+    intervals : Intervals or None
+        Of what tables show, unless none are wanted.
+    """
+
+    value: Any
+    n_samples: int
+    n_positives: int
+    n_negatives: int
+    total_weight: float | None
+    positive_share: float
+    models: tuple[Model, ...]
+    best: dict[str, tuple[str, ...]]
+    intervals: Intervals | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All of it.
+
+    Attributes
+    ----------
+    roles : Roles
+        The columns.
+    pos_label : int, float, bool or str
+        The positive class.
+    best : str or None
+        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
+    threshold : float or None
+        The threshold of all.
+    costs : dict of str to float, or None
+        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
+    n_weightless : int
+        Rows of weight zero, left out.
+    blocks : tuple of Block
+        By ascending value; none where there are too many.
+    plan : Plan or None
+        How their intervals were made; None where none are wanted.
+    over : OverValues or None
+        What there is over the values of the --by column, where it has two or more.
+    """
+
+    roles: Roles
+    pos_label: Any
+    best: str | None
+    threshold: float | None
+    costs: dict[str, float] | None
+    n_weightless: int
+    blocks: tuple[Block, ...]
+    plan: Plan | None = None
+    over: OverValues | None = field(default=None, compare=False)
+
+    def to_text(self, data: str) -> str:
+        """Return the report as text to read; `data` says where the columns are from."""
+        from fastevals.show.report.text import to_text  # which is made of these parts
+
+        return to_text(self, data)
+
+    def to_json(self, data: str) -> str:
+        """Return the report as strict JSON; `data` says where the columns are from."""
+        from fastevals.show.report.json import to_json
+
+        return to_json(self, data)
 
 
 def build_report(
@@ -96,7 +248,7 @@ def build_report(
 
     positive, found = _positives(shown[roles.label], columns[roles.label], pos_label)
     scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
-    weights = None if roles.weight is None else check.as_weights(shown[roles.weight], columns[roles.weight])
+    weights = None if roles.weight is None else as_weights(shown[roles.weight], columns[roles.weight])
     groups = None if roles.group is None else groups_of(shown[roles.group], columns[roles.group])
     asked = asked_metrics(best, threshold, costs)
     rows = Rows(positive, scores, weights, groups)
@@ -134,29 +286,29 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
     if cost_fp is None and cost_fn is None and prior is None:
         return None
     names = ("--cost-fp", "--cost-fn")
-    fp, fn, _ = check.check_costs(*(1.0 if cost is None else cost for cost in (cost_fp, cost_fn)), names=names)
+    fp, fn, _ = check_costs(*(1.0 if cost is None else cost for cost in (cost_fp, cost_fn)), names=names)
     costs = {"cost_fp": fp, "cost_fn": fn}
-    return costs if prior is None else costs | {"prior": check.check_number("--prior", prior, low=0, high=1)}
+    return costs if prior is None else costs | {"prior": check_number("--prior", prior, low=0, high=1)}
 
 
 def _positives(shown: str, labels: NDArray[Any], pos_label: str | None) -> tuple[NDArray[np.bool_], Any]:
-    """Give which rows are positive, and the positive label."""
+    """Return which rows are positive, and the positive label."""
     there = distinct(shown, labels)
     if len(there) > 2:
-        check.raise_not_binary(shown, np.asarray(there))
+        raise_not_binary(shown, np.asarray(there))
     meant = meant_label(pos_label, there)
-    values, found, _ = check.binary_labels(shown, labels, meant, option="--pos-label")
+    values, found, _ = binary_labels(shown, labels, meant, option="--pos-label")
     return np.asarray(values == found, dtype=bool), type(there[0])(found)
 
 
 def _scores(shown: str, values: NDArray[Any]) -> NDArray[Any]:
-    scores = check.as_scores(shown, values)
-    check.check_finite(shown, scores)
+    scores = as_scores(shown, values)
+    check_finite(shown, scores)
     return scores
 
 
 def _places(values: list[Any], codes: NDArray[np.intp] | None) -> list[tuple[Any, Any]]:
-    """Give each block's value and an index of its rows."""
+    """Return each block's value and an index of its rows."""
     if codes is None:
         return [(values[0], slice(None))]
     return list(zip(values, rows_of(codes, len(values)), strict=True))
@@ -169,7 +321,7 @@ def _model(name: str, ranking: Ranking, threshold: float | None, best: str | Non
     """Compute every metric of the registry, those of a confusion matrix at the threshold given or best."""
     if best is not None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", check.UndefinedMetricWarning)
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
             used: dict[str, Any] = dict(costs) if METRICS[best].options else {}
             threshold = ranking.best_threshold(best, **used).threshold
     assert threshold is not None

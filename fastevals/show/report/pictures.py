@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from fastevals.measure import curves
-from fastevals.measure.counts import ThresholdCounts
-from fastevals.measure.probability_bins import are_probabilities
+from fastevals._text import printable
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.cost import CostCurve, CostOverPrior
+from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show import plots
 from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import style
-from fastevals.show.report.parts import Block, Report
-from fastevals.show.words import printable
-
-__all__ = ["report_pictures"]
+from fastevals.show.report.numbers import Block, Report
 
 Costs = dict[str, float]
 
@@ -28,28 +31,28 @@ class _Curve(NamedTuple):
     needs: Literal["counts", "probabilities", "costs"] = "counts"
 
 
-def _over_prior(counts: ThresholdCounts, costs: Costs) -> curves.CostOverPrior:
-    return curves.CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
+def _over_prior(counts: ThresholdCounts, costs: Costs) -> CostOverPrior:
+    return CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
 
 
 CURVES = {
-    "roc": _Curve(lambda counts, _: curves.RocCurve(counts), plots.plot_roc, style.SQUARE),
+    "roc": _Curve(lambda counts, _: RocCurve(counts), plots.plot_roc, style.SQUARE),
     "precision_recall": _Curve(
-        lambda counts, _: curves.PrecisionRecallCurve(counts), plots.plot_precision_recall, style.SQUARE
+        lambda counts, _: PrecisionRecallCurve(counts), plots.plot_precision_recall, style.SQUARE
     ),
-    "det": _Curve(lambda counts, _: curves.DetCurve(counts), plots.plot_det, style.SQUARE),
-    "gain": _Curve(lambda counts, _: curves.GainCurve(counts), plots.plot_gain, style.SQUARE),
-    "lift": _Curve(lambda counts, _: curves.LiftCurve(counts), plots.plot_lift, style.WIDE),
-    "cost": _Curve(lambda counts, _: curves.CostCurve(counts), plots.plot_cost, style.WIDE),
+    "det": _Curve(lambda counts, _: DetCurve(counts), plots.plot_det, style.SQUARE),
+    "gain": _Curve(lambda counts, _: GainCurve(counts), plots.plot_gain, style.SQUARE),
+    "lift": _Curve(lambda counts, _: LiftCurve(counts), plots.plot_lift, style.WIDE),
+    "cost": _Curve(lambda counts, _: CostCurve(counts), plots.plot_cost, style.WIDE),
     "cost_over_prior": _Curve(_over_prior, plots.plot_cost_over_prior, style.WIDE, "costs"),
     "calibration": _Curve(
-        lambda counts, _: curves.CalibrationCurve.from_counts(counts),
+        lambda counts, _: CalibrationCurve.from_counts(counts),
         plots.plot_calibration,
         style.TALL,
         "probabilities",
     ),
     "decision": _Curve(
-        lambda counts, _: curves.DecisionCurve.from_counts(counts), plots.plot_decision, style.WIDE, "probabilities"
+        lambda counts, _: DecisionCurve.from_counts(counts), plots.plot_decision, style.WIDE, "probabilities"
     ),
 }
 

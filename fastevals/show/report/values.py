@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
 from fastevals._random import seed_key
-from fastevals.infer.many.groups import bootstrap_mean, grouped_auc, grouped_metrics
-from fastevals.infer.results import level_of
-from fastevals.measure.many.groups import GroupedMetric
+from fastevals._validation.options import UndefinedMetricWarning
+from fastevals.many.group_bootstrap import bootstrap_mean
+from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
+from fastevals.results import level_of
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, Plan, Rows
-
-__all__ = ["Extreme", "OverValues", "extreme", "over_values"]
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
 OF_MANY = (AUC, "average_precision")  # of all values at once; others take a call for each
@@ -92,7 +90,7 @@ def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan
     others = [name for name in (RANKING_COLUMNS if has_blocks else OF_MANY) if name != AUC]
     metrics = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", check.UndefinedMetricWarning)  # notes say it
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
         for name, scores in rows.scores.items():
             auc = grouped_auc(rows.positive, scores, codes, **of_auc)
             if drawn is not None:
@@ -102,7 +100,7 @@ def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan
 
 
 def _bootstrapped(auc: GroupedMetric, plan: Plan) -> GroupedMetric:
-    """Give the mean an interval from draws of whole values."""
+    """Return the mean an interval from draws of whole values."""
     tail, key = level_of(plan.confidence)[1] / 2, seed_key("--seed", plan.seed)
     error, interval = bootstrap_mean(auc.values, auc.weights, plan.resamples, tail, key)
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
@@ -120,7 +118,7 @@ def _why_none(rows: Rows) -> str | None:
 
 
 def extreme(metric: GroupedMetric, sign: int) -> Extreme | None:
-    """Give the lowest value (sign 1) or the highest (-1); None where all are undefined."""
+    """Return the lowest value (sign 1) or the highest (-1); None where all are undefined."""
     signed = sign * metric.values
     if metric.n_undefined == len(metric):
         return None

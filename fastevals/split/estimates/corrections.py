@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
-from fastevals.measure.results import number_or_array
-
-__all__ = ["BootstrapErrors", "corrected", "error_632", "error_632_plus"]
+from fastevals._validation.arrays import as_thresholds
+from fastevals.results import number_or_array
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +44,7 @@ class BootstrapErrors(NamedTuple):
 
 
 def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
-    """Give Efron's .632 estimate: 0.368 times the error on the training rows, 0.632 times that out of the bag.
+    """Return Efron's .632 estimate: 0.368 times the error on the training rows, 0.632 times that out of the bag.
 
     Parameters
     ----------
@@ -74,12 +72,12 @@ def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
     >>> round(error_632(0.1, 0.25), 4)
     0.1948
     """
-    values = check.as_errors(resubstitution=resubstitution, out_of_bag=out_of_bag)
+    values = _as_errors(resubstitution=resubstitution, out_of_bag=out_of_bag)
     return number_or_array(_error_632(*values))
 
 
 def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_information_rate: ArrayLike) -> Any:
-    """Give Efron and Tibshirani's .632+ estimate, which allows for a fit that knows its training rows by heart.
+    """Return Efron and Tibshirani's .632+ estimate, which allows for a fit that knows its training rows by heart.
 
     With R the relative overfitting rate, ``(out_of_bag - resubstitution) / (no_information_rate - resubstitution)``
     clipped to [0, 1], and Err' the out-of-bag error, but at most the no-information rate, it is
@@ -118,14 +116,12 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
     >>> error_632_plus(0.0, 0.5, 0.5), round(error_632_plus(0.1, 0.25, 0.5), 4)
     (0.5, 0.21)
     """
-    values = check.as_errors(
-        resubstitution=resubstitution, out_of_bag=out_of_bag, no_information_rate=no_information_rate
-    )
+    values = _as_errors(resubstitution=resubstitution, out_of_bag=out_of_bag, no_information_rate=no_information_rate)
     return number_or_array(_error_632_plus(*values))
 
 
 def corrected(resubstitution: float, out_of_bag: float, no_information: float, best: float | None) -> BootstrapErrors:
-    """Give all parts of an estimate; of a metric of which `best` is the largest value, in its own unit."""
+    """Return all parts of an estimate; of a metric of which `best` is the largest value, in its own unit."""
     own = np.array([resubstitution, out_of_bag, no_information])
     err, out, none = own if best is None else best - own
     parts = np.array([_error_632(err, out), _error_632_plus(err, out, none)])
@@ -139,7 +135,7 @@ def _error_632(err: Any, out: Any) -> Any:
 
 
 def _overfitting_rate(err: Any, out: Any, none: Any) -> Floats:
-    """Give R, 0 where nothing is overfitted; NaN stays NaN."""
+    """Return R, 0 where nothing is overfitted; NaN stays NaN."""
     missing = np.isnan(err) | np.isnan(out) | np.isnan(none)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(out >= none, 1.0, (out - err) / (none - err))  # infinite errors differ by NaN
@@ -153,3 +149,16 @@ def _error_632_plus(err: Any, out: Any, none: Any) -> Floats:
     with np.errstate(invalid="ignore"):
         more = np.where(factor == 0, 0.0, (np.minimum(out, none) - err) * factor)
     return np.asarray(_error_632(err, out) + more)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_errors(**values: Any) -> list[NDArray[np.float64]]:
+    """Return errors as arrays of one shape: real numbers, none NaN."""
+    arrays = [as_thresholds(name, value).astype(np.float64) for name, value in values.items()]
+    try:
+        return list(np.broadcast_arrays(*arrays))
+    except ValueError:
+        shapes = ", ".join(f"{name} {each.shape}" for name, each in zip(values, arrays, strict=True))
+        raise ValueError(f"shapes must fit each other, got {shapes}") from None

@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import _validation as check
-from fastevals.split.estimates.asked import Asked
-from fastevals.split.estimates.intervals import SplitVariance
-from fastevals.split.estimates.result import ErrorEstimate, estimates_of
-from fastevals.split.estimates.tallies.base import Floats, Tally
+from fastevals._validation.labels import binary_labels, raise_not_binary
+from fastevals._validation.options import check_not_given, check_one_kind
+from fastevals.measure.kinds import kind_of
+from fastevals.measure.metric_specs import AskedMetric
+from fastevals.split.checks import n_rows
+from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, estimates_of
+from fastevals.split.estimates.score_tallies import LossTally, RankTally, is_mean_loss
+from fastevals.split.estimates.tallies import Floats, FunctionTally, LabelTally, MedianTally, Tally, TargetTally
 from fastevals.split.learners import Learner
 from fastevals.split.plans import Held, Splits
 
-__all__ = ["Counted", "Fit", "SplitFit", "estimates_from", "fits_of", "said_of"]
+Asked = Mapping[str, AskedMetric | Callable[..., Any]]
+
+MEDIAN = "median_absolute_error"
+
+
+def tallies_of(
+    asked: Asked, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
+) -> tuple[list[Tally], Any]:
+    """Return the tallies of the metrics, that of labels first, and the positive class, None where there is none.
+
+    `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
+    """
+    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
+    check_one_kind("metrics", kinds, several=several)
+    of_kind: dict[str, dict[str, Any]] = {}
+    for label, each in asked.items():
+        of_kind.setdefault(_tally_of(label, each, kinds), {})[label] = each
+    if "labels" not in of_kind:
+        check_not_given("labels", labels, "metrics of predicted labels")
+    if not {"labels", "ranks", "losses"} & set(of_kind):
+        check_not_given("pos_label", pos_label, "metrics of two classes")
+    tallies: list[Tally] = []
+    positive = None
+    if "labels" in of_kind:
+        of_labels = LabelTally(of_kind["labels"], y, name, labels=labels, pos_label=pos_label)
+        tallies.append(of_labels)
+        positive = of_labels.classes.pos_label
+        pos_label = pos_label if positive is None else positive
+    if "ranks" in of_kind or "losses" in of_kind:
+        array, positive, _ = binary_labels(name, y, pos_label)
+        rows = _check_two_labels_only(name, array, positive)
+        if "ranks" in of_kind:
+            tallies.append(RankTally(of_kind["ranks"], rows))
+        if "losses" in of_kind:
+            tallies.append(LossTally(of_kind["losses"], rows))
+    for key, kind in (("targets", TargetTally), ("median", MedianTally), ("functions", FunctionTally)):
+        if key in of_kind:
+            tallies.append(kind(of_kind[key], y, name))
+    return tallies, positive
+
+
+def _tally_of(label: str, each: Any, kinds: Mapping[str, str]) -> str:
+    if label not in kinds:
+        return "functions"
+    if kinds[label] == "scores":
+        return "losses" if is_mean_loss(each) else "ranks"
+    return "median" if each.name == MEDIAN else kinds[label]
+
 
 Rows = NDArray[np.intp]
 
@@ -67,10 +117,10 @@ class SplitFit:
     training: bool
 
     def __call__(self, fit: Fit) -> Counted:
-        """Give what is counted of a split, or of a fit to all rows."""
+        """Return what is counted of a split, or of a fit to all rows."""
         train, test = fit.train, fit.test
         if train is None or test is None:
-            rows = np.arange(check.n_rows("X", self.X))
+            rows = np.arange(n_rows("X", self.X))
             found = self._predictions(fit.learner, None, None)
             predicted, counts = self._counts(fit, found, rows, "all rows")
             return Counted(counts, [], rows.size, rows.size, predicted)
@@ -86,7 +136,7 @@ class SplitFit:
     def _counts(
         self, fit: Fit, found: dict[str, NDArray[Any]], rows: Rows, said: str
     ) -> tuple[list[NDArray[Any]], list[Any]]:
-        """Give each tally's predictions of some rows, and what it counts."""
+        """Return each tally's predictions of some rows, and what it counts."""
         name = f"{fit.learner.name}'s predictions of the {said}"
         checked = [each.checked(name, found[each.kind], rows) for each in self.tallies]
         return checked, [each.of_rows(rows, own) for each, own in zip(self.tallies, checked, strict=True)]
@@ -143,3 +193,13 @@ def estimates_from(
             *test, shape, asked, variances[-1], training=training, missing=len(found) - len(there), splitter=splitter
         )
     return estimates, variances
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_two_labels_only(name: str, y: NDArray[Any], positive: Any) -> NDArray[np.bool_]:
+    """Tell the positive rows; raise if there is a third label."""
+    if np.unique(y).size > 2:
+        raise_not_binary(name, y)
+    return np.asarray(y == positive)

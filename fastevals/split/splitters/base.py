@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._execution import run
 from fastevals._kernels.draws import take_drawn
+from fastevals._validation.options import show
+from fastevals.split.checks import check_same_rows
 from fastevals.split.splitters.layout import Layout
 
-__all__ = ["Codes", "Draw", "Pair", "SplitPlan", "Splitter", "settle"]
+CELLS = 2**40  # of an array of all splits: more is no array to ask for
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Rows = NDArray[np.intp]
@@ -84,7 +85,7 @@ class SplitPlan:
         return self.n_repeats * self.n_folds
 
     def codes(self, start: int, stop: int) -> Codes:
-        """Give the codes of some repetitions, of shape (stop - start, n_samples), without drawing those before."""
+        """Return the codes of some repetitions, of shape (stop - start, n_samples), without drawing those before."""
         out = np.empty((stop - start, self.n_samples), dtype=self.dtype)
         size = max(1, WORK // self.n_samples)
         of_row, n_units = self.layout.of_row, self.layout.n_units
@@ -104,7 +105,7 @@ class SplitPlan:
         return out
 
     def indices(self, codes: Codes, fold: int) -> Pair:
-        """Give the rows of one fold of a repetition, of its codes."""
+        """Return the rows of one fold of a repetition, of its codes."""
         test = codes == self.first + fold
         if self.training == "times":
             return Pair(np.repeat(np.arange(self.n_samples), codes), np.flatnonzero(test))
@@ -133,8 +134,8 @@ class Splitter:
         raise NotImplementedError
 
     def plan(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> SplitPlan:
-        """Give the splits of a data set, to be drawn when needed; arguments as for `split`."""
-        return self._plan(check.check_same_rows(X=X, y=y, groups=groups), y, groups)
+        """Return the splits of a data set, to be drawn when needed; arguments as for `split`."""
+        return self._plan(check_same_rows(X=X, y=y, groups=groups), y, groups)
 
     def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Pair]:
         """Go through the splits.
@@ -162,11 +163,11 @@ class Splitter:
         return self.plan(X, y, groups).pairs()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Give the number of splits; arguments as for `split`, needed where it depends on them."""
+        """Return the number of splits; arguments as for `split`, needed where it depends on them."""
         return self.plan(X, y, groups).n_splits
 
     def assignments(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Codes:
-        """Give all splits as one array: a code for each row in each repetition.
+        """Return all splits as one array: a code for each row in each repetition.
 
         Parameters
         ----------
@@ -187,7 +188,7 @@ class Splitter:
             As `split`.
         """
         plan = self.plan(X, y, groups)
-        check.check_splits_fit(plan.n_repeats, plan.n_samples)
+        _check_splits_fit(plan.n_repeats, plan.n_samples)
         return plan.codes(0, plan.n_repeats)
 
 
@@ -195,3 +196,15 @@ def settle(splitter: Splitter, **values: Any) -> None:
     """Set the fields of a frozen splitter that is being made."""
     for name, value in values.items():
         object.__setattr__(splitter, name, value)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_splits_fit(n_repeats: int, n: int) -> None:
+    """Raise if an array of all splits would hold more than any memory does."""
+    if n_repeats * n > CELLS:
+        raise ValueError(
+            f"assignments of {show(n_repeats)} repetitions of {n} rows are too many for an array; take random "
+            "ones (n_repeats=), or go through split()"
+        )

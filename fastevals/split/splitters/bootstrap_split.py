@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._kernels.draws import ROW_LIMITS
 from fastevals._kernels.splits import draw_with_replacement
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.samples.urn import row_limits
+from fastevals._validation.options import as_flag, check_integer
+from fastevals.infer.bootstrap.row_samples import row_limits
+from fastevals.split.checks import check_split_units
 from fastevals.split.splitters.base import Codes, SplitPlan, Splitter, settle
 from fastevals.split.splitters.layout import Layout
-
-__all__ = ["BootstrapSplit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +64,18 @@ class BootstrapSplit(Splitter):
     def __post_init__(self) -> None:
         settle(
             self,
-            n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1),
-            stratified=check.as_flag("stratified", self.stratified),
+            n_repeats=check_integer("n_repeats", self.n_repeats, low=1),
+            stratified=as_flag("stratified", self.stratified),
             _key=int(seed_key("rng", self.rng)),
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Give the number of splits; the data are not looked at."""
+        """Return the number of splits; the data are not looked at."""
         return self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
         layout = Layout.of(n_samples, groups, y, stratified=self.stratified)
-        check.check_split_units(int(layout.sizes.max()), layout.unit, 2, self._needs(layout))
+        check_split_units(int(layout.sizes.max()), layout.unit, 2, self._needs(layout))
         draw = Redrawn.of(layout, self._key)
         return SplitPlan(layout, draw, np.dtype(np.uint8), self.n_repeats, first=0, training="times")
 

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals import _validation as check
 from fastevals._random import seed_key
+from fastevals._validation.options import as_flag, check_integer
+from fastevals.split.checks import as_share_or_count, check_same_rows
 from fastevals.split.splitters.base import SplitPlan, Splitter, settle
-from fastevals.split.splitters.layout import Layout
-from fastevals.split.splitters.shuffled import Shuffled
-from fastevals.split.splitters.sizes import NEITHER, TEST, TRAIN, VALIDATION, AskedSizes, class_sizes
+from fastevals.split.splitters.dealing import Shuffled
+from fastevals.split.splitters.layout import NEITHER, TEST, TRAIN, VALIDATION, AskedSizes, Layout, class_sizes
 
-__all__ = ["HoldOut", "Parts"]
+ROUNDING = 1e-9
 
 Rows = NDArray[np.intp]
 
@@ -84,21 +84,21 @@ class HoldOut(Splitter):
     _key: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        sizes = {"test_size": check.as_share_or_count("test_size", self.test_size)}
+        sizes = {"test_size": as_share_or_count("test_size", self.test_size)}
         for name, size in (("validation_size", self.validation_size), ("train_size", self.train_size)):
             if size is not None:
-                sizes[name] = check.as_share_or_count(name, size)
-        check.check_shares(sizes, whole=self.train_size is not None)
+                sizes[name] = as_share_or_count(name, size)
+        _check_shares(sizes, whole=self.train_size is not None)
         settle(
             self,
             **sizes,
-            n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1),
-            stratified=check.as_flag("stratified", self.stratified),
+            n_repeats=check_integer("n_repeats", self.n_repeats, low=1),
+            stratified=as_flag("stratified", self.stratified),
             _key=int(seed_key("rng", self.rng)),
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Give the number of splits; the data are not looked at."""
+        """Return the number of splits; the data are not looked at."""
         return self.n_repeats
 
     def parts(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Parts]:
@@ -116,11 +116,11 @@ class HoldOut(Splitter):
             yield Parts(*(np.flatnonzero(codes == part) for part in (TRAIN, VALIDATION, TEST)))
 
     def count_splits(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Give how many splits there are that `split` draws from, all equally likely; arguments as for it.
+        """Return how many splits there are that `split` draws from, all equally likely; arguments as for it.
 
         Of 1000 rows, half of them positive, there are C(500, 150)^2 stratified ones with a test size of 0.3.
         """
-        _, counts = self._layout(check.check_same_rows(X=X, y=y, groups=groups), y, groups)
+        _, counts = self._layout(check_same_rows(X=X, y=y, groups=groups), y, groups)
         ways = 1
         for of_class in counts.tolist():
             left = sum(of_class)
@@ -130,7 +130,7 @@ class HoldOut(Splitter):
         return ways
 
     def _layout(self, n_samples: int, y: Any, groups: Any) -> tuple[Layout, NDArray[np.int64]]:
-        """Give the units, and how many of each stratum are in each part."""
+        """Return the units, and how many of each stratum are in each part."""
         layout = Layout.of(n_samples, groups, y, stratified=self.stratified)
         asked = AskedSizes(self.test_size, self.validation_size, self.train_size)
         sizes = asked.of(layout.n_units, layout.unit)
@@ -145,3 +145,16 @@ class HoldOut(Splitter):
         dtype = np.min_scalar_type(NEITHER)
         draw = Shuffled.of(layout, order, counts[:, order], dtype, self._key)
         return SplitPlan(layout, draw, dtype, self.n_repeats)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
+    """Raise if parts that are given as shares add up to more than all rows, or to all with one part still to come."""
+    shares = {name: size for name, size in sizes.items() if isinstance(size, float)}
+    total = math.fsum(shares.values())
+    if total > 1 + ROUNDING or (not whole and total > 1 - ROUNDING):
+        given = ", ".join(f"{name}={size:g}" for name, size in shares.items())
+        rule = "add up to at most 1" if whole else "leave a share for training"
+        raise ValueError(f"{' and '.join(shares)} must {rule}, got {given}")

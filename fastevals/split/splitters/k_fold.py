@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
 from fastevals._random import seed_key
+from fastevals._validation.options import as_flag, check_integer
 from fastevals.split.splitters.base import Draw, SplitPlan, Splitter, settle
+from fastevals.split.splitters.dealing import Shuffled, Spread, count_classes
 from fastevals.split.splitters.layout import Layout
-from fastevals.split.splitters.shuffled import Shuffled
-from fastevals.split.splitters.spread import Spread, count_classes
-
-__all__ = ["KFold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +76,16 @@ class KFold(Splitter):
     def __post_init__(self) -> None:
         settle(
             self,
-            n_splits=check.check_integer("n_splits", self.n_splits, low=2),
-            n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1),
-            shuffle=check.as_flag("shuffle", self.shuffle),
-            stratified=check.as_flag("stratified", self.stratified),
+            n_splits=check_integer("n_splits", self.n_splits, low=2),
+            n_repeats=check_integer("n_repeats", self.n_repeats, low=1),
+            shuffle=as_flag("shuffle", self.shuffle),
+            stratified=as_flag("stratified", self.stratified),
             _key=int(seed_key("rng", self.rng)),
         )
-        check.check_random_repeats(self.n_repeats, self.shuffle)
+        _check_random_repeats(self.n_repeats, self.shuffle)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Give the number of splits; the data are not looked at."""
+        """Return the number of splits; the data are not looked at."""
         return self.n_splits * self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
@@ -111,3 +108,12 @@ class KFold(Splitter):
         counts = layout.sizes[:, None] // self.n_splits
         counts = counts + ((folds - before[:, None]) % self.n_splits < layout.sizes[:, None] % self.n_splits)
         return Shuffled.of(layout, folds, counts, dtype, self._key)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_random_repeats(n_repeats: int, shuffle: bool) -> None:
+    """Raise if repetitions were asked for that would all be the same."""
+    if n_repeats > 1 and not shuffle:
+        raise ValueError(f"n_repeats goes with shuffle=True: without it all repetitions are the same, got {n_repeats}")

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals import _validation as check
 from fastevals._kernels.splits import fill_combinations
 from fastevals._random import seed_key
+from fastevals._validation.options import check_integer
 from fastevals.split.splitters.base import Codes, Draw, SplitPlan, Splitter, settle
-from fastevals.split.splitters.layout import Layout
-from fastevals.split.splitters.shuffled import Fixed, Shuffled
-from fastevals.split.splitters.sizes import TEST, TRAIN
-
-__all__ = ["LeaveOneOut", "LeavePOut"]
+from fastevals.split.splitters.dealing import Fixed, Shuffled
+from fastevals.split.splitters.layout import TEST, TRAIN, Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +73,18 @@ class LeavePOut(Splitter):
     _key: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        settle(self, p=check.check_integer("p", self.p, low=1), _key=int(seed_key("rng", self.rng)))
+        settle(self, p=check_integer("p", self.p, low=1), _key=int(seed_key("rng", self.rng)))
         if self.n_repeats is not None:
-            settle(self, n_repeats=check.check_integer("n_repeats", self.n_repeats, low=1))
+            settle(self, n_repeats=check_integer("n_repeats", self.n_repeats, low=1))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Give the number of splits; arguments as for `split`, not needed for random ones."""
+        """Return the number of splits; arguments as for `split`, not needed for random ones."""
         return self.plan(X, y, groups).n_splits if self.n_repeats is None else self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
         layout = Layout.of(n_samples, groups)
         n = layout.n_units
-        check.check_left_out(self.p, n, layout.unit)
+        _check_left_out(self.p, n, layout.unit)
         dtype = np.min_scalar_type(TEST)
         if self.n_repeats is None:
             draw: Draw = Combinations(n, self.p)
@@ -117,7 +114,7 @@ class Combinations:
         fill_combinations(np.array(self.choice(first)), out)
 
     def choice(self, number: int) -> list[int]:
-        """Give the choice of a number.
+        """Return the choice of a number.
 
         Of all choices of m out of those from `low` on, C(n - low, m) - C(n - i, m) start with one before i.
         """
@@ -130,3 +127,12 @@ class Combinations:
             chosen.append(i)
             low = i + 1
         return chosen
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_left_out(p: int, n: int, of: str) -> None:
+    """Raise unless a row, or group, is left to train on."""
+    if p >= n:
+        raise ValueError(f"p must be less than the number of {of}, {n}, got {p}")

@@ -6,6 +6,4 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CASES"]
-
 CASES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import binomial_error_test
-from fastevals.measure.results import Interval
+from fastevals.results import Interval
 from tests.infer.significance.cases import CASES
 from tests.reference_significance import binomial_pvalue, critical_errors
 from tests.strategies import BOUNDED

@@ -18,16 +18,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fastevals import num_threads
-from fastevals.infer.results import ALTERNATIVES
 from fastevals.infer.significance import agreement
 from fastevals.infer.significance.mcnemar import (
     MCNEMAR_METHODS,
     mcnemar_statistics,
     mcnemar_test,
     mcnemar_test_of_table,
+    pairwise_mcnemar_tests,
 )
-from fastevals.infer.significance.mcnemar_pairs import pairwise_mcnemar_tests
-from fastevals.measure.results import Interval
+from fastevals.results import ALTERNATIVES, Interval
 from tests import reference_significance_mcnemar as twin
 from tests.strategies import BOUNDED
 

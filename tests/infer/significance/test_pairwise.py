@@ -10,7 +10,7 @@ import pytest
 
 import fastevals
 from fastevals import SignificanceResult, UndefinedMetricWarning, adjust_pvalues, num_threads, pairwise_tests
-from fastevals.infer.significance.pairwise_tests import TESTS
+from fastevals.infer.significance.pairwise import TESTS
 
 RNG = np.random.default_rng(9)
 TEN = RNG.normal(0.8, 0.05, (10, 4)) + np.array([0.0, 0.02, -0.05, 0.01])
@@ -58,7 +58,7 @@ def test_each_pair_is_as_the_test_of_two(test: str, alternative: str) -> None:
 def test_pairs_and_chunks_and_threads_change_nothing(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = OPTIONS.get(test, {})
     expected = pairwise_tests(TEN, test=test, **options)
-    monkeypatch.setattr("fastevals.infer.significance.pairwise_tests.WORK", 20)  # two pairs a task
+    monkeypatch.setattr("fastevals.infer.significance.pairwise.WORK", 20)  # two pairs a task
     with num_threads(1):
         again = pairwise_tests(TEN, test=test, **options)
     assert (again.statistic == expected.statistic).all()

@@ -18,19 +18,13 @@ import fastevals
 from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
 from fastevals._kernels.random import bits, stream_key
 from fastevals._random import seed_key
-from fastevals.infer.results import ALTERNATIVES
-from fastevals.infer.significance.permutation import (
-    PermutationResult,
-    paired_permutation_test,
-    permutation_of_pairs,
-    permutation_plan,
-    permutation_test,
-)
-from fastevals.infer.significance.permutation.binomial_draws import BinomialDraws, chances_of_half
-from fastevals.infer.significance.permutation.labels import count_rows
-from fastevals.infer.significance.permutation.outcomes import Draws
-from fastevals.infer.significance.permutation.row_swaps import RowSwaps
-from fastevals.measure.asked import as_asked, of_ranking
+from fastevals.infer.permutation.labels import count_rows
+from fastevals.infer.permutation.outcomes import BinomialDraws, Draws, chances_of_half
+from fastevals.infer.permutation.scores import RowSwaps
+from fastevals.infer.permutation.signs import permutation_of_pairs, permutation_plan
+from fastevals.infer.permutation.tests import PermutationResult, paired_permutation_test, permutation_test
+from fastevals.measure.metric_specs import as_asked, of_ranking
+from fastevals.results import ALTERNATIVES
 from tests import reference_significance_permutation as twin
 from tests.strategies import BOUNDED, FEWER
 
@@ -309,7 +303,7 @@ def test_same_bits(asked, kind):
 def test_same_bits_however_the_work_is_cut(monkeypatch, name):
     data, options = outputs("labels", 2000), {"n_resamples": 50, "rng": 5, "keep_distribution": True}
     whole = permutation_test(*data, name, **options)
-    monkeypatch.setattr("fastevals.infer.significance.permutation.labels.WORK", 1)
+    monkeypatch.setattr("fastevals.infer.permutation.labels.WORK", 1)
     np.testing.assert_array_equal(permutation_test(*data, name, **options).null_distribution, whole.null_distribution)
 
 

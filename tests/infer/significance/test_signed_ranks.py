@@ -15,7 +15,6 @@ from scipy import stats
 
 from fastevals._kernels import ranks
 from fastevals._kernels.ranks import sum_at
-from fastevals.infer.results import ALTERNATIVES, SignificanceResult
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
 from fastevals.infer.significance.signed_ranks import (
     sign_of_pairs,
@@ -24,7 +23,7 @@ from fastevals.infer.significance.signed_ranks import (
     wilcoxon_options,
     wilcoxon_test,
 )
-from fastevals.measure.results import Interval
+from fastevals.results import ALTERNATIVES, Interval, SignificanceResult
 from tests import reference_significance_ranks as reference
 from tests.strategies import BOUNDED, FEWER, LARGEST
 

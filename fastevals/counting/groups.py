@@ -1,0 +1,257 @@
+"""Keys of groups as codes, and pairs of true and predicted labels, of all rows or within groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, run
+from fastevals._kernels.groups import count_groups
+from fastevals._validation.labels import (
+    as_class_numbers,
+    check_comparable_labels,
+    check_group_cells,
+    check_known_labels,
+)
+from fastevals.counting.labels import code_labels, count_codes, count_in_range, label_range, number_labels
+from fastevals.counting.ordering import plain_block
+
+MOST_ROWS = 2**31 - 1
+
+Codes = NDArray[np.uint32]
+
+NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCodes:
+    """Codes of rows below `width`, in the order of the groups' keys; not each code need occur.
+
+    Attributes
+    ----------
+    width : int
+        One more than the highest code.
+    low : int or None
+        Where codes are distances from the lowest key; else there is one for each of `distinct`.
+    values : ndarray of shape (n_rows,)
+        The keys as integers, or the codes.
+    distinct : ndarray or None
+        The groups' keys.
+    dtype : dtype
+        That the user knows the keys by.
+    """
+
+    width: int
+    low: int | None
+    values: NDArray[Any]
+    distinct: NDArray[Any] | None
+    dtype: np.dtype[Any]
+
+    def block(self, rows: slice) -> Codes:
+        """Return the codes of a block of rows."""
+        here = self.values[rows]
+        if self.low is None:
+            return plain_block(here, np.dtype(np.uint32))
+        if here.dtype.itemsize == 8:
+            return np.asarray(here - here.dtype.type(self.low), dtype=np.uint32)
+        return (here.astype(np.int64) - self.low).astype(np.uint32)
+
+    def keys(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the keys of codes."""
+        if self.distinct is not None:
+            return np.asarray(self.distinct[codes])
+        assert self.low is not None
+        whole = np.uint64 if self.dtype.kind == "u" else np.int64
+        values = codes.astype(whole) + whole(self.low)
+        return values.view(self.dtype) if self.dtype.kind in "mM" else values.astype(self.dtype)
+
+
+def group_codes(groups: NDArray[Any]) -> GroupCodes:
+    """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
+    _check_group_rows("groups", groups.size)
+    dtype = groups.dtype.newbyteorder("=")
+    if dtype.kind == "U":
+        return _by_hash(groups, dtype)
+    whole = groups
+    if dtype.kind in "mM":
+        whole = groups.astype(dtype, copy=False).view(np.int64)
+    elif dtype.kind == "b":
+        whole = groups.view(np.uint8)
+    if whole.dtype.kind in "iu":
+        low, width = label_range([whole])
+        if width <= max(NARROW, whole.size):
+            return GroupCodes(width, low, whole, None, dtype)
+        return _by_hash(plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)), dtype)
+    if dtype.itemsize > 8:
+        distinct, codes = np.unique(groups, return_inverse=True)
+        return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct + dtype.type(0), dtype)
+    return _by_hash(groups.astype(np.float64) + 0.0, dtype)  # -0.0 is 0.0
+
+
+def _by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
+    """Number text or 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
+    found, (codes,) = code_labels("groups", [keys if keys.dtype.kind == "U" else keys.view(np.int64)])
+    distinct = found if keys.dtype.kind == "U" else found.view(keys.dtype)
+    order = np.argsort(distinct)
+    rank = np.empty(order.size, dtype=np.uint32)
+    rank[order] = np.arange(order.size, dtype=np.uint32)
+    values = distinct[order].view(dtype) if dtype.kind in "mM" else distinct[order].astype(dtype, copy=False)
+    return GroupCodes(order.size, None, rank[codes], values, dtype)
+
+
+EXACT = 2**53
+
+
+def count_label_pairs(
+    true: NDArray[Any], predicted: NDArray[Any], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Count pairs into a matrix over all labels that occur, in order; return it and them."""
+    check_comparable_labels(y_true=true, y_pred=predicted)
+    if true.dtype.kind == "U":
+        return _count_all([true, predicted], weights)
+    numbers = [as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)]
+    table, distinct = _count_all(numbers, weights)
+    return table, as_label_dtype(distinct, true.dtype, predicted.dtype)
+
+
+def placed(counts: NDArray[Any], found: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return matrices over `labels`, which hold all those found, of matrices over these."""
+    places = check_known_labels(found, labels)
+    if labels.size == places.size and (np.diff(places) > 0).all():
+        return counts
+    whole = np.zeros((*counts.shape[:-2], labels.size, labels.size), dtype=counts.dtype)
+    whole[..., places[:, None], places] = counts
+    return whole
+
+
+def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
+    """Return integer labels the type the user knows them by, where it holds them all."""
+    dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
+    known = distinct.astype(dtype.newbyteorder("="))
+    return known if (known == distinct).all() and np.abs(distinct).max() <= EXACT else distinct
+
+
+def _count_all(arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Count pairs of labels; give the matrix over those that occur, and them."""
+    found = count_in_range(arrays, weights)
+    if found is None:
+        distinct, codes = number_labels("y_true and y_pred", arrays)
+        return count_codes(codes, weights, 0, distinct.size)[0].reshape(distinct.size, -1), distinct
+    table, low, width = found
+    table = table.reshape(width, width)
+    seen = np.flatnonzero(table.any(axis=0) | table.any(axis=1))
+    return table[np.ix_(seen, seen)], seen + low
+
+
+Weights = NDArray[np.float64] | None
+
+SAMPLE = 1 << 10  # rows that suggest ranges
+PAD = 32  # a sample's range is widened by as small a part of it at both ends
+WIDE = 64  # labels of a wider range are numbered first
+LANES = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
+ROWS_PER_CELL = 8  # of each part that has a table of its own
+FEWEST = 1 << 14  # rows of a part
+MAX_PARTS = 64
+FAR = 2**62
+INT = np.dtype(np.int64)
+
+
+def count_grouped_pairs(
+    true: NDArray[Any],
+    predicted: NDArray[Any],
+    groups: NDArray[Any],
+    weights: Weights,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Count pairs of labels in each group; return the groups' keys, the matrices and their labels.
+
+    Matrices are over all that occur in rows of weight above zero, in order. Groups without such rows have matrices of
+    zeros.
+    """
+    check_comparable_labels(y_true=true, y_pred=predicted)
+    _check_group_rows("groups", groups.size)
+    dtypes = true.dtype, predicted.dtype
+    strings = true.dtype.kind == "U"
+    if not strings:
+        true, predicted = as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)
+    found = None
+    for step in () if strings else (max(true.size // SAMPLE, 1), 1):
+        codes = _group_codes(groups, step)
+        low, width = label_range([true[::step], predicted[::step]])
+        if codes is None or width > WIDE:
+            break
+        found = _count_within_groups(codes, true, predicted, weights, low, width)
+        if found is not None:
+            names = np.arange(low, low + width)
+            break
+    if found is None:
+        names, numbers = number_labels("y_true and y_pred", [true, predicted])
+        codes = group_codes(groups)
+        found = _count_within_groups(codes, numbers[0], numbers[1], weights, 0, names.size)
+    assert found is not None
+    assert codes is not None
+    seen = np.flatnonzero(found.any(axis=(0, 1)) | found.any(axis=(0, 2)))
+    present = np.asarray(found.any(axis=(1, 2)))
+    if weights is not None:
+        present[codes.block(slice(None))[weights == 0]] = True
+    there = np.flatnonzero(present)
+    distinct = names[seen] if strings else as_label_dtype(names[seen], *dtypes)
+    tables = found[there]
+    return codes.keys(there), tables if seen.size == tables.shape[1] else tables[:, seen[:, None], seen], distinct
+
+
+def _group_codes(groups: NDArray[Any], step: int) -> GroupCodes | None:
+    """Return integer groups as their distances from below the lowest of each `step`-th row, or from the lowest of all.
+
+    None where they are not integers close together.
+    """
+    dtype = groups.dtype.newbyteorder("=")
+    whole = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
+    if whole.dtype.kind not in "iub":
+        return None
+    low, width = label_range([whole[::step]])
+    if max(-low, low + width) > FAR or width > max(NARROW, whole.size):
+        return None
+    pad = (width - 1) // PAD + 1 if step > 1 else 0
+    first = max(low - pad, 0) if whole.dtype.kind == "u" else low - pad
+    return GroupCodes(low + width + pad - first, first, whole, None, dtype)
+
+
+def _count_within_groups(
+    codes: GroupCodes, true: NDArray[Any], predicted: NDArray[Any], weights: Weights, low: int, width: int
+) -> NDArray[Any] | None:
+    """Return the tables of all codes, or None if a row is outside of them."""
+    check_group_cells("groups", codes.width, width)
+    n, n_cells = true.size, codes.width * width * width
+    lane = n_cells if n_cells <= LANES else 0
+    n_parts = min(max(n // max(ROWS_PER_CELL * n_cells, FEWEST), 1), MAX_PARTS)
+    edges = [n * i // n_parts for i in range(n_parts + 1)]
+    # Narrow counts: of many groups they are past the nearest caches.
+    tables: NDArray[Any] = np.zeros((n_parts, n_cells + lane), dtype=np.int32 if weights is None else np.float64)
+    first = int(np.array(codes.low or 0).astype(INT))  # rows are given as these, those past 2**63 as negative ones
+
+    def count(i: int) -> int:
+        outside = 0
+        for block in blocks(slice(edges[i], edges[i + 1])):
+            rows = (plain_block(each[block], INT) for each in (codes.values, true, predicted))
+            of_rows = None if weights is None else weights[block]
+            outside += count_groups(*rows, of_rows, first, codes.width, low, width, lane, tables[i])
+        return outside
+
+    if sum(run(count, range(n_parts), compiles=(count_groups, weights is None))):
+        return None
+    total = tables.sum(axis=0, dtype=np.int64 if weights is None else np.float64)
+    if lane:
+        total = total[:lane] + total[lane:]
+    return np.asarray(total.reshape(codes.width, width, width))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_group_rows(name: str, n: int) -> None:
+    """Raise if there are more rows than groups are made of."""
+    if n > MOST_ROWS:
+        raise ValueError(f"{name} must have at most 2**31 - 1 rows to be taken by groups, got {n}")

@@ -1,0 +1,259 @@
+"""Labels of any kind as codes, and rows that have the same labels of several kinds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._kernels.confusion import count_tuples
+from fastevals._kernels.labels import number_words
+from fastevals._validation.arrays import check_all_strings
+from fastevals._validation.labels import check_class_number
+from fastevals.counting.ordering import plain_block
+
+Ints = NDArray[np.int64]
+
+INT = np.dtype(np.int64)
+WIDEST = 1 << 15  # range of integer labels that are numbered by a table
+SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
+GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
+
+
+def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
+    """Return the lowest label of all arrays of integers or booleans, and the width of the range of all."""
+    low = min(int(array.min()) for array in arrays)
+    return low, max(int(array.max()) for array in arrays) - low + 1
+
+
+def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Do what `code_labels` does with at most 10,000 labels; codes from a table are of the shortest unsigned dtype."""
+    low, width = (0, WIDEST + 1) if arrays[0].dtype.kind == "U" else label_range(arrays)
+    if width > WIDEST:
+        labels, codes = code_labels(what, arrays)
+        check_class_number(what, labels)
+        return labels, codes
+    offsets = [np.empty(array.size, dtype=np.min_scalar_type(width - 1)) for array in arrays]
+
+    def fill(item: tuple[int, slice]) -> NDArray[np.bool_]:
+        k, part = item
+        offsets[k][part] = np.subtract(arrays[k][part], low, dtype=INT, casting="unsafe")
+        return np.bincount(offsets[k][part], minlength=width) > 0
+
+    seen = np.logical_or.reduce(run(fill, [(k, part) for k, array in enumerate(arrays) for part in chunks(array.size)]))
+    labels = np.flatnonzero(seen) + low
+    check_class_number(what, labels)
+    if labels.size == width:
+        return labels, offsets
+    number = (np.cumsum(seen) - 1).astype(offsets[0].dtype)
+    return labels, [number[each] for each in offsets]
+
+
+def code_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
+    """Return the distinct labels of all arrays, ascending, and the arrays with each label's place in place of it.
+
+    Parameters
+    ----------
+    what : str
+        What errors call the arrays.
+    arrays : sequence of ndarray of shape (n_rows,)
+        Integers or booleans; or fixed-width text, or Python strings.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,)
+        int64, or fixed-width text.
+    codes : list of ndarray of int64 of shape (n_rows,)
+        One for each array.
+
+    Raises
+    ------
+    ValueError
+        If one of an array's Python objects is no string.
+    """
+    if sum(array.size for array in arrays) <= BLOCK:  # then threads and a second table take longer than the rest
+        found, number_of = _numbered(what, _together(arrays))
+        distinct, place = _sorted(found)
+        return distinct, np.split(place[number_of], np.cumsum([array.size for array in arrays[:-1]]))
+    codes = [np.empty(array.size, dtype=INT) for array in arrays]
+    parts = [(k, part) for k, array in enumerate(arrays) for part in _parts(array)]
+
+    def number(item: tuple[int, slice]) -> NDArray[Any]:
+        k, part = item
+        found, codes[k][part] = _numbered(what, arrays[k][part])
+        return found
+
+    of_parts = run(number, parts, compiles=number_words)
+    found, number_of = _numbered(what, np.concatenate(of_parts))
+    distinct, place = _sorted(found)
+    places, start = place[number_of], 0
+    for (k, part), own in zip(parts, of_parts, strict=True):
+        of_part = places[start : start + own.size]
+        for block in blocks(part):
+            codes[k][block] = of_part[codes[k][block]]
+        start += own.size
+    return distinct, codes
+
+
+def _together(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    text = any(array.dtype.kind in "OU" for array in arrays)
+    return np.concatenate(arrays, dtype=None if text else INT, casting="unsafe")  # not a float that rounds integers
+
+
+def _sorted(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return distinct labels in order, and where each has gone."""
+    order = np.argsort(labels)
+    place = np.empty(order.size, dtype=INT)
+    place[order] = np.arange(order.size)
+    return labels[order], place
+
+
+def _parts(array: NDArray[Any]) -> list[slice]:
+    """Return the rows that are numbered together: threads gain nothing where each must hold the GIL."""
+    return [slice(0, array.size)] if array.dtype == object else chunks(array.size)
+
+
+def _numbered(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return distinct labels in the order they are first seen, and each row's number among them."""
+    if labels.dtype == object:
+        return _numbered_objects(what, labels)
+    labels = plain_block(labels, labels.dtype.newbyteorder("=") if labels.dtype.kind == "U" else INT)
+    words = labels.view(np.uint32).reshape(labels.size, -1)
+    codes = np.empty(labels.size, dtype=INT)
+    slots = SLOTS
+    while True:
+        first = np.empty(slots // 2, dtype=INT)
+        n = number_words(words, np.full(slots, -1, dtype=INT), first, codes)
+        if n >= 0:
+            return labels[first[:n]], codes
+        slots *= GROWTH
+
+
+def _numbered_objects(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Do the same with Python strings, which know their hashes."""
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)
+    values = chain.from_iterable(labels[block].tolist() for block in blocks(slice(0, labels.size)))
+    try:
+        codes = np.fromiter(map(numbers.__getitem__, values), dtype=INT, count=labels.size)
+        odd = not all(isinstance(label, str) for label in numbers)
+    except TypeError:  # a value without a hash
+        odd = True
+    if odd:
+        check_all_strings(what, labels)
+    return np.array(list(numbers)), codes
+
+
+Weights = NDArray[np.float64] | None
+
+SAMPLE = 1 << 10  # rows that suggest the range of integer labels
+SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
+DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
+MOST_ARRAYS = 3  # that the kernel takes
+MOST_CODES = 2**62
+
+
+def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Ints, Ints]:
+    """Count rows by the labels that each of two or more arrays has for them.
+
+    Parameters
+    ----------
+    what : str
+        What errors call the arrays together.
+    arrays : sequence of ndarray of shape (n_rows,)
+        Labels that can be compared: strings, or integers.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,)
+        All that occur, in order.
+    codes : ndarray of int64 of shape (n_arrays, n_cells)
+        Their numbers in each cell, a combination that occurs; cells are in the order of the first array's labels, then
+        of the next one's.
+    rows : ndarray of int64 of shape (n_cells,)
+        How many rows are in each.
+    """
+    found = count_in_range(arrays, None)
+    if found is not None:
+        table, low, width = found
+        codes, rows = _cells(table, width, len(arrays))
+        seen, codes = np.unique(codes, return_inverse=True)
+        check_class_number(what, seen)
+        return seen + low, codes.reshape(len(arrays), -1), rows
+    labels, numbers = number_labels(what, arrays)
+    if len(arrays) <= MOST_ARRAYS and labels.size ** len(arrays) <= DENSE:
+        return labels, *_cells(count_codes(numbers, None, 0, labels.size)[0], labels.size, len(arrays))
+    folded = fold_codes(numbers, labels.size)
+    if labels.size ** len(arrays) <= MOST_CODES:
+        cells, rows = np.unique(folded, return_counts=True)
+        return labels, _digits(cells, labels.size, len(arrays)), rows
+    _, first, rows = np.unique(folded, return_index=True, return_counts=True)  # twice as long
+    return labels, np.stack([each[first] for each in numbers], dtype=INT), rows
+
+
+def _cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
+    """Return the cells of a table that have rows, by their digits, and those rows."""
+    there = np.flatnonzero(table)
+    return _digits(there, width, n_digits), table[there]
+
+
+def _digits(numbers: Ints, base: int, n: int) -> Ints:
+    """Return the n digits of each number, the highest first."""
+    return np.stack([numbers // base**place % base for place in range(n - 1, -1, -1)])
+
+
+def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[NDArray[Any], int, int] | None:
+    """Count integer labels by their distance from the lowest, in one pass if a sample shows the range.
+
+    Give the table of all combinations, flat, the lowest label and the width of the range; or None where that is too
+    wide, labels are strings or arrays too many.
+    """
+    if arrays[0].dtype.kind not in "iub" or len(arrays) > MOST_ARRAYS:
+        return None
+    step = max(arrays[0].size // SAMPLE, 1)
+    for suggestion in ([each[::step] for each in arrays], arrays):
+        low, width = label_range(suggestion)
+        if width ** len(arrays) > DENSE:
+            return None
+        table, outside = count_codes(arrays, weights, low, width)
+        if not outside:
+            break
+    return table, low, width
+
+
+def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, width: int) -> tuple[NDArray[Any], int]:
+    """Count rows of two or three codes in [low, low + width); give the table, flat, and the number of rows outside."""
+    parts = chunks(arrays[0].size)
+    n_cells = width ** len(arrays)
+    own = n_cells <= SHARED
+    lane, shape = (n_cells, (len(parts), 2 * n_cells)) if own else (0, (1, n_cells))
+    dtype = np.int64 if weights is None else np.float64
+    tables = np.zeros(shape, dtype=dtype)
+
+    def count(i: int) -> int:
+        outside = 0
+        for block in blocks(parts[i]):
+            first, second, third = (*(plain_block(each[block], INT) for each in arrays), None)[:MOST_ARRAYS]
+            of_rows = None if weights is None else weights[block]
+            outside += count_tuples(first, second, third, of_rows, low, width, lane, tables[i if own else 0])
+        return outside
+
+    if not own:
+        return tables[0], sum(map(count, range(len(parts))))
+    outside = sum(run(count, range(len(parts)), compiles=(count_tuples, len(arrays), dtype)))
+    return tables.reshape(-1, n_cells).sum(axis=0), outside
+
+
+def fold_codes(codes: Sequence[NDArray[Any]], width: int) -> Ints:
+    """Return one number for the codes below `width` that each row has, in their order."""
+    folded, n = codes[0].astype(INT), width
+    for each in codes[1:]:
+        if n * width > MOST_CODES:
+            distinct, folded = np.unique(folded, return_inverse=True)
+            n = distinct.size
+        folded, n = folded * width + each, n * width
+    return folded

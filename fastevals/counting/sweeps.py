@@ -1,0 +1,120 @@
+"""Sweeps over the rows of threshold counts in cache-sized blocks, spread over threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, chunks, run
+from fastevals.counts import SMALL, Cells, ThresholdCounts
+
+ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
+EXACT = 2.0**53  # up to here every integer is a float64
+
+
+def as_pair(total: Fraction | int) -> tuple[float, float]:
+    """Return a number as kernels carry it: the float nearest to it, and that nearest to the rest."""
+    return float(total), float(total - Fraction(float(total)))
+
+
+def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: float) -> Fraction:
+    """Sum a kernel over all steps from one row to the next; the kernel's pairs are added exactly."""
+
+    def part(rows: slice) -> Fraction:
+        steps = slice(max(rows.start - 1, 0), rows.stop)
+        high, low = kernel(counts.fps[steps], counts.tps[steps], *scales)
+        return Fraction(high) + Fraction(low)
+
+    return sum(run(part, chunks(counts.thresholds.size)), Fraction(0))
+
+
+def best_row(
+    counts: ThresholdCounts,
+    value: Callable[[Cells], Any],
+    parts: Callable[[Cells], tuple[Any, Any]] | None = None,
+    *,
+    size: float = 0.0,
+) -> int | None:
+    """Return the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN.
+
+    Floats within a few units of rounding are tied: what is equal on paper must not be told apart by its rounding. Where
+    counts are whole and `parts` gives numerator and denominator of what orders them as `value` does, integers of
+    integers, these decide among them. A value that is a difference of two is rounded as they are, of `size`.
+    """
+
+    def best(part: slice) -> list[tuple[Any, NDArray[np.intp]]]:
+        found = []
+        for block in blocks(part):
+            values = np.asarray(value(counts.cells(block)))
+            largest = np.fmax.reduce(values)  # passes over NaN
+            if largest == largest:
+                tied = values >= _nearly(largest, size)
+                rows = np.atleast_1d(np.argmax(tied)) if parts is None else np.flatnonzero(tied)
+                found.append((largest, block.start + rows))
+        return found
+
+    found = [best for part in run(best, chunks(counts.thresholds.size)) for best in part]
+    if not found:
+        return None
+    enough = _nearly(max(largest for largest, _ in found), size)
+    tied = np.concatenate([rows for largest, rows in found if largest >= enough])
+    if parts is None or tied.size == 1 or not _are_whole(counts, tied):
+        return int(tied[0])
+    return _largest(counts, tied, parts)
+
+
+def _nearly(value: Any, size: float) -> Any:
+    """Return the least value tied with a float, by rounding; an integer or infinity is tied with itself alone."""
+    inexact = np.asarray(value).dtype.kind == "f" and np.isfinite(value)
+    return value - ROUNDING * max(abs(value), size) if inexact else value
+
+
+def _are_whole(counts: ThresholdCounts, rows: NDArray[np.intp]) -> bool:
+    """Return whether the counts at some rows, and in all, are integers: floats where they are exact."""
+    if counts.tps.dtype.kind != "f":
+        return True
+    sums = np.stack((counts.tps, counts.fps))[:, np.append(rows, -1)]
+    return counts.n_pos + counts.n_neg < EXACT and bool((sums == np.rint(sums)).all())
+
+
+def _largest(counts: ThresholdCounts, rows: NDArray[np.intp], parts: Callable[[Cells], tuple[Any, Any]]) -> int:
+    """Return the first of some rows where a fraction of whole counts is largest, compared exactly."""
+    tps, fps = (cells[rows].astype(np.int64) for cells in (counts.tps, counts.fps))
+    n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
+    if n_pos + n_neg >= SMALL:
+        tps, fps = tps.astype(object), fps.astype(object)
+    numerators, denominators = parts(Cells(tps, fps, n_pos - tps, n_neg - fps))
+    denominators = np.broadcast_to(denominators, numerators.shape)
+    if numerators.dtype != object and int(np.abs(numerators).max()) * int(denominators.max()) >= 2**62:
+        numerators, denominators = numerators.astype(object), denominators.astype(object)
+    at = 0
+    while True:
+        ahead = numerators * denominators[at] - numerators[at] * denominators
+        if not (ahead > 0).any():
+            return int(rows[np.argmax(ahead == 0)])
+        at = int(np.argmax(ahead))
+
+
+def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
+    """Let a function write blocks of an array of n rows."""
+    out = np.empty(n)
+
+    def fill_part(part: slice) -> None:
+        for block in blocks(part):
+            fill(block, out[block])
+
+    run(fill_part, chunks(n))
+    return out
+
+
+def select_rows(n: int, keep: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.intp]:
+    """Return the rows of n that a mask keeps."""
+
+    def select(part: slice) -> list[NDArray[np.intp]]:
+        return [np.flatnonzero(keep(block)) + block.start for block in blocks(part)]
+
+    return np.concatenate([rows for found in run(select, chunks(n)) for rows in found])

@@ -1,0 +1,330 @@
+"""Replicates of confusion matrices: drawn as counts, or from rows where those have weights or groups, or few alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels.random import stream_key
+from fastevals._validation.labels import Classes, as_class_numbers, as_classes, check_known_labels
+from fastevals._validation.options import show
+from fastevals.counting.labels import count_label_tuples, fold_codes, number_labels
+from fastevals.counts import Cells
+from fastevals.infer.bootstrap.row_samples import CellCounter, Units, UnitSample
+from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.kinds import MatrixMetric
+
+RARE = 1e-12  # chances below it are drawn as Poisson's, for NumPy before 2.4 lost them beside 1: no one could tell
+TABLE = 1 << 18  # cells drawn together
+MOST = 5000  # replicates drawn together, half the usual number
+
+
+def table_size(n_cells: int) -> int:
+    """Return the number of replicates that are drawn together, by the cells alone."""
+    return max(1, min(TABLE // max(n_cells, 1), MOST))
+
+
+def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
+    """Draw from each stratum as many rows as it has, with replacement, and count them anew.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64 of shape (n_cells,)
+        Rows of each cell.
+    strata : iterable of slice
+        Cells that are drawn from by themselves.
+    number : int
+        Of the batch of `table_size` replicates: what is drawn depends on that size.
+    key : uint64
+        Of the stream.
+
+    Returns
+    -------
+    ndarray of int64 of shape (table_size, n_cells)
+        Exactly multinomial.
+    """
+    size = table_size(sizes.size)
+    drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
+    stream = _stream(key, number, 0)
+    for part in strata:
+        rows_of, out = sizes[part], drawn[part]
+        left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
+        # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
+        for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
+            there = int(rows_of[cell])
+            out[cell] = _binomial(stream, rows, there / left) if there < left else rows
+            rows, left = rows - out[cell], left - there
+    return drawn.T
+
+
+def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
+    """Return the rows of each cell without a random group of them, one of so many."""
+    stream = _stream(key, number, 1)
+    left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
+    return np.asarray(sizes - left_out.astype(sizes.dtype))
+
+
+def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
+    """Draw numbers of successes, of a chance that may be tiny: Poisson's distribution is within it of the binomial."""
+    return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
+
+
+def _stream(key: np.uint64, number: int, purpose: int) -> np.random.Generator:
+    """Return the generator of a batch."""
+    return np.random.Generator(
+        np.random.Philox(key=np.array([stream_key(key, np.uint64(number)), purpose], dtype=np.uint64))
+    )
+
+
+Ints = NDArray[np.int64]
+Models = Mapping[str, NDArray[Any]]
+
+WHAT = "y_true and predictions"
+
+
+class Joint(NamedTuple):
+    """Cells of rows that no metric of any model tells apart, in the order of their true classes.
+
+    Attributes
+    ----------
+    matrix : ConfusionMatrix
+        Of the rows, one for each model.
+    sizes : ndarray of int64 of shape (n_cells,)
+        Rows of each cell.
+    true : ndarray of int64 of shape (n_cells,)
+        Number of the true class of each cell.
+    places : ndarray of int64 of shape (n_models, n_cells)
+        Where each cell's rows are counted in a model's matrix, flat.
+    """
+
+    matrix: ConfusionMatrix
+    sizes: Ints
+    true: Ints
+    places: Ints
+
+    def matrices(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Add up counts of cells, of shape (n, n_cells), to matrices of shape (n, n_models, K, K)."""
+        return _matrices(self.places, counts, self.matrix.labels.size)
+
+
+def joint_of(true: NDArray[Any], models: Models, pos_label: Any = None) -> Joint:
+    """Count rows by the true class and the models' predictions, which hold labels that can be compared.
+
+    An array of the mapping may be of many models, of shape (n_models, n_rows).
+    """
+    labels, codes, sizes = count_label_tuples(WHAT, _whole(true, models))
+    classes, numbers = coded(labels, codes, pos_label)
+    order = np.lexsort(numbers[::-1])
+    return _joint(classes, np.stack(numbers)[:, order], sizes[order], sizes[order])
+
+
+def coded(labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any) -> tuple[Classes, list[NDArray[Any]]]:
+    """Return the classes of labels that occur, the positive one of two last, and codes as their places among them."""
+    classes = as_classes("the data", labels, None, pos_label)
+    places = check_known_labels(labels, classes.labels)
+    if (np.diff(places) > 0).all() and places[0] == 0:
+        return classes, list(codes)
+    return classes, [places.astype(each.dtype)[each] for each in codes]
+
+
+def joint_of_rows(
+    true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None, pos_label: Any = None
+) -> tuple[Joint, NDArray[np.intp]]:
+    """Return what `joint_of` does, of rows that may have weights, and the cell of each row."""
+    labels, numbers = number_labels(WHAT, _whole(true, models))
+    classes, codes = coded(labels, numbers, pos_label)
+    folded = fold_codes(codes, classes.labels.size)
+    _, first, of_row, sizes = np.unique(folded, return_index=True, return_inverse=True, return_counts=True)
+    rows = sizes if weights is None else np.bincount(of_row, weights, minlength=sizes.size)
+    return _joint(classes, np.stack([each[first] for each in codes], dtype=np.int64), sizes, rows), of_row
+
+
+def _whole(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
+    """Return the true labels and those of each model, whole numbers if they are numbers."""
+    given = {"y_true": true}
+    for name, labels in models.items():
+        given |= {name: labels} if labels.ndim == 1 else {f"{name}[{i}]": row for i, row in enumerate(labels)}
+    return [as_class_numbers(name, labels) for name, labels in given.items()]
+
+
+def _joint(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> Joint:
+    places = codes[0] * classes.labels.size + codes[1:]
+    matrix = ConfusionMatrix._of(_matrices(places, rows[None], classes.labels.size)[0], classes)
+    return Joint(matrix, sizes, codes[0], places)
+
+
+def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
+    found = np.zeros((len(counts), len(places), k * k), dtype=counts.dtype)
+    for model, place in enumerate(places):
+        order = np.argsort(place, kind="stable")
+        starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+        found[:, model, place[order][starts]] = np.add.reduceat(counts[:, order], starts, axis=1)
+    return found.reshape(len(counts), len(places), k, k)
+
+
+STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
+
+
+class _Stack(ConfusionMatrix):
+    """A stack of matrices whose undefined metrics are NaN without a word: they are counted."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...]) -> None:
+        self._cells: Cells | None = None
+        self.counts, self._mean_axes = counts, mean_axes
+        self.labels, self.pos_label = classes
+
+    def _one_vs_rest(self) -> Cells:
+        if self._cells is None:  # most metrics ask for them
+            self._cells = super()._one_vs_rest()
+        return self._cells
+
+    def _warned(self, name: str, values: NDArray[Any]) -> Any:
+        return values
+
+
+def measure_stack(
+    counts: NDArray[Any],
+    classes: Classes,
+    metrics: Sequence[MatrixMetric],
+    *,
+    mean_axes: tuple[int, ...] = (),
+    argument: str = "metrics",
+) -> Values:
+    """Return each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN where undefined.
+
+    Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
+    """
+    stack = _Stack(counts, classes, mean_axes)
+    return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
+
+
+def _measured(
+    matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: Joint | None
+) -> Values:
+    """Return each metric of counts of cells, of which `matrix` has those of the rows themselves."""
+    if joint is None:
+        stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
+        return measure_stack(stack, matrix._classes, metrics, mean_axes=axes)
+    step = max(1, STACKED // matrix.counts.size)
+    parts = [counts[start : start + step] for start in range(0, len(counts), step)]
+    measured = [measure_stack(joint.matrices(part), matrix._classes, metrics) for part in parts]
+    return [np.concatenate(values) for values in zip(*measured, strict=True)]
+
+
+class TableSample(Sample):
+    """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified.
+
+    With `joint` the stack is of models on the same rows, which are drawn for all of them.
+    """
+
+    def __init__(
+        self,
+        matrix: ConfusionMatrix,
+        metrics: Sequence[MatrixMetric],
+        *,
+        stratified: bool,
+        joint: Joint | None = None,
+    ) -> None:
+        self._matrix, self._metrics, self._joint = matrix, metrics, joint
+        self.labels, self.pos_label = matrix._classes
+        counts = matrix.counts.astype(np.int64)
+        self.sizes = counts.ravel() if joint is None else joint.sizes
+        k = counts.shape[-1]
+        if joint is None:
+            ends = list(range(0, self.sizes.size + 1, k if stratified else k * k))
+        else:
+            ends = np.searchsorted(joint.true, range(k + 1)).tolist() if stratified else [0, self.sizes.size]
+        self.strata = [slice(*pair) for pair in pairwise(ends)]
+
+    def estimates(self) -> Values:
+        """Return each metric of the counts themselves."""
+        return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
+
+    def task_size(self) -> int:
+        """Return the replicates of one task, by the data alone."""
+        return table_size(self.sizes.size)
+
+    def load(self, key: np.uint64) -> None:
+        """Nothing is compiled."""
+
+    def draws(self, key: np.uint64, numbers: range, space: Any) -> NDArray[Any]:
+        """Return the rows of each cell in each replicate."""
+        return draw_tables(self.sizes, self.strata, numbers.start // self.task_size(), key)[: len(numbers)]
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return each metric of n draws."""
+        counts = draws if isinstance(draws, np.ndarray) else np.stack(list(draws))
+        return _measured(self._matrix, counts, self._metrics, self._joint)
+
+    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+        """Return the rows of each cell of a stratum without a random group."""
+        return leave_out_table(self.sizes[part], number, key, GROUPS)
+
+
+class LabelSample(UnitSample):
+    """True and predicted labels of rows that have weights or groups, or that few others are like."""
+
+    def __init__(
+        self,
+        matrix: ConfusionMatrix,
+        cells: NDArray[Any],
+        metrics: Sequence[MatrixMetric],
+        *,
+        weights: NDArray[np.float64] | None,
+        groups: Any,
+        stratified: bool,
+        joint: Joint | None = None,
+    ) -> None:
+        self._matrix, self._metrics, self._joint = matrix, metrics, joint
+        self.labels, self.pos_label = matrix._classes
+        k = matrix.labels.size
+        self._n_cells = k * k if joint is None else joint.sizes.size
+        true = cells // k if joint is None else joint.true[cells]
+        units = Units.of(cells.size, groups, true if stratified else None)
+        rows = np.argsort(cells, kind="stable")
+        self._counter = CellCounter(rows, cells[rows], self._n_cells, units, weights)
+        super().__init__(units, cells.size)
+
+    def estimates(self) -> Values:
+        """Return each metric of the rows themselves."""
+        return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
+
+    def workspace(self) -> Any:
+        """Return the times of the units, and what counts are made with."""
+        return self.times(), self._counter.scratch()
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return each metric of n draws."""
+        counts = np.empty((n, self._n_cells), dtype=np.float64 if self._counter.sums else np.int64)
+        for times, row in zip(draws, counts, strict=True):
+            self._counter.count(times, space[1], row)
+        return _measured(self._matrix, counts, self._metrics, self._joint)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _checked_values(name: str, given: Any) -> NDArray[np.float64]:
+    """Return what a user's function of one matrix gave: real numbers."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: a function must give real numbers, got {show(given)}")
+    return array.astype(np.float64)
+
+
+def _checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:
+    """Return what a user's function of a stack of matrices gave: real numbers, along the stack's first axis."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
+        raise ValueError(
+            f"{name}: a function of a stack of {n} matrices must give real numbers along its first axis, got dtype "
+            f"{array.dtype} of shape {array.shape}"
+        )
+    return array.astype(np.float64, copy=False)

@@ -1,1 +1,0 @@
-"""What can be resampled: rankings, rows, tables and targets, each with its draws and its metrics of a draw."""

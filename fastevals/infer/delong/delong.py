@@ -1,0 +1,526 @@
+"""DeLong's covariance of AUCs: intervals, contrasts and tests between models, on the same rows or on others.
+
+A row's placement is the share of the other class that it is ranked right against. Covariances are ratios of integers
+(`placements`), each rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation.arrays import as_frequencies, as_predictions, as_scores, check_finite, check_same_length
+from fastevals._validation.labels import binary_labels, check_class_sizes, check_unweighted
+from fastevals._validation.options import check_choice, check_integer, listed, show, warn_degenerate, warn_undefined
+from fastevals._validation.tables import as_pair_of_names
+from fastevals.counting.ordering import LIMIT, BinaryLabels
+from fastevals.infer.delong.normal import normal_margins, z_test
+from fastevals.infer.delong.placements import Moments, moments_of, moments_of_ranking
+from fastevals.infer.significance.decision import alpha_of, result_of
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.results import Frozen, Interval, Names, Null, SignificanceResult, level_of
+
+Floats = NDArray[np.float64]
+
+METHODS = ("delong", "logit")
+USUAL = 100  # binary exponents of weights that are taken as they are
+SIMPLE = 1000  # a weight that is the float of a fraction with a denominator up to this is that fraction
+MOST_EXACT = 50  # models whose chi-square is computed in integers, within a second
+NO_DIRECTION = 1e-8  # standard errors: an effect as small, along a direction without variance, is rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DelongResult(Frozen):
+    """AUCs of models on the same rows, and their covariance; unpacks as ``aucs, covariance``.
+
+    Attributes
+    ----------
+    aucs : ndarray of shape (n_models,)
+        As `Ranking.roc_auc` gives them; NaN if a class is missing.
+    covariance : ndarray of shape (n_models, n_models)
+        DeLong's estimate, each entry rounded once; NaN with fewer than two rows of a class.
+    names : tuple or None
+        The models' names in order, where they had any.
+    n_positives, n_negatives : int
+        Rows of each class, weights counted.
+    moments : Moments
+        The integers that AUCs and covariances are ratios of.
+    pos_label : label
+        The positive class.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> result = fastevals.delong([0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]})
+    >>> result
+    DelongResult(aucs=[0.7778, 0.3889], standard_errors=[0.2079, 0.2664], n_positives=3, n_negatives=3)
+    >>> result.contrast([1, -1])
+    SignificanceResult(statistic=1.373, pvalue=0.1698, effect=0.3889, rejected=False)
+    """
+
+    aucs: Floats
+    covariance: Floats
+    names: tuple[Any, ...] | None
+    n_positives: int
+    n_negatives: int
+    moments: Moments
+    pos_label: Any = None
+
+    def __iter__(self) -> Iterator[Floats]:
+        return iter((self.aucs, self.covariance))
+
+    def __repr__(self) -> str:
+        shown = {
+            name: np.array2string(values, precision=4, separator=", ", threshold=8, edgeitems=2)
+            for name, values in {"aucs": self.aucs, "standard_errors": self.standard_error}.items()
+        }
+        values = ", ".join(f"{name}={text}" for name, text in shown.items())
+        return f"DelongResult({values}, n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard errors of the AUCs, of shape (n_models,)."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    def confidence_interval(
+        self, confidence_level: float = 0.95, method: str = "delong", alternative: str = "two-sided"
+    ) -> Interval:
+        """Intervals of the AUCs, never beyond [0, 1].
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1)
+            Of each interval by itself.
+        method : {"delong", "logit"}
+            The AUC plus or minus normal standard errors; or so on the scale of log(AUC / (1 - AUC)), better near 0
+            and 1.
+        alternative : {"two-sided", "less", "greater"}
+            "greater" gives lower bounds alone (the high ends are 1), "less" upper bounds.
+
+        Returns
+        -------
+        Interval
+            ``low`` and ``high``, arrays of shape (n_models,). Where the variance is 0 (an AUC of 0 or 1, or all
+            scores tied) both methods give the AUC itself.
+
+        Raises
+        ------
+        ValueError
+            If an option is out of range.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            Where the variance is 0: an interval without width is surer than the data allow.
+
+        References
+        ----------
+        Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification and Prediction*, section 5.2.4
+        (logit).
+        """
+        from scipy.special import expit, logit
+
+        check_choice("method", method, METHODS)
+        below, above = normal_margins(alpha_of(confidence_level, alternative), alternative)
+        aucs, errors = self.aucs, self.standard_error
+        flat = errors == 0
+        if flat.any():
+            first = int(np.argmax(flat))
+            because = f"its estimated variance is 0 ({flat.sum()} of {flat.size} models)"
+            warn_degenerate(f"the interval of AUC {aucs[first]:g}", because)
+
+        def end(margin: float) -> Floats:
+            """Return the ends this many standard errors up."""
+            if math.isinf(margin):
+                return np.where(np.isnan(errors), math.nan, 0.0 if margin < 0 else 1.0)
+            if method == "delong":
+                moved = np.clip(aucs + margin * errors, 0, 1)
+            else:
+                with np.errstate(invalid="ignore"):  # 0 / 0 where flat
+                    moved = expit(logit(aucs) + margin * errors / (aucs * (1 - aucs)))
+            return np.where(flat, aucs, moved)
+
+        return Interval(end(-below), end(above))  # type: ignore[arg-type]
+
+    def contrast(
+        self, weights: ArrayLike, *, alternative: str = "two-sided", confidence_level: float = 0.95
+    ) -> SignificanceResult:
+        """Test whether a weighted sum of the AUCs is 0: Z = L A / sqrt(L S L').
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_models,)
+            L: finite, not all zero. [1, -1] is the difference of two models, [1, -1/2, -1/2] the first less the mean of
+            two others. A float such as 1/3 is taken as that fraction, not as what is left of it.
+        alternative : {"two-sided", "less", "greater"}
+            Side of 0.
+        confidence_level : float in (0, 1)
+            Of the interval; the test is at level ``1 - confidence_level``.
+
+        Returns
+        -------
+        SignificanceResult
+            `effect` is the weighted sum, with its interval (not beyond what AUCs in [0, 1] allow). Z is NaN with fewer
+            than two rows of a class. Where the variance is 0, Z is 0 with p = 1 (one-sided 1/2) for an effect of 0
+            (identical models) and infinite with p = 0 for another, with a warning.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+
+        References
+        ----------
+        DeLong et al. (1988), doi:10.2307/2531595, eq. 6.
+        """
+        values = _as_contrast("weights", weights, self.aucs.size)
+        what = f"the contrast {show(values)} of {self._aucs_in_words()}"
+        return contrast_test(self.moments, values, what, alternative=alternative, confidence_level=confidence_level)
+
+    def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
+        """Test whether all AUCs are equal, by a chi-square.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1)
+            The test is at level ``1 - confidence_level``.
+
+        Returns
+        -------
+        SignificanceResult
+            `df` is the rank of the covariance of the differences: n_models - 1, less where models repeat each other
+            (whose covariance is inverted on its range; exactly, up to 50 models). With all models alike the statistic
+            is 0 on 0 degrees, with p = 1. `effect` is the highest AUC less the lowest; there is no interval.
+
+        Raises
+        ------
+        ValueError
+            With fewer than two models, or if `confidence_level` is out of range.
+
+        References
+        ----------
+        DeLong et al. (1988), doi:10.2307/2531595, eq. 5.
+        """
+        from scipy.special import chdtrc, chdtri
+
+        check_integer("the number of models", self.aucs.size, low=2)
+        _, alpha = level_of(confidence_level)
+        statistic, df = _chi_square(self.moments) if self.moments.defined else (math.nan, self.aucs.size - 1)
+        pvalue = float(chdtrc(df, statistic)) if df else 1.0
+        critical = float(chdtri(df, alpha)) if df else 0.0
+        return result_of(
+            SignificanceResult, "DeLong's test of equal AUCs", self._aucs_in_words(), statistic, pvalue, critical,
+            alpha=alpha, effect=float(np.ptp(self.aucs)), of_all=True, df=df, null=Null("chi2", (df,)) if df else None,
+        )  # fmt: skip
+
+    def _aucs_in_words(self) -> str:
+        """Name the models, where they have names."""
+        return "the AUCs" if self.names is None else f"the AUCs of {listed(self.names)}"
+
+
+def contrast_test(
+    moments: Moments, weights: Sequence[float], what: str, *, alternative: str, confidence_level: float
+) -> SignificanceResult:
+    """Test whether the weighted sum of the AUCs is 0."""
+    exponent = math.frexp(max(map(abs, weights)))[1]
+    unit = exponent if abs(exponent) > USUAL else 0  # else the variance may be past the floats
+    exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
+    bounds = float(sum(w for w in exact if w < 0)), float(sum(w for w in exact if w > 0))
+    effect = variance = math.nan
+    if moments.defined:
+        effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
+    result = z_test(what, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level)
+    if not unit or result.confidence_interval is None or result.effect is None:
+        return result
+    low, high = (np.ldexp(end, unit).item() for end in result.confidence_interval)
+    return replace(result, effect=np.ldexp(result.effect, unit).item(), confidence_interval=Interval(low, high))
+
+
+def _as_fraction(weight: float) -> Fraction:
+    """Return the fraction meant by a float: weights of 1/3, 1/3, 1/3 and -1 are to add up to 0."""
+    simple = Fraction(weight).limit_denominator(SIMPLE)
+    return simple if float(simple) == weight else Fraction(weight)
+
+
+def _chi_square(moments: Moments) -> tuple[float, int]:
+    """Return the statistic of equal AUCs and its degrees of freedom."""
+    if len(moments.doubled_u) <= MOST_EXACT:
+        statistic, df = moments.chi_square()
+        if math.isinf(statistic):
+            warn_degenerate("the test of equal AUCs", "a contrast of AUCs has an estimated variance of 0")
+        return statistic, df
+    effects, variances = moments.differences()
+    errors = np.sqrt(np.diagonal(variances))
+    if (effects[errors == 0] != 0).any():
+        warn_degenerate("the test of equal AUCs", "a difference of AUCs has an estimated variance of 0")
+        return math.inf, int(np.count_nonzero(errors)) + 1
+    effects, variances, errors = effects[errors > 0], variances[np.ix_(errors > 0, errors > 0)], errors[errors > 0]
+    if not errors.size:
+        return 0.0, 0
+    roots, directions = np.linalg.eigh(variances / errors / errors[:, None])
+    along = directions.T @ (effects / errors)
+    kept = roots > roots.max() * errors.size * np.finfo(np.float64).eps
+    if (np.abs(along[~kept]) > NO_DIRECTION * max(np.abs(along).max(), 1)).any():
+        warn_degenerate("the test of equal AUCs", "a contrast of AUCs has an estimated variance of 0")
+        return math.inf, int(kept.sum()) + 1
+    return float(np.sum(along[kept] ** 2 / roots[kept])), int(kept.sum())
+
+
+def delong(
+    y_true: ArrayLike, scores: Any, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> DelongResult:
+    """Compute the AUCs of models on the same rows and DeLong's covariance of them.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes: numbers, booleans or strings.
+    scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
+        Finite scores of one model, or of many: one a row, an entry or a column. Ties are exact equality.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts: whole numbers, the same as repeated rows to the last bit.
+
+    Returns
+    -------
+    DelongResult
+        `aucs` and `covariance`, with intervals, contrasts and a test of equality as methods.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a class has fewer than two rows: the covariance is NaN, and without any the AUCs are too.
+
+    Notes
+    -----
+    With V the placements of positives and W those of negatives, the covariance of models r and s is
+    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``, with denominators one less than the class.
+
+    Weights with fractions are an error, for the estimate takes its degrees of freedom from the number of independent
+    rows, which such weights do not give: weights of sampling and of importance have other variances (sums of squared
+    weights), and which is meant can't be told from the numbers. `bootstrap` resamples rows with their weights.
+
+    Takes 12 bytes a row and model beyond the input (16 for one model alone), O(n log n) time, and O(n k**2) for the
+    products of k models. With weights about 90 bytes a row and 4 a row and model, and several times as long.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988), "Comparing the Areas under Two or More
+       Correlated Receiver Operating Characteristic Curves", Biometrics 44, 837-845, doi:10.2307/2531595.
+    .. [2] Sun, X. and Xu, W. (2014), "Fast Implementation of DeLong's Algorithm", IEEE Signal Processing Letters 21,
+       1389-1393, doi:10.1109/LSP.2014.2337313. (Placements in O(n log n).)
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> aucs, covariance = fastevals.delong([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> aucs, covariance
+    (array([0.75]), array([[0.125]]))
+    """
+    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+    labelled, names, _ = as_predictions("scores", scores)
+    moments = _moments(labels, labelled, sample_weight)
+    covariance = moments.covariance()
+    return DelongResult(moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments, labels.positive)
+
+
+def delong_test(
+    y_true: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    *,
+    names: Names = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    pos_label: Any = None,
+) -> SignificanceResult:
+    """Test whether two models have the same AUC, on the same rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes: numbers, booleans or strings.
+    score_a, score_b : array-like of shape (n_samples,)
+        Finite scores of the two models.
+    names : (str, str), optional
+        What the conclusion calls the two; "score_a" and "score_b" by default.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the AUC of `score_a` less that of `score_b`: that it is not 0, below or above.
+    confidence_level : float in (0, 1)
+        Of the interval; the test is at level ``1 - confidence_level``.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+
+    Returns
+    -------
+    SignificanceResult
+        `statistic` is Z, `effect` the difference of the AUCs, with its interval in [-1, 1]. Models that rank alike
+        have Z = 0 and p = 1 (one-sided 1/2); a difference without variance (a perfect and a reversed ranking) an
+        infinite Z and p = 0, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a class has fewer than two rows: Z and p are NaN.
+
+    References
+    ----------
+    DeLong et al. (1988), doi:10.2307/2531595.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true, score_a, score_b = [0, 0, 0, 1, 1, 1], [1, 2, 3, 2, 3, 4], [2, 3, 2, 1, 3, 2]
+    >>> fastevals.delong_test(y_true, score_a, score_b, names=("new", "old"), alternative="greater")
+    SignificanceResult(statistic=1.373, pvalue=0.08491, effect=0.3889, rejected=False)
+    """
+    alpha_of(confidence_level, alternative)  # checked before the work
+    first, second = as_pair_of_names(names, ("score_a", "score_b"))
+    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+    labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
+    moments = _moments(labels, labelled, None)
+    what = f"the AUC of {first} less that of {second}"
+    return contrast_test(moments, [1, -1], what, alternative=alternative, confidence_level=confidence_level)
+
+
+def delong_test_unpaired(
+    ranking_a: Ranking,
+    ranking_b: Ranking,
+    *,
+    method: str = "t",
+    names: Names = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+) -> SignificanceResult:
+    """Test whether two rankings of different, independent rows have the same AUC.
+
+    Parameters
+    ----------
+    ranking_a, ranking_b : Ranking
+        Without weights. They share no rows: for models on the same rows `delong_test` is surer.
+    method : {"t", "normal"}
+        The statistic's distribution if the AUCs are equal: Student's t with Welch's degrees of freedom, as pROC has it,
+        which allows for variances that are estimated from few rows; or the normal one, whose p-values are smaller.
+    names : (str, str), optional
+        What the conclusion calls the two; "ranking_a" and "ranking_b" by default.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the AUC of `ranking_a` less that of `ranking_b`: that it is not 0, below or above.
+    confidence_level : float in (0, 1)
+        Of the interval; the test is at level ``1 - confidence_level``.
+
+    Returns
+    -------
+    SignificanceResult
+        `statistic` is the difference over its standard error, by the sum of DeLong's two variances; `df` are Welch's
+        with "t". Else as from `delong_test`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a class of either has fewer than two rows: the statistic and p are NaN.
+
+    Notes
+    -----
+    With S the variance of an AUC of n rows, Welch's degrees of freedom are
+    ``(S_a + S_b)**2 / (S_a**2 / (n_a - 1) + S_b**2 / (n_b - 1))``.
+
+    References
+    ----------
+    DeLong et al. (1988), doi:10.2307/2531595. (The variances. Of independent AUCs they add up.) Welch (1947), "The
+    Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34,
+    28-35, doi:10.1093/biomet/34.1-2.28. Robin et al. (2011), doi:10.1186/1471-2105-12-77 (pROC).
+
+    Examples
+    --------
+    >>> from fastevals import Ranking, delong_test_unpaired
+    >>> a, b = Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]), Ranking([0, 1, 0, 1, 1], [0.4, 0.2, 0.3, 0.1, 0.5])
+    >>> delong_test_unpaired(a, b)
+    SignificanceResult(statistic=0.8575, pvalue=0.4207, effect=0.4167, rejected=False)
+    >>> delong_test_unpaired(a, b, method="normal").pvalue.__round__(4)
+    0.3912
+    """
+    alpha_of(confidence_level, alternative)
+    check_choice("method", method, ("t", "normal"))
+    first, second = as_pair_of_names(names, ("ranking_a", "ranking_b"))
+    pair = []
+    for name, ranking in (("ranking_a", ranking_a), ("ranking_b", ranking_b)):
+        check_unweighted(name, ranking, Ranking)
+        check_class_sizes(name, LIMIT, ranking.n_positives, ranking.n_negatives)
+        pair.append(moments_of_ranking(ranking))
+        _warn_if_undefined(pair[-1], name)
+    a, b = pair
+    effect = variance = df = math.nan
+    if a.defined and b.defined:
+        one = [Fraction(1)]
+        effect = float(a.effect(one) - b.effect(one))
+        parts = a.variance(one), b.variance(one)
+        variance, df = float(sum(parts)), _welch(parts, (a.n_pos + a.n_neg - 1, b.n_pos + b.n_neg - 1))
+    what = f"the AUC of {first} less that of {second}"
+    return z_test(
+        what, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
+        alternative=alternative, confidence_level=confidence_level,
+    )  # fmt: skip
+
+
+def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
+    """Compute the degrees of freedom of a sum of two estimated variances; without any variance those of both."""
+    total = sum(variances)
+    return float(total**2 / sum(each**2 / df for each, df in zip(variances, dfs, strict=True)) if total else sum(dfs))
+
+
+def _moments(labels: BinaryLabels, labelled: dict[str, NDArray[Any]], sample_weight: ArrayLike | None) -> Moments:
+    """Check scores and weights against the labels; give the models' moments, with a warning if they are undefined."""
+    check_same_length(y_true=labels.values, **labelled)
+    for name, values in labelled.items():
+        check_finite(name, values)
+    frequencies = None
+    if sample_weight is not None:
+        frequencies = as_frequencies("sample_weight", sample_weight)
+        check_same_length(y_true=labels.values, sample_weight=frequencies)
+    moments = moments_of(labels, list(labelled.values()), frequencies)
+    _warn_if_undefined(moments, "y_true")
+    return moments
+
+
+def _warn_if_undefined(moments: Moments, name: str) -> None:
+    if not moments.defined:
+        what = "delong's covariance" if moments.n_pos and moments.n_neg else "roc_auc"
+        warn_undefined(
+            what, f"{name} has {moments.n_pos} positive and {moments.n_neg} negative rows, and two of each are needed"
+        )
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_contrast(name: str, values: Any, n_models: int) -> list[float]:
+    """Return one finite weight for each model, not all zero."""
+    weights = as_scores(name, values)
+    if weights.size != n_models:
+        raise ValueError(f"{name} must have {n_models} values, one for each model, got {weights.size}")
+    check_finite(name, weights)
+    if not weights.any():
+        raise ValueError(f"{name} must not be all zero, got {show(weights.tolist())}")
+    return [float(weight) for weight in weights.tolist()]

@@ -1,1 +1,0 @@
-"""Intervals of many at once: groups and models."""

@@ -1,0 +1,157 @@
+"""Scores swapped row by row, and ranked anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels.permutation import fill_words, mark_first
+from fastevals._validation.arrays import as_scores, check_finite, check_same_length
+from fastevals._validation.labels import Classes, binary_labels
+from fastevals.counting.labels import count_codes
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.counts import Cells
+from fastevals.infer.bootstrap.model_samples import rows_by_step
+from fastevals.infer.bootstrap.row_samples import CellCounter, Units, padded
+from fastevals.infer.bootstrap.samples import MOST, SLOW, WORK
+from fastevals.infer.permutation.labels import CellSwaps, of_cell_swaps
+from fastevals.infer.permutation.outcomes import Draws, Outcomes, Tested, from_values
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.metric_specs import RankingMetric, of_ranking
+from fastevals.measure.ranking.ranking import Ranking
+
+Words = NDArray[np.uint64]
+
+
+class RowSwaps:
+    """Bits for the rows whose two outputs differ: 1 where each model keeps its own.
+
+    Parameters
+    ----------
+    differ : ndarray of bool of shape (n_samples,)
+        Whether a row's outputs do.
+    draws : Draws
+        How many permutations to draw.
+    """
+
+    __slots__ = ("_bit", "_exact", "_key", "_n", "_words")
+
+    def __init__(self, differ: NDArray[np.bool_], draws: Draws) -> None:
+        self._bit = np.maximum(np.cumsum(differ) - 1, 0).astype(np.uint32)
+        n_bits = int(np.count_nonzero(differ))
+        self._exact = n_bits < 31 and 1 << n_bits <= draws.most()
+        self._n = 1 << n_bits if self._exact else draws.n_resamples
+        self._words, self._key = n_bits // 64 + 1, draws.key
+
+    def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
+        """Give, of outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
+        n = np.intp(self._bit.size)
+        return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
+
+    def own(self) -> Words:
+        """Return the bits that leave all as it is."""
+        return np.full(self._words, 2**64 - 1, dtype=np.uint64)
+
+    def words(self, number: int) -> Words:
+        """Return the bits of a permutation."""
+        if self._exact:
+            return np.array([number], dtype=np.uint64)
+        words = np.empty(self._words, dtype=np.uint64)
+        fill_words(self._key, np.uint64(number), words)
+        return words
+
+    def tasks(self, size: int) -> list[range]:
+        """Cut the numbers of the permutations into ranges of a size."""
+        return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
+
+    def outcomes(self, parts: Sequence[NDArray[np.float64]]) -> Outcomes:
+        """Return what the tasks found as outcomes."""
+        return Outcomes(np.concatenate(parts), self._exact)
+
+
+Floats = NDArray[np.float64]
+
+
+def of_scores(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: Draws) -> Tested:
+    """Test a metric of rankings."""
+    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+    scores = {"pred_a": as_scores("pred_a", pred_a), "pred_b": as_scores("pred_b", pred_b)}
+    check_same_length(y_true=labels.values, **scores)
+    for name, values in scores.items():
+        check_finite(name, values)
+    metric = of_ranking(asked, "metric")
+    if metric.threshold is not None:
+        return _at_a_threshold(labels, list(scores.values()), metric, asked, draws)
+    pool = Pool(labels, np.concatenate(list(scores.values())), metric)
+    swaps = RowSwaps(scores["pred_a"] != scores["pred_b"], draws)
+    places = swaps.places(pool.rows)
+
+    def task(numbers: range, space: Any) -> Floats:
+        found = pool.values(map(swaps.words, numbers), places, space)
+        with np.errstate(invalid="ignore"):  # both infinite
+            return found[0] - found[1]
+
+    parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=draws.progress, compiles=True)
+    first, second = pool.values([swaps.own()], places, pool.workspace())
+    return from_values(float(first[0]), float(second[0]), swaps.outcomes(parts), labels.positive)
+
+
+def _at_a_threshold(
+    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, asked: Any, draws: Draws
+) -> Tested:
+    """Test a metric at a threshold fixed beforehand: scores are predicted labels then, and rows can be counted."""
+    exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
+    table, _ = count_codes([labels.flags(), *(each >= metric.threshold for each in exact)], None, 0, 2)
+    codes = np.stack(np.unravel_index(np.flatnonzero(table), (2, 2, 2)))
+
+    def function(matrices: ConfusionMatrix) -> Any:
+        (tn, fp), (fn, tp) = np.moveaxis(matrices.counts, 0, -1)
+        return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
+
+    classes = Classes(np.arange(2), labels.positive)
+    return of_cell_swaps(CellSwaps(codes, table[table > 0], 2), function, asked, classes, draws)
+
+
+class Pool:
+    """The scores of both models on the same rows, ranked together.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (2 * n_samples,)
+        The pooled scores from the highest down, positives first, by their place in the pool.
+    task_size : int
+        Permutations of one task.
+    """
+
+    __slots__ = ("_counter", "_sweeps", "rows", "task_size")
+
+    def __init__(self, labels: BinaryLabels, scores: NDArray[Any], metric: RankingMetric) -> None:
+        true = np.concatenate((labels.values, labels.values))
+        ranking = Ranking(true, scores, pos_label=labels.positive)
+        self._sweeps, self.rows, cells = rows_by_step(ranking.counts, scores, true != labels.positive, [metric])
+        units = Units.of(true.size, None, None).numbered(self.rows)
+        self._counter = CellCounter(self.rows, cells, self._sweeps.steps.sizes.size, units, None)
+        self.task_size = max(1, min(WORK // true.size, MOST)) if self._sweeps.quick else SLOW
+
+    def workspace(self) -> Any:
+        """Return the working memory of one thread."""
+        counts = np.empty_like(self._sweeps.steps.sizes)
+        return padded(self.rows.size), counts, self._sweeps.workspace()
+
+    def values(self, flips: Any, places: NDArray[np.uint32], space: Any) -> tuple[Floats, Floats]:
+        """Return the metric of each model where `flips`, an iterable of random bits, say who has which score."""
+        marks, counts, scratch = space
+        raw: tuple[list[Floats], list[Floats]] = ([], [])
+        for words in flips:
+            mark_first(words, places, marks[: places.size])
+            self._counter.count(marks, marks[:0], counts.reshape(-1))
+            for rows in raw:
+                rows.append(np.empty(self._sweeps.n_raw))
+                self._sweeps.sweep(counts, scratch, rows[-1])
+                np.subtract(self._sweeps.steps.sizes, counts, out=counts)
+        first, second = (self._sweeps.values(np.array(rows))[0] for rows in raw)
+        return first, second

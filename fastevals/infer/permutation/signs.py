@@ -1,0 +1,105 @@
+"""Paired differences whose signs are flipped."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
+from fastevals.infer.permutation.outcomes import Draws, Outcomes, Tested
+from fastevals.infer.significance.decision import ROUNDING, scaled
+from fastevals.results import TIED
+
+Floats = NDArray[np.float64]
+
+FEW = 1 << 16  # sign vectors that are all gone through, even where fewer permutations are asked for
+WORK = 1 << 30  # signs of one task: about 0.1 s
+FEWEST, MOST = 512, 4096  # permutations of one task: enough to make tables for
+
+
+class NonZero(NamedTuple):
+    """Differences that are not zero, in units of 2**exponent."""
+
+    values: Floats
+    exponent: int
+
+
+def nonzero_differences(a: Floats, b: Floats) -> NonZero:
+    """Return a - b where they differ by more than rounding."""
+    (a, b), exponent = scaled(a, b)
+    values = a - b
+    return NonZero(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
+
+
+def flipped(values: Floats, draws: Draws) -> Tested:
+    """Return the sum of differences, and its values under random signs; under all there are, where these are few."""
+    statistic, slack = float(values.sum()), TIED * float(np.abs(values).sum())
+    if values.size < 31 and 1 << values.size <= draws.most(FEW):
+        sums = np.zeros(1)
+        for each in values:
+            sums = np.concatenate((sums - each, sums + each))
+        return Tested(statistic, Outcomes(sums, exact=True), slack)
+    padded = np.zeros(-(-values.size // (GROUP * WORD)) * GROUP * WORD)
+    padded[: values.size] = values
+    size = min(max(WORK // padded.size, FEWEST), MOST)
+
+    def task(start: int, sums: Floats) -> Floats:
+        keys, words = np.empty((2, min(size, draws.n_resamples - start)), dtype=np.uint64)
+        fill_keys(draws.key, start, keys)
+        totals = np.empty(keys.size)
+        flip_signs(padded, keys, words, sums, totals)
+        return totals
+
+    def tables() -> Floats:
+        return np.empty((WORD, 1 << GROUP))
+
+    parts = run(task, range(0, draws.n_resamples, size), workspace=tables, progress=draws.progress, compiles=flip_signs)
+    return Tested(statistic, Outcomes(np.concatenate(parts), exact=False), slack)
+
+
+def permutation_plan(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:
+    """Check the options of `permutation_of_pairs` as a user gives them."""
+    draws = Draws.of(n_resamples, rng)
+    return {"n_resamples": draws.n_resamples, "key": draws.key}
+
+
+def permutation_of_pairs(
+    a: Floats, b: Floats, alternative: str, *, n_resamples: int, key: np.uint64
+) -> tuple[Floats, Floats, Floats]:
+    """Return mean differences, p-values and mean differences again of many pairs of learners.
+
+    Parameters
+    ----------
+    a, b : ndarray of float64 of shape (n_pairs, n)
+        Finite measurements.
+    alternative : str
+        As for `paired_permutation_test`, which gives the same numbers for a pair.
+    n_resamples : int
+        Permutations.
+    key : uint64
+        Of the random stream: the same for all pairs.
+
+    Returns
+    -------
+    statistic, pvalue, effect : ndarray of shape (n_pairs,)
+    """
+    draws = Draws(n_resamples, key)
+
+    def test(pair: int) -> tuple[float, float]:
+        found = nonzero_differences(a[pair], b[pair])
+        tested = flipped(found.values, draws)
+        return mean_of(tested.statistic, a.shape[1], found.exponent), tested.outcomes.pvalue(
+            tested.statistic, tested.slack, alternative
+        )
+
+    means, pvalues = np.array(run(test, range(len(a)), compiles=True)).reshape(-1, 2).T.copy()
+    return means, pvalues, means
+
+
+def mean_of(sums: Floats | float, n: float, exponent: int) -> Any:
+    """Return the means of sums in units of 2**exponent; infinite past the largest float."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(np.divide(sums, n), exponent)

@@ -1,0 +1,286 @@
+"""The permutation tests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation.options import as_flag, check_not_given, warn_undefined
+from fastevals._validation.tables import as_measured_pair, as_pair_of_names
+from fastevals.infer.permutation.labels import of_labels
+from fastevals.infer.permutation.outcomes import Draws, Tested
+from fastevals.infer.permutation.scores import of_scores
+from fastevals.infer.permutation.signs import flipped, mean_of, nonzero_differences
+from fastevals.infer.permutation.targets import of_targets
+from fastevals.infer.significance.decision import alpha_of, result_of
+from fastevals.measure.kinds import kind_of
+from fastevals.measure.metric_specs import AskedMetric, one_asked
+from fastevals.results import Names, SignificanceResult
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PermutationResult(SignificanceResult):
+    """A `SignificanceResult` of a permutation test: `statistic` and `effect` are the difference itself.
+
+    Attributes
+    ----------
+    metric : str
+        What is compared.
+    n_resamples : int
+        Permutations, those left out included; of an exact test, the outcomes there are.
+    exact : bool
+        Whether all permutations were gone through: the p-value is exact, and the same for any seed.
+    n_undefined : int
+        Permutations in which a metric is undefined: they are left out.
+    null_distribution : ndarray of shape (n_resamples - n_undefined,) or None
+        The difference in each, where it was asked for.
+    null_chances : ndarray of the same shape or None
+        Of these values, in an exact test of counts; elsewhere they are equally likely.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.permutation_test([0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [1, 0, 0, 0, 1])
+    PermutationResult(statistic=0.6, pvalue=0.25, effect=0.6, rejected=False)
+    """
+
+    metric: str = field(kw_only=True)
+    n_resamples: int = field(kw_only=True)
+    exact: bool = field(kw_only=True)
+    n_undefined: int = field(kw_only=True)
+    null_distribution: NDArray[np.float64] | None = field(kw_only=True)
+    null_chances: NDArray[np.float64] | None = field(kw_only=True)
+    pos_label: Any = field(default=None, kw_only=True)
+
+
+def decided(
+    test: str, metric: str, what: str, tested: Tested, *, alternative: str, alpha: float, keep_distribution: bool
+) -> PermutationResult:
+    """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
+    statistic, in_unit = tested.statistic, tested.in_unit
+    outcomes = tested.outcomes.defined()
+    n, left = tested.outcomes.values.size, outcomes.values.size
+    pvalue = critical = math.nan
+    if math.isnan(statistic):
+        warn_undefined(f"the test of {metric}", "the metric of a model is, on these rows, or the difference")
+    elif left == 0:
+        warn_undefined(f"the test of {metric}", f"the metric is, in all of {n} permutations")
+    else:
+        if left < n:
+            warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")
+        pvalue = outcomes.pvalue(statistic, tested.slack, alternative)
+        critical = outcomes.critical_value(alpha, alternative)
+        critical = float(in_unit(critical)) if math.isfinite(critical) else critical
+    difference = float(in_unit(statistic))
+    return result_of(
+        PermutationResult,
+        test,
+        what,
+        difference,
+        pvalue,
+        critical,
+        alternative=alternative,
+        alpha=alpha,
+        effect=difference,
+        metric=metric,
+        n_resamples=n,
+        exact=outcomes.exact,
+        n_undefined=n - left,
+        null_distribution=np.asarray(in_unit(outcomes.values)) if keep_distribution else None,
+        null_chances=outcomes.chances if keep_distribution else None,
+        pos_label=tested.pos_label,
+    )
+
+
+TEST = "the paired permutation test"
+TAKEN_OF = {"labels": of_labels, "scores": of_scores}
+
+
+def permutation_test(
+    y_true: ArrayLike,
+    pred_a: ArrayLike,
+    pred_b: ArrayLike,
+    metric: Any = "accuracy",
+    *,
+    n_resamples: int = 9999,
+    names: Names = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    pos_label: Any = None,
+    rng: Any = None,
+    keep_distribution: bool = False,
+    progress: bool = False,
+) -> PermutationResult:
+    """Test whether two models differ in a metric, by swapping their outputs on the same rows.
+
+    If the models are alike, which of a row's two outputs is whose is a matter of chance: each row's are swapped with
+    chance 1/2, all at once and again and again, and the difference of the metric is compared with what comes of it
+    ([1]_, [2]_). Nothing is assumed of the metric or of its distribution, but that rows are independent.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels, or targets.
+    pred_a, pred_b : array-like of shape (n_samples,)
+        Outputs of the two models: predicted labels, scores or numbers, as the metric takes. Scores are swapped as they
+        are, so those of both models must be on one scale: probabilities, or else ranks.
+    metric : str, `metric(...)` or function
+        As for `bootstrap`: of confusion matrices ("accuracy", "f1", ``metric("f_score", average="macro")``), of scores
+        ("roc_auc", ``metric("f1", threshold=0.5)``, ``metric("recall", fpr=0.1)``) or of regression ("r2"). A function
+        takes a stack of confusion matrices and gives an array along its first axis.
+    n_resamples : int
+        Number of permutations. Where there are no more outcomes than that, or than 8192, all are gone through and the
+        p-value is exact.
+    names : (str, str), optional
+        What the conclusion calls the two; "pred_a" and "pred_b" by default.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the metric of `pred_a` less that of `pred_b`.
+    confidence_level : float in (0, 1)
+        One less the significance level.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
+        metrics of predicted labels that need it.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        The seed. The same seed gives the same bits, at any number of threads, and permutation i is the same whatever
+        their number.
+    keep_distribution : bool
+        Give the difference in each permutation too.
+    progress : bool
+        Show a bar (needs tqdm).
+
+    Returns
+    -------
+    PermutationResult
+        The statistic is the difference itself. There is no interval: `bootstrap`, `compare_rankings` and `delong` give
+        some.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric of a model is undefined, and so the test (NaN); or if it is in some permutations: they are counted
+        in `n_undefined` and left out.
+
+    Notes
+    -----
+    The p-value is the share of permutations whose difference is at least as large, up to rounding; of a sample of them,
+    (1 + k) / (1 + n), so that the test holds its level [3]_. Models that give the same outputs have p = 1.
+
+    Of predicted labels a permutation is a binomial number for each true class and pair of different predictions: rows
+    are counted once, and their number does not matter after that. With accuracy the exact test is McNemar's. At a
+    threshold fixed beforehand scores are counted as labels. Else they are sorted once, in some 200 bytes a row,
+    and a permutation is two sweeps over the 2 n_samples of them. Of regression, "mean_squared_error", its root and "r2"
+    have the same p-value; the median takes a pass for each permutation.
+
+    References
+    ----------
+    .. [1] Good, P. (2005), *Permutation, Parametric and Bootstrap Tests of Hypotheses*, Springer.
+    .. [2] Yeh, A. (2000), "More Accurate Tests for the Statistical Significance of Result Differences", COLING,
+       doi:10.3115/992730.992783.
+    .. [3] Phipson, B. and Smyth, G. K. (2010), "Permutation P-values Should Never Be Zero", Statistical Applications in
+       Genetics and Molecular Biology 9, doi:10.2202/1544-6115.1585.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true = [0, 0, 0, 1, 1, 1, 1, 1]
+    >>> pred_a, pred_b = [0, 0, 0, 1, 1, 1, 1, 1], [0, 1, 1, 0, 0, 1, 0, 0]
+    >>> found = fastevals.permutation_test(y_true, pred_a, pred_b, "f1")
+    >>> found.effect, found.pvalue, found.exact
+    (0.75, 0.03125, True)
+    """
+    alpha = alpha_of(confidence_level, alternative)
+    draws = Draws.of(n_resamples, rng, progress)
+    keep = as_flag("keep_distribution", keep_distribution)
+    first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
+    name, asked = one_asked("metric", metric)
+    kind = kind_of(asked, "metric") if isinstance(asked, AskedMetric) else "labels"
+    if kind == "targets":
+        check_not_given("pos_label", pos_label, "metrics of classes")
+        tested = of_targets(y_true, pred_a, pred_b, asked, draws)
+    else:
+        tested = TAKEN_OF[kind](y_true, pred_a, pred_b, asked, pos_label, draws)
+    what = f"{name} of {first} less that of {second}"
+    return decided(TEST, name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+
+
+def paired_permutation_test(
+    a: Any,
+    b: Any,
+    *,
+    n_resamples: int = 9999,
+    names: Names = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    rng: Any = None,
+    keep_distribution: bool = False,
+    progress: bool = False,
+) -> PermutationResult:
+    """Test whether paired measurements differ in the mean, by flipping the signs of their differences.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
+        Measurements of two learners on the same rows, folds or data sets: losses, error rates, scores.
+    n_resamples : int
+        Number of permutations; all 2^m are gone through where they are no more than that, or than 65536, of m
+        differences that are not zero.
+    names : (str, str), optional
+        What the conclusion calls the two; "a" and "b" by default.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the mean of ``a - b``.
+    confidence_level, rng, keep_distribution, progress
+        As for `permutation_test`.
+
+    Returns
+    -------
+    PermutationResult
+        The statistic is the mean difference.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The hypothesis is that differences are symmetric about 0. Those of overlapping training sets are not independent:
+    over folds, p-values are too small ([2]_; see `corrected_resampled_t_test`).
+
+    Differences of no more than rounding (2^-50 of the measurements) are zero; sums within 1e-9 of the sum of absolute
+    differences are tied.
+
+    References
+    ----------
+    .. [1] Pitman, E. J. G. (1937), "Significance Tests Which May be Applied to Samples from Any Populations",
+       Supplement to the JRSS 4, 119-130, doi:10.2307/2984124.
+    .. [2] Nadeau, C. and Bengio, Y. (2003), "Inference for the Generalization Error", Machine Learning 52, 239-281,
+       doi:10.1023/A:1024068626366.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> errors_a, errors_b = [0.25, 0.5, 0.125, 0.25, 0.5, 0.25], [0.5, 0.625, 0.25, 0.5, 0.75, 0.375]
+    >>> found = fastevals.paired_permutation_test(errors_a, errors_b)
+    >>> found.effect, found.pvalue
+    (-0.1875, 0.03125)
+    """
+    alpha = alpha_of(confidence_level, alternative)
+    draws = Draws.of(n_resamples, rng, progress)
+    keep = as_flag("keep_distribution", keep_distribution)
+    first, second = as_pair_of_names(names, ("a", "b"))
+    pair = [each.values for each in as_measured_pair(a, b)]
+    values, exponent = nonzero_differences(*pair)
+    tested = flipped(values, draws)._replace(in_unit=lambda sums: mean_of(sums, pair[0].size, exponent))
+    what = f"the mean of {first} less that of {second}"
+    return decided(TEST, "the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)

@@ -1,0 +1,1 @@
+"""Many at once: groups of rows, models, classes and folds, each in one call."""

@@ -1,0 +1,370 @@
+"""Scores of several classes, and metrics of each class against the rest and of each pair of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import chunks, num_threads, run
+from fastevals._kernels.classes import add_by_class, copy_columns, keys_of_class
+from fastevals._kernels.placements import index_keys, place_rows
+from fastevals._kernels.sorting import sort_keys
+from fastevals._memory import lend
+from fastevals._validation.arrays import as_array, as_weights, check_same_length, raise_not_finite
+from fastevals._validation.labels import (
+    as_class_names,
+    as_class_numbers,
+    as_labels,
+    check_class_sizes,
+    check_comparable_labels,
+    check_known_labels,
+)
+from fastevals._validation.options import listed, show
+from fastevals.counting.labels import number_labels
+from fastevals.counting.ordering import LIMIT, STRETCH, Codec, Index, codec_for, plain_block, sorting_space
+from fastevals.many.columns import Columns, Flags, batch_values
+from fastevals.measure.metric_specs import AskedMetric, of_ranking
+from fastevals.measure.ranking.ranking import Ranking
+
+FEW = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a radix sort of one pass
+
+
+def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels of the columns, and for each row the number of its own."""
+    rows = as_labels("y_true", values)
+    names = as_class_names("labels", labels, None)
+    if names is not None:
+        check_comparable_labels(y_true=rows, labels=names)
+    text = rows.dtype.kind == "U"
+    distinct, (codes,) = number_labels("y_true", [rows if text else as_class_numbers("y_true", rows)])
+    distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
+    known = distinct if names is None else names
+    _check_class_columns(known, n_columns, names is not None)
+    dtype = np.uint8 if known.size <= FEW else np.uint16
+    if names is None:
+        return distinct, codes.astype(dtype, copy=False)
+    return names, check_known_labels(distinct, names).astype(dtype)[codes]
+
+
+TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
+
+
+@dataclass(slots=True, eq=False)
+class ClassScores:
+    """A column of scores for each class, and which rows have it.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_classes, n_samples)
+        Finite scores of some real dtype.
+    weights : ndarray of float64 of shape (n_samples,), or None
+        Row weights, none zero.
+    codes : ndarray of uint8 or uint16 of shape (n_samples,), or None
+        With one label a row, the number of its class.
+    indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
+        With many labels a row, 1 where a row has one.
+    row_sums : tuple of float
+        Bounds of what the scores of a row add up to; with one label a row those of rows of weight zero too.
+    n_positives : ndarray of int64 of shape (n_classes,)
+        Rows of each class.
+    doubled : ndarray of int64 of shape (n_classes, n_classes), or None
+        What `doubled_pairs` has counted.
+    """
+
+    columns: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    codes: NDArray[Any] | None
+    indicator: Flags | None
+    row_sums: tuple[float, float]
+    n_positives: NDArray[np.int64] = field(init=False)
+    doubled: NDArray[np.int64] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.indicator is not None:
+            self.n_positives = np.asarray(self.indicator.sum(axis=1, dtype=np.int64))
+            return
+        codes, n_classes = self.codes, len(self.columns)
+        assert codes is not None
+        parts = chunks(codes.size)
+        self.n_positives = np.sum(run(lambda part: np.bincount(codes[part], minlength=n_classes), parts), axis=0)
+
+    def flags(self, k: int) -> Flags:
+        """Give 1 for the rows of class k, 0 for others."""
+        if self.indicator is not None:
+            row: Flags = self.indicator[k]
+            return row
+        assert self.codes is not None
+        flags: Flags = lend(self.codes.size, np.uint8)
+        np.equal(self.codes, k, out=flags.view(np.bool_))
+        return flags
+
+    def by_class(self) -> Columns:
+        """Return each class against the rest."""
+        names = [f"y_score[:, {k}]" for k in range(len(self.columns))]
+        weights = self.weights
+        return Columns(list(self.columns), self.flags, names, None if weights is None else lambda k: weights)
+
+    def all_together(self) -> tuple[Flags, NDArray[Any], NDArray[np.float64] | None]:
+        """Return flags, scores and weights of all classes, one after the other."""
+        k = len(self.columns)
+        weights = None if self.weights is None else np.tile(self.weights, k)
+        return np.concatenate([self.flags(i) for i in range(k)]), self.columns.ravel(), weights
+
+    def support(self) -> NDArray[Any]:
+        """Sum the weights of the rows of each class."""
+        weights = self.weights
+        if weights is None:
+            return self.n_positives
+        return np.array([weights[self.flags(k).view(np.bool_)].sum() for k in range(len(self.columns))])
+
+
+def class_scores(
+    y_true: ArrayLike, y_score: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[NDArray[Any], ClassScores]:
+    """Check the arrays, and copy them by class; give the labels too."""
+    scores = _as_score_matrix("y_score", y_score)
+    rows = _as_class_rows("y_true", y_true, scores)
+    kept = weights = None
+    if sample_weight is not None:
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=rows, sample_weight=weights)
+        if not weights.all():
+            _raise_not_finite_column("y_score", scores)  # where rows are left out of the copy
+            kept = np.flatnonzero(weights)
+            weights = weights[kept]
+    if rows.ndim == 2:
+        names = as_class_names("labels", labels, scores.shape[1])
+        columns, row_sums = _by_column(scores, kept)
+        return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept)[0], row_sums)
+    names, codes = number_classes(rows, labels, scores.shape[1])
+    if kept is not None:
+        codes = codes[kept]
+    columns, row_sums = _by_column(scores, kept)
+    return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _sums_of_rows(scores))
+
+
+def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
+    """Copy a matrix column by column, of all rows or some; raise if a value is not finite.
+
+    Gives bounds of the sums of these rows too.
+    """
+    n = matrix.shape[0] if kept is None else kept.size
+    out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
+    parts = chunks(n)
+    whole = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
+
+    plain = whole and matrix.dtype == np.float64
+
+    def copy(part: slice) -> tuple[float, float]:
+        lowest, highest = math.inf, -math.inf
+        for start in range(part.start, part.stop, TILE):
+            tile = slice(start, min(start + TILE, part.stop))
+            if kept is not None and whole:
+                rows = matrix.take(kept[tile], axis=0)
+            else:
+                rows = matrix[tile if kept is None else kept[tile]]
+            if plain:
+                low, high = copy_columns(plain_block(rows, out.dtype), start, out)
+            else:
+                low, high = _sums_of_rows(rows)
+                out[:, tile] = rows.T
+            lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN, if one is
+        return lowest, highest
+
+    bounds = np.array(run(copy, parts, compiles=copy_columns if plain and len(parts) > 1 else None)).reshape(-1, 2)
+    row_sums = float(bounds[:, 0].min(initial=math.inf)), float(bounds[:, 1].max(initial=-math.inf))
+    if not all(map(math.isfinite, row_sums)):
+        _raise_not_finite_column("y_score", matrix)  # if no value is, sums have overflowed
+    return out, row_sums
+
+
+def _sums_of_rows(matrix: NDArray[Any]) -> tuple[float, float]:
+    """Return the lowest and the highest sum of a row, NaN if one is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = matrix.sum(axis=1, dtype=np.float64)
+    return float(sums.min()), float(sums.max())
+
+
+R = TypeVar("R")
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MANY = 64  # classes
+SMALL = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
+EXACT = 2**53
+
+
+def class_values(scores: ClassScores, metric: str, **options: object) -> Floats:
+    """Return a metric of each class against the rest."""
+    of_pairs = metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None
+    # With many classes a row is sooner placed among those of each than all are sorted for each.
+    if of_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
+        return aucs_by_class(doubled_pairs(scores), scores.n_positives)
+    asked = of_ranking(AskedMetric(metric, options))
+    with _threads_for(scores):
+        values: Floats = batch_values(scores.by_class(), [asked])[0]
+    return values
+
+
+def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
+    """Keep to one thread where a second would take longer to start."""
+    return num_threads(1) if scores.columns.size < SMALL else nullcontext()
+
+
+def _run(scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable) -> list[R]:
+    """`run`, in this thread alone where a second would take longer to start."""
+    return run(task, items, compiles=compiles) if scores.columns.size >= SMALL else list(map(task, items))
+
+
+def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
+    """Return the AUC of each class of so many rows against the rest, from its pairs with each other class."""
+    rows = sizes if sizes.sum() < LIMIT else sizes.astype(object)  # products may pass 2**63
+    return _ratio(doubled.sum(axis=1, dtype=rows.dtype), rows * (rows.sum() - rows))
+
+
+def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
+    """Return doubled / (2 pairs), rounded once; NaN where there are no pairs."""
+    if 2 * int(pairs.max()) <= EXACT:
+        return np.asarray(np.divide(doubled, 2 * pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0))
+    both = zip(doubled.ravel().tolist(), pairs.ravel().tolist(), strict=True)
+    return np.array([a / (2 * b) if b else np.nan for a, b in both]).reshape(pairs.shape)
+
+
+def pair_aucs(scores: ClassScores) -> Floats:
+    """Return A(j | k), the chance that a row of class j has a higher score of class j than one of class k."""
+    sizes, codes, weights = scores.n_positives, scores.codes, scores.weights
+    if weights is None:
+        return _ratio(doubled_pairs(scores), np.outer(sizes, sizes) * ~np.eye(sizes.size, dtype=np.bool_))
+    assert codes is not None
+    order = np.argsort(codes, kind="stable")
+    rows = np.split(order, np.cumsum(sizes)[:-1])
+
+    def auc(pair: tuple[int, int]) -> float:
+        flags = np.repeat(np.array([1, 0], dtype=np.uint8), sizes[list(pair)])
+        both = np.concatenate([rows[k] for k in pair])
+        return Ranking(flags, scores.columns[pair[0]][both], sample_weight=weights[both], pos_label=1).roc_auc()
+
+    aucs = np.full((sizes.size, sizes.size), np.nan)
+    there = list(permutations(np.flatnonzero(sizes).tolist(), 2))
+    with _threads_for(scores):
+        found = run(auc, there)
+    for pair, value in zip(there, found, strict=True):
+        aucs[pair] = value
+    return aucs
+
+
+# Without weights --------------------------------------------------------------------------------------------------
+
+
+def doubled_pairs(scores: ClassScores) -> Ints:
+    """Count pairs of a row of class j and one of class k that class j's scores rank right, twice, ties once.
+
+    Gives shape (n_classes, n_classes), 0 where j = k or a class has no rows. Every row is placed among the sorted
+    scores of class j: a sort of one class and a look-up for each row, instead of a sort for each pair.
+    """
+    if scores.doubled is None:
+        scores.doubled = _doubled_pairs(scores)
+    return scores.doubled
+
+
+def _doubled_pairs(scores: ClassScores) -> Ints:
+    columns, codes, sizes = scores.columns, scores.codes, scores.n_positives
+    assert codes is not None
+    check_class_sizes("y_true", LIMIT, int(sizes.max()))
+    there = np.flatnonzero(sizes).tolist()
+
+    def sort(j: int) -> tuple[Codec, NDArray[Any], Index]:
+        codec, column = codec_for(columns[j])
+        keys = np.empty(sizes[j] + 1, dtype=np.uint64)
+        keys_of_class(codec.bits(column), codes, j, codec.flip_below, codec.flip, keys)
+        keys = keys[:-1]
+        sort_keys(keys, *sorting_space(keys.size))
+        return codec, column, Index.of(keys)
+
+    def place(task: tuple[int, slice]) -> Ints:
+        j, part = task
+        codec, column, own = sorted_by[j]
+        sums = np.zeros((sizes.size, 2), dtype=np.int64)
+        placements = np.empty(min(STRETCH, part.stop - part.start), dtype=np.int32)
+        for start in range(part.start, part.stop, STRETCH):
+            block = slice(start, min(start + STRETCH, part.stop))
+            place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *own, placements)
+            add_by_class(placements, codes[block], sums)
+        return np.asarray(sums.sum(axis=1))
+
+    sorted_by = dict(zip(there, _run(scores, sort, there, compiles=(keys_of_class, index_keys)), strict=True))
+    tasks = [(j, part) for j in there for part in chunks(codes.size)]
+    placed = _run(scores, place, tasks, compiles=(place_rows, add_by_class))
+    doubled = np.zeros((sizes.size, sizes.size), dtype=np.int64)
+    for (j, _), sums in zip(tasks, placed, strict=True):
+        doubled[j] += sums
+    # A placement is how many rows of class j lie below another row, a tie counting half, doubled.
+    right = 2 * np.outer(sizes, sizes) - doubled
+    np.fill_diagonal(right, 0)
+    return right
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_score_matrix(name: str, values: Any) -> NDArray[Any]:
+    """Return scores as an array of shape (n_samples, n_classes) of some real dtype; their values are not looked at."""
+    array = as_array(name, values)
+    if array.ndim != 2:
+        hint = "; scores of the positive class alone are for Ranking" if array.ndim == 1 else ""
+        raise ValueError(f"{name} must be 2-D, with a column for each class, got shape {array.shape}{hint}")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: it must have at least one row and one column, got shape {array.shape}")
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype} (first value {show(array[0, 0])})")
+    return array
+
+
+def _as_class_rows(name: str, values: Any, scores: NDArray[Any]) -> NDArray[Any]:
+    """Return a label for each row as a 1-D array, or an indicator of the labels that it has as a 2-D boolean one."""
+    array = as_array(name, values)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must be 1-D, labels, or 2-D, an indicator matrix, got shape {array.shape}")
+    if array.shape[0] != scores.shape[0]:
+        raise ValueError(f"y_score has {scores.shape[0]} rows, but {name} has {array.shape[0]}")
+    if array.ndim == 1:
+        return array
+    if array.shape != scores.shape:
+        raise ValueError(f"{name} must have y_score's shape {scores.shape} where it is 2-D, got {array.shape}")
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold 0 and 1 where it is 2-D, got dtype {array.dtype}")
+    flags: NDArray[np.bool_] = array != 0
+    odd = flags & (array != 1)
+    if odd.any():
+        row, column = np.argwhere(odd)[0]
+        raise ValueError(
+            f"{name} must hold 0 and 1 where it is 2-D, got {show(array[row, column])} at row {row}, column {column}"
+        )
+    return flags
+
+
+def _check_class_columns(labels: NDArray[Any], n_columns: int, given: bool) -> None:
+    """Raise unless there are two columns or more, one for each label."""
+    if n_columns < 2:
+        raise ValueError("y_score must have two columns or more where y_true is 1-D, got 1")
+    if labels.size != n_columns:
+        raise ValueError(
+            f"y_score has {n_columns} columns, but {'labels' if given else 'y_true'} has {labels.size} "
+            f"label{'s' * (labels.size != 1)}: {listed(list(labels))}"
+            + ("" if given else "; pass labels=, those of the columns in their order")
+        )
+
+
+def _raise_not_finite_column(name: str, array: NDArray[Any]) -> None:
+    """Say in which column values are NaN or infinite, how many, and where the first is."""
+    finite = np.isfinite(array).all(axis=0)
+    if not finite.all():
+        column = int(np.argmin(finite))
+        raise_not_finite(f"{name}[:, {column}]", array[:, column])

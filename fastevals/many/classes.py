@@ -1,0 +1,391 @@
+"""Rankings of several classes: each against the rest, and averages over them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import run
+from fastevals._validation.arrays import read_only
+from fastevals._validation.options import check_choice, show, warn_undefined
+from fastevals.many.class_scores import ClassScores, class_scores, class_values, pair_aucs
+from fastevals.many.columns import batch_rankings
+from fastevals.many.folds import RankingFolds
+from fastevals.measure.curves.base import Curve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.roc import RocCurve
+from fastevals.measure.ranking.ranking import Ranking
+
+LACK = "lack rows of the class, or rows outside it"
+
+
+class ByClass:
+    """Scores by class, and what has been made of them."""
+
+    __slots__ = ("_labels", "_rankings", "_scores")
+
+    _labels: NDArray[Any]
+    _scores: ClassScores
+    _rankings: tuple[Ranking, ...] | None
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Names of the classes."""
+        return read_only("labels", self._labels)
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of weight above zero."""
+        return int(self._scores.columns.shape[1])
+
+    @property
+    def n_positives(self) -> NDArray[np.int64]:
+        """Rows of each class."""
+        return self._scores.n_positives.copy()
+
+    @property
+    def support(self) -> NDArray[Any]:
+        """Weight of the rows of each class."""
+        return self._scores.support()
+
+    @property
+    def is_multilabel(self) -> bool:
+        """Return whether a row may have many labels."""
+        return self._scores.indicator is not None
+
+    @property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Each class against the rest, made when first asked for."""
+        if self._rankings is None:
+            self._rankings = tuple(batch_rankings(self._scores.by_class()))
+        return self._rankings
+
+    def _as_one(self) -> Ranking:
+        """Rank all classes' columns together: of each, the rows of its class are positive."""
+        flags, scores, weights = self._scores.all_together()
+        return Ranking(flags, scores, sample_weight=weights, pos_label=1)
+
+
+AVERAGES = ("macro", "micro", "weighted", None)
+
+
+class Areas(ByClass):
+    """Methods that give areas."""
+
+    __slots__ = ()
+
+    def roc_auc(self, *, average: str | None = "macro", multi_class: str = "ovr", max_fpr: float | None = None) -> Any:
+        """Areas under the ROC curves of classes against the rest, or of pairs of classes, and their averages.
+
+        Parameters
+        ----------
+        average : {"macro", "micro", "weighted", None}
+            The mean over classes or pairs; the area of all classes' columns ranked as one (ovr only); the mean by
+            `support`, of a pair the sum of both; or each value.
+        multi_class : {"ovr", "ovo"}
+            Each class against the rest; or each pair of classes, one label a row: of the rows of classes j and k, the
+            mean of A(j | k), ranked by column j, and A(k | j), ranked by column k.
+        max_fpr : float in (0, 1], optional
+            Only the area where FPR is at most this, scaled so that chance is 0.5 (ovr only).
+
+        Returns
+        -------
+        float or ndarray
+            With ``average=None`` of shape (n_classes,), or of pairs (n_classes, n_classes): A(j | k) in row j and
+            column k, the chance that column j has a higher score for a row of class j than for one of class k.
+            Without weights each is the ratio of two integers, rounded once. NaN where undefined, and where j = k.
+
+        Raises
+        ------
+        ValueError
+            If an option is none of these, or "ovo" goes with "micro", `max_fpr` or an indicator matrix.
+
+        References
+        ----------
+        Hand and Till (2001), doi:10.1023/A:1010920819831; by support: Ferri, Hernandez-Orallo and Modroiu (2009),
+        doi:10.1016/j.patrec.2008.08.010.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
+        >>> classes.roc_auc(average="weighted"), classes.roc_auc(average="micro")
+        (0.875, 0.90625)
+        >>> classes.roc_auc(multi_class="ovo", average="weighted")
+        0.90625
+        """
+        check_choice("average", average, AVERAGES)
+        check_choice("multi_class", multi_class, ("ovr", "ovo"))
+        if multi_class == "ovo":
+            _check_one_vs_one(self.is_multilabel, average, max_fpr)
+            return self._averaged_pairs(average)
+        if average == "micro":
+            return self._as_one().roc_auc(max_fpr=max_fpr)
+        options = {} if max_fpr is None else {"max_fpr": max_fpr}
+        return self._averaged("roc_auc", class_values(self._scores, "roc_auc", **options), average, self.support)
+
+    def hand_till(self) -> float:
+        """Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
+
+        It does not depend on how frequent the classes are; with two classes whose scores add up to 1 it is the AUC.
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN if a class has no rows.
+
+        Raises
+        ------
+        ValueError
+            If `y_true` is an indicator matrix.
+
+        References
+        ----------
+        Hand and Till (2001), doi:10.1023/A:1010920819831.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ClassRankings([0, 1, 2], [[3, 1, 1], [1, 2, 1], [2, 2, 1]]).hand_till()
+        0.75
+        """
+        _check_one_vs_one(self.is_multilabel, "macro", None)
+        return float(self._averaged_pairs("macro"))
+
+    def average_precision(self, *, average: str | None = "macro") -> Any:
+        """Average precision of each class against the rest, and its averages.
+
+        Parameters
+        ----------
+        average : {"macro", "micro", "weighted", None}
+            The mean over classes; that of all classes' columns ranked as one; the mean by `support`; or each value.
+
+        Returns
+        -------
+        float or ndarray
+            With None of shape (n_classes,). NaN of a class without rows.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ClassRankings([[1, 0], [1, 1], [0, 1]], [[3, 1], [1, 2], [2, 3]]).average_precision(average=None)
+        array([0.83333333, 1.        ])
+        """
+        check_choice("average", average, AVERAGES)
+        if average == "micro":
+            return self._as_one().average_precision()
+        return self._averaged(
+            "average_precision", class_values(self._scores, "average_precision"), average, self.support
+        )
+
+    def _averaged_pairs(self, average: str | None) -> Any:
+        by_pair, support = pair_aucs(self._scores), self.support
+        first, second = np.triu_indices(support.size, 1)
+        means = (by_pair[first, second] + by_pair[second, first]) / 2
+        averaged = self._averaged("roc_auc", means, average, support[first] + support[second], "pairs of classes")
+        return by_pair if average is None else averaged
+
+    def _averaged(
+        self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], what: str = "classes"
+    ) -> Any:
+        """Average values, with a warning where one that counts is undefined."""
+        averaged: Any = values
+        if average == "macro":
+            averaged = float(values.mean())
+        elif average == "weighted":
+            averaged = float(np.where(support > 0, values * support, 0.0).sum() / support.sum())
+        if np.isnan(averaged).any():
+            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {what} {LACK}")
+        return averaged
+
+
+C = TypeVar("C", bound=Curve)
+
+
+class ClassRankings(Areas):
+    """Rows of many classes, ranked by a score for each class.
+
+    With `y_true` of one label a row (multiclass) or an indicator matrix (multilabel). Each class is ranked against the
+    rest by its own column; columns are compared with each other by ``average="micro"`` alone, and rows need not
+    add up to 1. Later changes to the arrays change nothing.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Labels: integers, booleans, strings, or floats without a fraction; or 0 and 1, which labels a row has.
+    y_score : array-like of shape (n_samples, n_classes)
+        Finite scores of any real dtype, a column for each class, higher for rows of the class.
+    labels : sequence of n_classes labels, optional
+        The classes of the columns, in their order. By default the labels that occur, sorted, or, of an indicator
+        matrix, 0 to n_classes - 1. Classes of which there are no rows are allowed; their values are undefined.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative. Rows of weight zero are left out (but their labels are among those that occur).
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        Names of the classes, read-only.
+    n_samples : int
+        Rows (of weight above zero).
+    n_positives : ndarray of shape (n_classes,)
+        Rows of each class.
+    support : ndarray of shape (n_classes,)
+        Their sum of weights.
+    is_multilabel : bool
+        Whether a row may have many labels.
+    rankings : tuple of Ranking
+        Each class against the rest. Made when first asked for.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        From methods of which a value is undefined, and NaN: of a class without rows, or without rows outside it. The
+        macro average is then NaN too; a weighted one leaves out classes without rows.
+
+    Notes
+    -----
+    A copy of the scores is kept; `rankings`, once asked for, keep 8 to 24 bytes more for each row and class.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+    >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
+    >>> classes.roc_auc(average=None)
+    array([0.75, 1.  , 1.  ])
+    >>> classes.roc_auc(), classes.hand_till()
+    (0.9166666666666666, 0.9166666666666666)
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        self._labels, self._scores = class_scores(y_true, y_score, labels, sample_weight)
+        self._rankings = None
+
+    def __repr__(self) -> str:
+        kind = ", multilabel" if self.is_multilabel else ""
+        weighted = "" if self._scores.weights is None else ", weighted"
+        return f"ClassRankings({self._labels.size} classes, n_samples={self.n_samples}{kind}{weighted})"
+
+    def roc_curve(self, *, average: str | None = None, drop_intermediate: bool = True) -> Any:
+        """ROC curves of each class against the rest, or their average.
+
+        Parameters
+        ----------
+        average : {None, "micro", "macro"}
+            Each class's curve; that of all classes' columns ranked as one; or the mean of the classes' TPR at each FPR,
+            which has no thresholds (NaN) and whose area is the macro AUC.
+        drop_intermediate : bool
+            Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
+
+        Returns
+        -------
+        dict of RocCurve by label, or RocCurve
+            Rates are NaN of a class without rows, or without rows outside it.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these, or "macro" and a curve is undefined.
+
+        References
+        ----------
+        The mean at each FPR: Fawcett (2006), section 8, doi:10.1016/j.patrec.2005.10.010.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
+        >>> classes.roc_curve()["a"], round(classes.roc_curve(average="macro").area, 12)
+        (RocCurve(5 points, area=0.75), 0.916666666667)
+        """
+        check_choice("average", average, (None, "micro", "macro"))
+        if average == "micro":
+            return self._as_one().roc_curve(drop_intermediate=drop_intermediate)
+        if average == "macro":
+            _check_both_sides("average='macro'", self._labels, self.n_positives, self.n_samples)
+            return RankingFolds(self.rankings).roc_curve(average="vertical")
+        curves = run(lambda ranking: RocCurve(ranking.counts, drop_intermediate), self.rankings)
+        return self._by_label("roc_curve", curves)
+
+    def precision_recall_curve(self, *, average: str | None = None) -> Any:
+        """Precision-recall curves of each class against the rest, or that of all.
+
+        Parameters
+        ----------
+        average : {None, "micro"}
+            Each class's curve; or that of all classes' columns ranked as one. (There is no macro curve: a mean of
+            precisions is the precision of no counts.)
+
+        Returns
+        -------
+        dict of PrecisionRecallCurve by label, or PrecisionRecallCurve
+            Recall is NaN of a class without rows.
+
+        Raises
+        ------
+        ValueError
+            If `average` is neither.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> classes = fastevals.ClassRankings([[1, 0], [1, 1], [0, 1]], [[3, 1], [1, 2], [2, 3]])
+        >>> classes.precision_recall_curve()[1].precision
+        array([1.        , 1.        , 1.        , 0.66666667])
+        """
+        check_choice("average", average, (None, "micro"))
+        if average == "micro":
+            return self._as_one().precision_recall_curve()
+        curves = run(lambda ranking: PrecisionRecallCurve(ranking.counts), self.rankings)
+        return self._by_label("precision_recall_curve", curves)
+
+    def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:
+        """Name curves by their classes, with one warning of those that are undefined."""
+        missing = sum(not curve.defined for curve in curves)
+        if missing:
+            warn_undefined(name, f"{missing} of {len(curves)} classes {LACK}")
+        return dict(zip(self._labels.tolist(), curves, strict=True))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_one_vs_one(multilabel: bool, average: str | None, max_fpr: Any) -> None:
+    """Raise unless pairs of classes can be asked for with these options."""
+    if multilabel:
+        raise ValueError("multi_class='ovo' needs one label a row, but y_true is an indicator matrix")
+    if average == "micro":
+        raise ValueError("average='micro' goes with multi_class='ovr': pairs of classes have no indicator matrix")
+    if max_fpr is not None:
+        raise ValueError(f"max_fpr goes with multi_class='ovr', got {show(max_fpr)} with 'ovo'")
+
+
+def _check_both_sides(what: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int) -> None:
+    """Raise unless each class has rows, and rows outside it."""
+    for side, rows in (("rows", n_positives), ("rows outside it", n_samples - n_positives)):
+        if not rows.all():
+            label = show(labels[int(np.argmin(rows != 0))])
+            raise ValueError(f"{what} needs rows of each class and outside it, but class {label} has no {side}")

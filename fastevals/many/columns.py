@@ -1,0 +1,222 @@
+"""Many columns of scores, each ranked against labels of its own or shared ones, in one batch.
+
+Work is spread either a column a thread, or with all threads on one column after the other: bits are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import get_num_threads, num_threads, run
+from fastevals._kernels.columns import pack_rows, sort_rows
+from fastevals._kernels.sweep import rank_marked
+from fastevals._memory import lend
+from fastevals._validation.arrays import check_finite
+from fastevals.counting.ordering import Keys, codec_for, fit_map
+from fastevals.measure.metric_specs import RankingMetric
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking_metrics import WON_PAIRS
+from fastevals.measure.registry import METRICS
+
+R = TypeVar("R")
+
+Flags = NDArray[np.uint8]
+
+FEW = 4  # columns for each thread: with fewer, the last ones may keep threads waiting
+LARGE = 1 << 18  # rows from which all threads are of use to one column
+LIMIT = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
+LINE = 64  # bytes that memory gives at once
+TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
+CELLS = 1 << 14  # into which a bucket is sorted
+
+
+class Columns(NamedTuple):
+    """Scores and what they are ranked against.
+
+    Attributes
+    ----------
+    scores : sequence of ndarray of shape (n_samples,)
+        Of each column, of any real dtype and stride. They may differ in length.
+    flags : callable
+        Of a column's number, gives its labels: uint8 of shape (n_samples,), 1 where positive, else 0. Called by the
+        thread that works on the column.
+    names : sequence of str
+        What errors call the columns.
+    weights : callable, optional
+        Of a column's number, gives its row weights.
+    pos_label : label or None
+        Which label is positive, where users name labels.
+    """
+
+    scores: Sequence[NDArray[Any]]
+    flags: Callable[[int], Flags]
+    names: Sequence[str]
+    weights: Callable[[int], NDArray[Any]] | None = None
+    pos_label: Any = None
+
+
+class Measured(NamedTuple):
+    """Metrics of a column, NaN where undefined, and its rows (of weight above zero) of each class."""
+
+    values: list[float]
+    n_positives: int
+    n_negatives: int
+
+
+def batch_rankings(columns: Columns) -> list[Ranking]:
+    """Rank each column."""
+    return over_columns(columns, lambda ranking: ranking, compiles=("rankings", columns.weights is None))
+
+
+def batch_values(columns: Columns, metrics: Sequence[RankingMetric]) -> NDArray[np.float64]:
+    """Return each metric of each column, of shape (n_metrics, n_columns); NaN where undefined, without a warning."""
+    values = [each.values for each in measure_columns(columns, metrics)]
+    return np.array(values, dtype=np.float64).reshape(-1, len(metrics)).T
+
+
+def measure_columns(columns: Columns, metrics: Sequence[RankingMetric]) -> list[Measured]:
+    """Return the metrics of each column."""
+    known = [_of_pairs(metric) for metric in metrics]
+
+    def of_rows(rows: Keys) -> Measured:
+        doubled_u, _, n_pos = rank_marked(rows)
+        pairs = n_pos * (rows.size - n_pos)
+        values = [won(doubled_u, 2 * pairs) / (2 * pairs) if won and pairs else math.nan for won in known]
+        return Measured(values, n_pos, rows.size - n_pos)
+
+    def of_ranking(ranking: Ranking) -> Measured:
+        of_pairs = ranking._doubled_u_and_pairs()
+
+        def value(metric: RankingMetric, won: Callable[[Any, Any], Any] | None) -> float:
+            if won is not None and of_pairs is not None:
+                doubled_u, pairs = of_pairs
+                return float(won(doubled_u, 2 * pairs) / (2 * pairs))
+            if metric.of_counts is METRICS["average_precision"] and ranking.n_positives:
+                return ranking.average_precision()  # it may need no counts
+            return metric.of_counts(ranking.counts)
+
+        return Measured(list(map(value, metrics, known)), ranking.n_positives, ranking.n_negatives)
+
+    if all(known):
+        return over_columns(columns, of_ranking, of_rows, compiles=("pairs", columns.weights is None))
+    return over_columns(columns, of_ranking)
+
+
+def _of_pairs(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
+    """Return what a metric counts of pairs, if it does."""
+    return next((won for name, won in WON_PAIRS.items() if metric.of_counts is METRICS[name]), None)
+
+
+def over_columns(
+    columns: Columns,
+    of_ranking: Callable[[Ranking], R],
+    of_rows: Callable[[Keys], R] | None = None,
+    *,
+    compiles: Hashable = True,
+) -> list[R]:
+    """Return for each column, in order, what a function makes of its ranking.
+
+    `of_rows` makes the same, to the last bit, of the ascending rows that `_kernels.columns` sorts, which are lent: it
+    is called instead where one thread sorts a column without weights. `compiles` is as for `_execution.run`.
+    """
+    sizes = [each.size for each in columns.scores]
+    one_by_one = len(sizes) < FEW * get_num_threads() and max(sizes) >= LARGE
+    limit = LARGE if one_by_one else LIMIT
+    of_rows = of_rows if columns.weights is None else None
+
+    def of_column(i: int, scores: NDArray[Any], space: _Space) -> R:
+        flags = columns.flags(i)
+        if of_rows is not None and scores.size < limit:
+            rows = space.sort(scores, flags)
+            if rows is not None:
+                return of_rows(rows)
+        weights = None if columns.weights is None else columns.weights(i)
+        return of_ranking(Ranking(flags, scores, sample_weight=weights, pos_label=1))
+
+    def of_group(numbers: range, space: _Space) -> list[R]:
+        scores = _side_by_side([columns.scores[i] for i in numbers])
+        return [of_column(i, each, space) for i, each in zip(numbers, scores, strict=True)]
+
+    def alone(numbers: range, space: _Space) -> list[R]:
+        with num_threads(1):
+            return of_group(numbers, space)
+
+    def workspace() -> _Space:
+        return _Space.of(0 if of_rows is None else max((size for size in sizes if size < limit), default=0))
+
+    groups = list(_groups(columns.scores))
+    try:
+        if one_by_one:
+            space = workspace()
+            return [each for numbers in groups for each in of_group(numbers, space)]
+        found = run(alone, groups, workspace=workspace, compiles=compiles)
+        return [each for results in found for each in results]
+    except ValueError:
+        for name, scores in zip(columns.names, columns.scores, strict=True):
+            check_finite(name, scores)  # a ranking doesn't know what its column is called
+        raise
+
+
+class _Space(NamedTuple):
+    """Working memory of one thread: 17 bytes a row of the longest column."""
+
+    rows: Keys
+    scratch: Keys
+    slots: NDArray[np.uint8]
+    cells: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, n: int) -> _Space:
+        return cls(
+            lend(n, np.uint64),
+            lend(n, np.uint64),
+            lend(n, np.uint8),
+            np.empty(CELLS, dtype=np.int32),
+        )
+
+    def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
+        """Return the rows of a column in order, unless they can't be told as numbers, or not all scores are finite."""
+        codec, scores = codec_for(scores)
+        here = slice(scores.size)
+        rows, packed, slots = self.rows[here], self.scratch[here], self.slots[here]
+        low, high, fits = pack_rows(codec.bits(scores), flags, codec.flip_below, codec.flip, packed)
+        if not (fits and np.isfinite(codec.decode(np.array([low, high], dtype=np.uint64))).all()):
+            return None
+        fit = fit_map(scores.size, lambda some: packed[some].copy())
+        sort_rows(packed, slots, *fit[:3], np.zeros(fit.n_buckets + 1, dtype=np.int64), self.cells, rows)
+        return rows
+
+
+# Columns of a matrix that has its rows together -------------------------------------------------------------------
+
+
+def _groups(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
+    """Cut columns into those that are read together: neighbours with gaps between their values, else one alone."""
+    start = 0
+    for stop in range(1, len(columns) + 1):
+        first = columns[start]
+        if (
+            stop == len(columns)
+            or abs(first.strides[0]) <= first.itemsize
+            or (stop - start) * first.itemsize >= LINE
+            or (columns[stop].dtype, columns[stop].shape, columns[stop].strides)
+            != (first.dtype, first.shape, first.strides)
+        ):
+            yield range(start, stop)
+            start = stop
+
+
+def _side_by_side(columns: list[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+    """Copy columns whose values share lines of memory, each line read once; give a column alone as it is."""
+    if len(columns) == 1:
+        return columns
+    copies = np.empty((len(columns), columns[0].size), dtype=columns[0].dtype)
+    for start in range(0, columns[0].size, TILE):
+        for column, copy in zip(columns, copies, strict=True):
+            copy[start : start + TILE] = column[start : start + TILE]
+    return copies  # type: ignore[return-value]

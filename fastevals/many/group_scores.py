@@ -1,0 +1,306 @@
+"""Scores ranked within groups, and metrics of each group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
+from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
+from fastevals._kernels.sweep import sweep_pairs
+from fastevals._validation.arrays import check_finite, check_probabilities, check_same_length, raise_not_finite
+from fastevals._validation.labels import raise_not_binary
+from fastevals.counting.groups import GroupCodes, group_codes
+from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, sorting_space
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.measure.metric_specs import AskedMetric, RankingMetric
+from fastevals.measure.ranking_metrics import WON_PAIRS
+from fastevals.measure.registry import METRICS
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+RUN = 1 << 12  # rows of a run of groups: they are sorted in cache
+MAX_RUNS = 1 << 10  # the places written to stay in cache too
+TASK = 1 << 15  # rows, and groups, that are enough for a task
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedScores:
+    """Scores of rows by group and class, ascending.
+
+    Group g has its negatives at ``keys[starts[2 g] : starts[2 g + 1]]`` and its positives from there up to
+    ``starts[2 g + 2]``.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n_groups,)
+        Their keys, ascending; groups whose rows all have weight zero are there too, without rows.
+    codec : Codec
+        How keys are scores.
+    keys, weights : ndarray of shape (n_rows,)
+        Scores as order-preserving keys, and the rows' weights, or None.
+    starts : ndarray of int64 of shape (2 * n_groups + 1,)
+        Where slots start.
+    pos_label : label
+        The positive class.
+    """
+
+    groups: NDArray[Any]
+    codec: Codec
+    keys: Keys
+    weights: Floats | None
+    starts: Ints
+    pos_label: Any = None
+
+    @cached_property
+    def n_negatives(self) -> Ints:
+        """Negative rows of each group."""
+        return np.diff(self.starts)[::2].copy()
+
+    @cached_property
+    def n_positives(self) -> Ints:
+        """Positive rows of each group."""
+        return np.diff(self.starts)[1::2].copy()
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return the weight of each group's negatives and positives; rows without weights count one."""
+        if self.weights is None:
+            return self.n_negatives.astype(np.float64), self.n_positives.astype(np.float64)
+        padded = np.append(self.weights, 0.0)  # a slot at the end may have no rows
+        sums = np.where(np.diff(self.starts) > 0, np.add.reduceat(padded, self.starts[:-1]), 0.0)
+        return sums[::2].copy(), sums[1::2].copy()
+
+    @cached_property
+    def row_weights(self) -> Floats:
+        """Weights of the rows, ones where they have none."""
+        return np.ones(self.keys.size) if self.weights is None else self.weights
+
+    def extremes(self) -> NDArray[Any]:
+        """Return the lowest and the highest score."""
+        return self.codec.decode(np.array([self.keys.min(), self.keys.max()]))
+
+    def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
+        """Call a kernel on spans of groups, first and last + 1, in threads."""
+        run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)
+
+
+def spans(starts: Ints, task: int = TASK) -> list[tuple[int, int]]:
+    """Cut groups (starts[g] is where g starts) into spans of about as many rows and groups, by the data alone."""
+    work = starts + np.arange(starts.size)  # a group without rows is some work too
+    ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
+    edges = np.unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
+    return list(pairwise(edges))
+
+
+def grouped_scores(
+    labels: BinaryLabels, scores: NDArray[Any], groups: NDArray[Any], weights: Floats | None = None
+) -> GroupedScores:
+    """Bring the rows of each group together and sort their scores; rows of weight zero are left out."""
+    check_same_length(y_true=labels.values, y_score=scores, groups=groups)
+    codes, dropped = group_codes(groups), None
+    if weights is not None:
+        check_same_length(y_true=labels.values, sample_weight=weights)
+        if not weights.all():
+            check_finite("y_score", scores)  # while its rows are still the user's
+            kept = weights != 0
+            dropped = np.flatnonzero(np.bincount(codes.block(slice(None))[~kept], minlength=codes.width))
+            labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
+            codes = replace(codes, values=codes.values[kept])
+    codec, values = codec_for(scores)
+    shift = _shift_of(codes.width, scores.size)
+    classes, counts = _count(labels, scores, codes, shift)
+    keys, sorted_weights, sizes = _settle(codec, values, codes, classes, weights, shift, counts)
+    present = np.asarray(sizes.reshape(-1, 2).any(axis=1))
+    if dropped is not None:
+        present[dropped] = True
+    there = np.flatnonzero(present)
+    sizes = sizes.reshape(-1, 2)[there]
+    starts = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return GroupedScores(codes.keys(there), codec, keys, sorted_weights, starts, labels.positive)
+
+
+def _shift_of(width: int, n: int) -> np.uint32:
+    """Return how many bits of a code are left out of its run's number."""
+    bits = min(MAX_RUNS, max(n // RUN, 1)).bit_length() - 1
+    return np.uint32(max((width - 1).bit_length() - bits, 0))
+
+
+def _count(
+    labels: BinaryLabels, scores: NDArray[Any], codes: GroupCodes, shift: np.uint32
+) -> tuple[NDArray[np.uint8], Ints]:
+    """Return the class of each row and how many rows each chunk has in each run; raise of a third label or a NaN."""
+    parts = chunks(scores.size)
+    classes = np.empty(scores.size, dtype=np.uint8)
+    counts = np.zeros((len(parts), ((codes.width - 1) >> int(shift)) + 1), dtype=np.int64)
+
+    def count(i: int) -> tuple[int, bool]:
+        known, finite = 0, True
+        for block in blocks(parts[i]):
+            known += labels.mark(block, classes[block])
+            finite &= scores.dtype.kind != "f" or bool(np.isfinite(scores[block]).all())
+            count_runs(codes.block(block), shift, counts[i])
+        return known, finite
+
+    found = run(count, range(len(parts)), compiles=count_runs)
+    if sum(known for known, _ in found) != scores.size:
+        raise_not_binary("y_true", labels.values)
+    if not all(finite for _, finite in found):
+        raise_not_finite("y_score", scores)
+    return classes, counts
+
+
+def _settle(
+    codec: Codec,
+    scores: NDArray[Any],
+    codes: GroupCodes,
+    classes: NDArray[np.uint8],
+    weights: Floats | None,
+    shift: np.uint32,
+    counts: Ints,
+) -> tuple[Keys, Floats | None, Ints]:
+    """Return keys, and weights, sorted within each slot, and how many rows each slot has."""
+    n = scores.size
+    keys, slots, beside = np.empty(n, np.uint64), np.empty(n, np.uint32), None if weights is None else np.empty(n)
+    starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
+    ends = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    parts = chunks(n)
+
+    def scatter(i: int) -> None:
+        for block in blocks(parts[i]):
+            of_rows = None if weights is None else weights[block]
+            scatter_rows(codec.bits(scores[block]), codes.block(block), classes[block], of_rows, codec.flip_below,
+                         codec.flip, shift, ends[i], keys, slots, beside)  # fmt: skip
+
+    run(scatter, range(len(parts)), compiles=(scatter_rows, weights is None))
+    sizes = np.zeros(2 * codes.width, dtype=np.int64)
+
+    def settle(span: tuple[int, int]) -> None:
+        first, last = span
+        most = int(np.diff(starts[first : last + 1]).max())
+        scratch, cells = sorting_space(most)
+        weight_scratch = None if beside is None else np.empty(most)
+        places = np.empty(2 << int(shift), dtype=np.int64)
+        settle_runs(keys, slots, beside, starts, first, last, shift, sizes, places, scratch, weight_scratch, cells)
+
+    run(settle, spans(starts), compiles=(settle_runs, weights is None))
+    return keys, beside, sizes
+
+
+EXACT = 2**53
+
+
+def aucs_of(scores: GroupedScores, form: str = "roc_auc") -> Floats:
+    """Return the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
+    numerator = WON_PAIRS[form]
+    aucs = np.empty(scores.groups.size)
+    if scores.weights is not None:
+        scores.each(
+            lambda first, last: weighted_aucs(scores.keys, scores.weights, scores.starts, first, last, aucs),
+            compiles=weighted_aucs,
+        )
+        return np.asarray(numerator(aucs, 1.0))
+    doubled = np.empty(scores.groups.size, dtype=np.int64)
+    scores.each(
+        lambda first, last: doubled_wins(scores.keys, scores.starts, first, last, doubled), compiles=doubled_wins
+    )
+    pairs = 2.0 * scores.n_positives * scores.n_negatives
+    np.divide(numerator(doubled, pairs), pairs, out=aucs, where=pairs > 0)
+    aucs[pairs == 0] = math.nan
+    for g in np.flatnonzero(pairs >= EXACT).tolist():  # which a float rounds before it is divided
+        exact = 2 * int(scores.n_positives[g]) * int(scores.n_negatives[g])
+        aucs[g] = numerator(int(doubled[g]), exact) / exact
+    return aucs
+
+
+def values_of(asked: AskedMetric | Callable[..., Any], metric: RankingMetric, scores: GroupedScores) -> Floats:
+    """Return a metric of scores for each group, NaN where it is undefined.
+
+    AUC, average precision and metrics at a fixed threshold are of all groups at once; others take a call for each.
+    """
+    name = asked.name if isinstance(asked, AskedMetric) else ""
+    if name in WON_PAIRS and not metric.parameters:
+        return aucs_of(scores, name)
+    if name == "average_precision":
+        values = np.empty(scores.groups.size)
+        scores.each(
+            lambda first, last: average_precisions(scores.keys, scores.row_weights, scores.starts, first, last, values),
+            compiles=average_precisions,
+        )
+        return values
+    if metric.threshold is not None and metric.of_cells is not None:
+        return np.asarray(metric.of_cells(_cells_at(scores, metric.threshold)), dtype=np.float64)
+    if name in METRICS and METRICS[name].of == "probabilities":
+        check_probabilities("y_score", *scores.extremes())
+    there = np.flatnonzero(np.diff(scores.starts[::2]))
+    values = np.full(scores.groups.size, math.nan)
+    dtype = scores.codec.threshold_dtype(scores.extremes())
+    for g in there.tolist():
+        values[g] = metric.of_counts(counts_of(scores, g, dtype))
+    return values
+
+
+def counts_of(scores: GroupedScores, g: int, dtype: np.dtype[Any]) -> ThresholdCounts:
+    """Return the threshold counts of a group that has rows, with thresholds of a type that holds all scores."""
+    start, middle, stop = scores.starts[2 * g : 2 * g + 3]
+    keys, codec = scores.keys[start:stop], scores.codec
+    distinct = np.unique(keys)[::-1]
+    tps, fps = np.zeros((2, distinct.size + 1), dtype=np.int64 if scores.weights is None else np.float64)
+    if scores.weights is None:
+        for part, totals in ((scores.keys[middle:stop], tps), (scores.keys[start:middle], fps)):
+            totals[1:] = part.size - np.searchsorted(part, distinct)
+    else:
+        signed = scores.weights[start:stop].copy()
+        signed[: middle - start] *= -1
+        order = np.argsort(keys, kind="stable")
+        bits = np.empty(distinct.size, dtype=np.int64)
+        sweep_pairs(
+            keys[order], signed[order], 0.0, 0.0, 0.0, 0.0, codec.flip_below, codec.flip, bits, tps[1:], fps[1:]
+        )
+    thresholds = np.empty(tps.size, dtype=dtype)
+    thresholds[0], thresholds[1:] = np.inf, codec.decode(distinct)
+    return ThresholdCounts(thresholds, tps, fps)
+
+
+def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
+    """Return the cells of each group at a threshold."""
+    key, above = _key_at(scores, threshold)
+    of_slots: NDArray[Any] = np.empty((2 * scores.groups.size, 2))
+
+    def count(first: int, last: int) -> None:
+        count_at_least(scores.keys, scores.row_weights, scores.starts, key, above, 2 * first, 2 * last, of_slots)
+
+    scores.each(count, compiles=count_at_least)
+    if scores.weights is None:
+        of_slots = of_slots.astype(np.int64)
+    (fp, tn), (tp, fn) = of_slots.reshape(-1, 2, 2).transpose(1, 2, 0)
+    return Cells(tp, fp, fn, tn)
+
+
+def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, bool]:
+    """Return the key such that scores at or above a threshold have it or a higher one, or only a higher one."""
+    codec = scores.codec
+    if codec.distinct is not None:
+        codes = np.array([np.searchsorted(codec.distinct, threshold)])
+        return codec.encode(codes)[0], False
+    if codec.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            near = threshold.astype(np.float64)
+        if near.astype(np.longdouble) < threshold.astype(np.longdouble):
+            near = np.nextafter(near, math.inf)
+        return codec.encode(np.atleast_1d(near + 0.0))[0], False  # -0.0 is 0.0
+    limits = np.iinfo(codec.dtype)
+    if np.isinf(threshold):
+        whole: int = limits.max + 1 if threshold > 0 else limits.min
+    else:
+        whole = math.ceil(threshold.item())
+    return codec.encode(np.array([min(max(whole, limits.min), limits.max)], dtype=codec.dtype))[0], whole > limits.max

@@ -1,0 +1,531 @@
+"""Metrics of many models in one call, and DeLong's standard errors of their AUCs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import num_threads, run
+from fastevals._kernels.columns import square_placements
+from fastevals._kernels.sweep import rank_marked
+from fastevals._validation.arrays import as_array, as_frequencies, as_scores, as_weights, check_finite, named_columns
+from fastevals._validation.labels import (
+    as_class_numbers,
+    as_classes,
+    as_labels,
+    as_true_labels,
+    binary_labels,
+    check_class_number,
+    check_class_sizes,
+    check_comparable_labels,
+)
+from fastevals._validation.options import (
+    as_flag,
+    check_not_given,
+    check_one_kind,
+    check_one_number,
+    listed,
+    show,
+    warn_undefined,
+)
+from fastevals.counting.groups import count_label_pairs, placed
+from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
+from fastevals.infer.bootstrap.label_samples import measure_stack
+from fastevals.infer.delong.placements import Moments, moments_of, moments_of_ranking
+from fastevals.many.columns import Columns, Flags, measure_columns, over_columns
+from fastevals.measure.kinds import error_metric, kind_of, matrix_metric
+from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.regression import as_double, errors_of
+from fastevals.results import ByMetric, Frozen
+
+Array = NDArray[Any]
+Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
+Arrays = Mapping[str, Array]  # by what errors call them
+
+SHOWN = 4  # models in a repr
+MEDIAN = "median_absolute_error"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BatchMetric(Frozen):
+    """A metric of each of many models: a sequence of floats, and indexed by the models' names.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_models,)
+        NaN where undefined.
+    names : tuple
+        The models' names in order; 0, 1, 2, ... where they had none.
+    n_positives, n_negatives : int, ndarray of shape (n_models,) or None
+        Rows (of weight above zero) of each class: numbers where they are the same for all models; None of metrics that
+        are not of scores. Beside standard errors a weighted row is as many rows as its weight says.
+    standard_errors : ndarray of shape (n_models,) or None
+        Of the values, where asked for.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> aucs = fastevals.batch_auc([0, 0, 1, 1], {"a": [0.1, 0.4, 0.3, 0.8], "b": [1, 2, 3, 4]})
+    >>> aucs
+    BatchMetric(a=0.75, b=1.0)
+    >>> aucs["a"], list(aucs), len(aucs)
+    (0.75, [0.75, 1.0], 2)
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[Any, ...]
+    n_positives: Any = None
+    n_negatives: Any = None
+    standard_errors: NDArray[np.float64] | None = None
+    pos_label: Any = None
+
+    @property
+    def n_undefined(self) -> int:
+        """Models of which the metric is NaN."""
+        return int(np.isnan(self.values).sum())
+
+    def __len__(self) -> int:
+        return self.values.size
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values.tolist())
+
+    def __getitem__(self, name: Any) -> float:
+        if name not in self.names:
+            raise KeyError(f"{show(name)}: the models are {listed(self.names)}")
+        return float(self.values[self.names.index(name)])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        pairs = list(zip(self.names, self, strict=True))[:SHOWN]
+        named = not all(isinstance(name, int) for name, _ in pairs)
+        shown = [f"{name}={value:.4}" if named else f"{value:.4}" for name, value in pairs]
+        more = [f"... {len(self)} models"] if len(self) > SHOWN else []
+        undefined = [f"n_undefined={self.n_undefined}"] if self.n_undefined else []
+        return f"{type(self).__name__}({', '.join([*shown, *more, *undefined])})"
+
+
+def _one_or_each(arrays: Sequence[Any], i: int) -> Any:
+    """Return what goes with a model: what all share, or its own."""
+    return arrays[i if len(arrays) > 1 else 0]
+
+
+# Scores -----------------------------------------------------------------------------------------------------------
+
+
+def columns_of(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays | None) -> Columns:
+    """Return scores, labels and weights as columns; labels that models share are looked at once."""
+    labels = [BinaryLabels(*binary_labels(name, each, pos_label)) for name, each in y_true.items()]
+    names = list(y_true)
+    flags = [labels[0].flags(names[0])] if len(labels) == 1 else None
+
+    def flags_of(i: int) -> Flags:
+        return labels[i].flags(names[i]) if flags is None else flags[0]
+
+    beside = None if weights is None else list(weights.values())
+    weights_of = None if beside is None else lambda i: _one_or_each(beside, i)
+    return Columns(list(scores.values()), flags_of, list(scores), weights_of, labels[0].positive)
+
+
+# Predicted labels -------------------------------------------------------------------------------------------------
+
+
+def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> tuple[Array, Array]:
+    """Count true against predicted labels of each model; give a stack of matrices, and the labels of all, in order."""
+    names, true = list(y_true), list(y_true.values())
+    for i, (label, each) in enumerate(predicted.items()):
+        check_comparable_labels(**{_one_or_each(names, i): _one_or_each(true, i), label: each})
+    models, beside = list(predicted.items()), [None] if weights is None else list(weights.values())
+    texts = None
+    if true[0].dtype.kind == "U":
+        texts = np.unique(np.concatenate(run(np.unique, [*true, *predicted.values()])))
+        true = run(lambda each: np.asarray(np.searchsorted(texts, each)), true)
+
+    def count(i: int) -> tuple[Array, Array]:
+        these, weight, (label, those) = _one_or_each(true, i), _one_or_each(beside, i), models[i]
+        those = as_class_numbers(label, those) if texts is None else np.searchsorted(texts, those)
+        if weight is not None and not weight.all():
+            kept = weight != 0
+            these, those, weight = these[kept], those[kept], weight[kept]
+        with num_threads(1):
+            return count_label_pairs(these, those, weight)
+
+    found = run(count, range(len(models)), compiles=("count_models", weights is None))
+    labels = np.unique(np.concatenate([each for _, each in found]))
+    check_class_number("the models' labels", labels)
+    stack = np.zeros((len(models), labels.size, labels.size), dtype=found[0][0].dtype)
+    for matrix, (counts, own) in zip(stack, found, strict=True):
+        places = np.searchsorted(labels, own)
+        matrix[np.ix_(places, places)] = counts
+    return stack, labels if texts is None else texts[labels]
+
+
+# Predicted numbers ------------------------------------------------------------------------------------------------
+
+
+def errors_of_models(
+    asked: Mapping[str, AskedMetric | Callable[..., Any]], y_true: Arrays, predicted: Arrays, weights: Arrays | None
+) -> list[NDArray[np.float64]]:
+    """Return each metric of errors of each model; those on the same rows are read together."""
+    metrics = [error_metric(each) for each in asked.values()]
+    y_true, predicted = ({name: as_double(name, each) for name, each in of.items()} for of in (y_true, predicted))
+    shared = len(y_true) == 1 and (weights is None or len(weights) == 1)
+    models = list(predicted.items())
+    groups = [models] if shared else [[model] for model in models]
+    found = []
+    for i, group in enumerate(groups):
+        name = list(y_true)[i if len(y_true) > 1 else 0]
+        weight = None if weights is None else _one_or_each(list(weights.values()), i)
+        found.append(_errors(metrics, {name: y_true[name]}, dict(group), weight))
+    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+
+def _errors(
+    metrics: Sequence[tuple[str, float]], y_true: Arrays, models: Arrays, weights: NDArray[np.float64] | None
+) -> list[NDArray[np.float64]]:
+    """Return each metric of models on the same rows."""
+
+    def check_all_finite() -> None:
+        for name, each in {**y_true, **models}.items():
+            check_finite(name, each)
+
+    (targets,), predictions = y_true.values(), list(models.values())
+    if weights is not None and not weights.all():
+        check_all_finite()  # while the rows are still the user's
+        kept = weights != 0
+        targets, weights, predictions = targets[kept], weights[kept], [each[kept] for each in predictions]
+    median = any(name == MEDIAN for name, _ in metrics)
+    by_quantile = {
+        quantile: errors_of(targets, predictions, weights, quantile, check_all_finite, median=median)
+        for quantile in dict.fromkeys(quantile for _, quantile in metrics)
+    }
+    return [by_quantile[quantile][name] for name, quantile in metrics]
+
+
+ByName = Mapping[str, NDArray[Any]]  # by what errors call them
+Asked = Mapping[str, AskedMetric | Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BatchMetrics(ByMetric):
+    """Metrics of many models: a mapping from each to its `BatchMetric`.
+
+    Attributes
+    ----------
+    metrics : dict of str to BatchMetric
+        What the mapping holds.
+    """
+
+    def _how(self) -> str:
+        n = len(next(iter(self.metrics.values())))
+        return f"{n} model{'s' * (n > 1)}"
+
+
+def batch_auc(
+    y_true: Any,
+    scores: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    standard_errors: bool = False,
+) -> BatchMetric:
+    """Compute the AUCs of many models in one batch.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
+        Labels of two classes: numbers, booleans or strings. Shared by all models, or a row or an entry for each:
+        entries may differ in length.
+    scores : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
+        Finite scores: a row, an array, an entry or a column for each model. Of any memory order and real dtype.
+    sample_weight : as `y_true`, optional
+        Row weights, not negative. Rows of weight zero are left out.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+    standard_errors : bool
+        Whether to give DeLong's standard error of each AUC. Weights must then be whole numbers, how often each row
+        counts. For covariances of the models, see `delong`.
+
+    Returns
+    -------
+    BatchMetric
+        As from `Ranking.roc_auc` for each model, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, if models lack a class: their AUC is NaN; or, of standard errors, if a class has fewer than two rows.
+
+    Notes
+    -----
+    Labels that all models share are read once. Each thread works on a column by itself, with 17 bytes a row beyond the
+    input (8 more if scores are not float64, 8 columns if they lie side by side in memory); on columns that are few and
+    long all threads work together.
+
+    References
+    ----------
+    DeLong et al. (1988), doi:10.2307/2531595.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> scores = {"a": [0.1, 0.4, 0.3, 0.8], "b": [0.4, 0.1, 0.3, 0.8]}
+    >>> fastevals.batch_auc([0, 0, 1, 1], scores, standard_errors=True).standard_errors
+    array([0.35355339, 0.35355339])
+    """
+    models, names = _as_models("scores", scores, as_scores)
+    asked = as_asked("roc_auc")
+    if not as_flag("standard_errors", standard_errors):
+        found = _of_scores(asked, y_true, models, names, sample_weight, pos_label)
+        return found.metrics["roc_auc"]  # type: ignore[no-any-return]
+    labels, weights = _beside(y_true, models, names, sample_weight, as_labels, as_frequencies)
+    columns = columns_of(labels, pos_label, models, weights)
+    moments = _moments(columns)
+    values = np.concatenate([each.aucs() for each in moments])
+    deviations = np.sqrt(np.concatenate([each.covariance()[0] for each in moments]))
+    n_pos, n_neg = _same([each.n_pos for each in moments]), _same([each.n_neg for each in moments])
+    _warn_undefined_models("roc_auc", values, names, "y_true has one class")
+    if np.isnan(deviations).sum() > np.isnan(values).sum():
+        _warn_undefined_models("the standard error", deviations, names, "two rows of each class are needed")
+    return BatchMetric(values, names, n_pos, n_neg, deviations, columns.pos_label)
+
+
+def batch_metrics(
+    y_true: Any, predictions: Any, metrics: Any, *, sample_weight: Any = None, pos_label: Any = None
+) -> BatchMetrics:
+    """Compute metrics of many models in one batch: of scores, of predicted labels or of predicted numbers.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
+        Labels or targets. Shared by all models, or a row or an entry for each; entries may differ in length.
+    predictions : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
+        What each model gives: a row, an array, an entry or a column.
+    metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
+        All of scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all of predicted labels
+        ("accuracy", ``metric("f_score", average="macro")``), or all of predicted numbers ("mean_squared_error").
+        Functions go with the others: of threshold counts, or of a stack of confusion matrices.
+    sample_weight : as `y_true`, optional
+        Row weights, not negative. Rows of weight zero are left out.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
+        metrics of predicted labels that need it.
+
+    Returns
+    -------
+    BatchMetrics
+        A mapping from each metric to its `BatchMetric`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once for each metric that is NaN for some models.
+
+    Notes
+    -----
+    Matrices of predicted labels are over the labels of all models: a macro average has the same classes in each.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> found = fastevals.batch_metrics([0, 0, 1, 1], [[0, 1, 1, 1], [0, 0, 1, 1]], ["accuracy", "f1"])
+    >>> found["accuracy"].values, found["f1"][0]
+    (array([0.75, 1.  ]), 0.8)
+    """
+    asked = as_asked(metrics)
+    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
+    check_one_kind("metrics", kinds, several=False)
+    kind = next(iter(kinds.values()), None)
+    if kind is None:
+        raise ValueError("metrics: functions go beside a metric that has a name, which tells what they are of")
+    if kind == "scores":
+        models, names = _as_models("predictions", predictions, as_scores)
+        return _of_scores(asked, y_true, models, names, sample_weight, pos_label)
+    if kind == "labels":
+        return _of_labels(asked, y_true, predictions, sample_weight, pos_label)
+    check_not_given("pos_label", pos_label, "metrics of classes")
+    return _of_numbers(asked, y_true, predictions, sample_weight)
+
+
+# Kinds ------------------------------------------------------------------------------------------------------------
+
+
+def _beside(
+    y_true: Any, models: ByName, names: tuple[Any, ...], sample_weight: Any, read: Any, read_weights: Any
+) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]] | None]:
+    """Return the truth and the weights that go with models, of as many rows."""
+    truth = _as_beside_models("y_true", y_true, names, read)
+    _check_lengths_of_models(models, truth)
+    if sample_weight is None:
+        return truth, None
+    weights = _as_beside_models("sample_weight", sample_weight, names, read_weights)
+    _check_lengths_of_models(models, weights)
+    return truth, weights
+
+
+def _of_scores(
+    asked: Asked, y_true: Any, models: ByName, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
+) -> BatchMetrics:
+    metrics = [of_ranking(each) for each in asked.values()]
+    labels, weights = _beside(y_true, models, names, sample_weight, as_labels, as_weights)
+    columns = columns_of(labels, pos_label, models, weights)
+    found = measure_columns(columns, metrics)
+    sizes = _same([each.n_positives for each in found]), _same([each.n_negatives for each in found])
+    values = np.array([each.values for each in found], dtype=np.float64).T
+    return _results(asked, names, list(values), sizes=sizes, pos_label=columns.pos_label)
+
+
+def _of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any) -> BatchMetrics:
+    metrics = [matrix_metric(each) for each in asked.values()]
+    models, names = _as_models("predictions", predictions, as_labels)
+    true, weights = _beside(y_true, models, names, sample_weight, as_true_labels, as_weights)
+    stack, found = count_models(true, models, weights)
+    classes = as_classes("the data", found, None, pos_label)
+    values = measure_stack(placed(stack, found, classes.labels), classes, metrics)
+    for label, each in zip(asked, values, strict=True):
+        check_one_number(label, each.shape[1:], "model")
+    return _results(asked, names, values, labels=classes.labels, pos_label=classes.pos_label)
+
+
+def _of_numbers(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
+    models, names = _as_models("predictions", predictions, as_scores)
+    targets, weights = _beside(y_true, models, names, sample_weight, as_scores, as_weights)
+    return _results(asked, names, errors_of_models(asked, targets, models, weights))
+
+
+def _same(sizes: list[int]) -> int | NDArray[np.int64]:
+    """Return the rows of a class: one number where it is the same for all models."""
+    return sizes[0] if len(set(sizes)) == 1 else np.array(sizes)
+
+
+def _results(
+    asked: Asked,
+    names: tuple[Any, ...],
+    values: list[NDArray[np.float64]],
+    *,
+    sizes: tuple[Any, Any] = (None, None),
+    labels: Any = None,
+    pos_label: Any = None,
+) -> BatchMetrics:
+    for label, each in zip(asked, values, strict=True):
+        _warn_undefined_models(label, each, names)
+    found = {
+        label: BatchMetric(each, names, *sizes, pos_label=pos_label) for label, each in zip(asked, values, strict=True)
+    }
+    return BatchMetrics(found, labels=labels, pos_label=pos_label)
+
+
+# DeLong -----------------------------------------------------------------------------------------------------------
+
+
+def _moments(columns: Columns) -> list[Moments]:
+    """Return the moments of each model alone: time and memory grow with the models, not with their pairs."""
+    weights = columns.weights
+    if weights is not None:
+
+        def counted(i: int) -> Moments:
+            check_finite(columns.names[i], columns.scores[i])
+            return moments_of(BinaryLabels(columns.flags(i), 1, 0), [columns.scores[i]], weights(i))
+
+        return run(counted, range(len(columns.scores)), compiles="counted moments")
+
+    def of_rows(rows: Keys) -> Moments:
+        doubled_u, _, n_pos = rank_marked(rows)
+        sums = np.zeros((2, 1, 1, 2), dtype=np.int64)
+        sums[:, 0, 0, 1] = square_placements(rows)
+        return Moments.of(n_pos, rows.size - n_pos, [doubled_u], sums)
+
+    def of_ranking(ranking: Ranking) -> Moments:
+        check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
+        return moments_of_ranking(ranking)
+
+    return over_columns(columns, of_ranking, of_rows, compiles="moments")
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tuple[Any, ...]]:
+    """Return what models predict: for each what errors call it and an array, and all names.
+
+    Models are the entries of a mapping, the columns of a frame, the rows of a 2-D array or the arrays of a sequence,
+    which have numbers for names. One vector is one model.
+    """
+    columns = named_columns(name, values)
+    if columns is None and _is_sequence_of_arrays(values):
+        columns, rows = None, list(values)
+    elif columns is None:
+        array = as_array(name, values)
+        if array.ndim not in (1, 2):
+            raise ValueError(f"{name} must be 1-D, or 2-D with a row for each model, got shape {array.shape}")
+        if array.ndim == 1:
+            return {name: read(name, array)}, (0,)
+        rows = list(array)
+    parts = dict(enumerate(rows)) if columns is None else columns
+    if not parts:
+        raise ValueError(f"{name} is empty: it must have at least one model")
+    labelled = {f"{name}[{key!r}]": each for key, each in parts.items()}
+    return {label: read(label, each) for label, each in labelled.items()}, tuple(parts)
+
+
+def _is_sequence_of_arrays(values: Any) -> bool:
+    """Tell arrays side by side, which need not be copied into one."""
+    return isinstance(values, (list, tuple)) and bool(values) and all(getattr(one, "ndim", 0) == 1 for one in values)
+
+
+def _as_beside_models(name: str, values: Any, models: tuple[Any, ...], read: Read) -> dict[str, Array]:
+    """Return what goes with the predictions: one array that all models share, or one for each model, in their order.
+
+    Keys are what errors call the arrays. Of one model alone the two are the same.
+    """
+    columns = named_columns(name, values)
+    if columns is None and not _is_sequence_of_arrays(values):
+        values = as_array(name, values)
+        if values.ndim != 2:
+            return {name: read(name, values)}
+    if columns is None:
+        columns = dict(enumerate(values))
+        if len(columns) != len(models):
+            raise ValueError(f"{name} must have a row for each of the {len(models)} models, got {len(columns)}")
+        return {f"{name}[{i}]": read(f"{name}[{i}]", each) for i, each in columns.items()}
+    if set(columns) != set(models):
+        odd = [each for each in models if each not in columns] or [each for each in columns if each not in models]
+        verb = "lacks" if len(columns.keys() & set(models)) < len(models) else "also has"
+        raise ValueError(f"{name} must have the names of the models, but {verb} {listed(odd)}")
+    return {f"{name}[{key!r}]": read(f"{name}[{key!r}]", columns[key]) for key in models}
+
+
+def _check_lengths_of_models(models: Mapping[str, Array], beside: Mapping[str, Array]) -> None:
+    """Raise unless each model has as many rows as what goes with it."""
+    names = list(beside)
+    for i, (label, predicted) in enumerate(models.items()):
+        name = names[i if len(names) > 1 else 0]
+        if predicted.size != beside[name].size:
+            raise ValueError(f"{label} has {predicted.size} rows, but {name} has {beside[name].size}")
+
+
+def _warn_undefined_models(metric: str, values: NDArray[np.float64], names: tuple[Any, ...], because: str = "") -> None:
+    """Warn, once for all models, if a metric is NaN for some."""
+    undefined = np.flatnonzero(np.isnan(values))
+    if undefined.size:
+        which = f"in {undefined.size} of {values.size} models, the first {names[undefined[0]]!r}"
+        warn_undefined(metric, f"{which}{because and ': '}{because}")

@@ -1,0 +1,92 @@
+"""What the metrics that a user asks for are taken of (scores, predicted labels or targets), and within which bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from fastevals._validation.options import check_choice, check_no_options, check_number, check_options
+from fastevals.counts import Cells
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.metric_specs import ERRORS, MATRIX_METRICS, NAMES, OF_MATRICES, OTHER_NAMES, WHERE, AskedMetric
+from fastevals.measure.registry import METRICS
+
+MatrixMetric = Callable[[ConfusionMatrix], Any]
+
+SYMMETRIC = ("informedness",)  # of metrics of cells alone: the same whichever of two classes is positive
+LESS_IS_BETTER = ("hamming_loss", "cost")  # of matrices, beside what the registry says
+UNBOUNDED = (-math.inf, math.inf)
+
+
+def kind_of(asked: AskedMetric, argument: str = "metrics") -> str:
+    """Tell what a metric is taken of: targets, scores or predicted labels."""
+    check_choice(argument, asked.name, NAMES, OTHER_NAMES)
+    if asked.name in ERRORS:
+        return "targets"
+    of_scores = asked.name in METRICS and (METRICS[asked.name].of != "cells" or asked.name == "expected_cost")
+    return "scores" if of_scores or any(name in WHERE for name in asked.options) else "labels"
+
+
+def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
+    """Return what a metric can be."""
+    if not isinstance(asked, AskedMetric) or asked.name == "cost":
+        return UNBOUNDED
+    if asked.name in ERRORS:
+        return (-math.inf, 1.0) if asked.name == "r2" else (0.0, math.inf)
+    if asked.options.get("standardize") is False:
+        return 0.0, asked.options.get("max_fpr") or 1.0
+    return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
+
+
+def best_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float] | None:
+    """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
+
+    Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
+    """
+    if not isinstance(asked, AskedMetric):
+        return None
+    own, by = METRICS.get(asked.name), asked.options.get("best")
+    if by is None:
+        return own.best_of if own else None
+    other = METRICS.get(by)
+    alike = own and other and own.best is not None and own.best is other.best
+    return bounds_of(asked) if alike or by == asked.name else None
+
+
+def is_greater_better(asked: AskedMetric | Callable[..., Any]) -> bool | None:
+    """Tell a metric's direction, None of a function, whose direction isn't known."""
+    if not isinstance(asked, AskedMetric):
+        return None
+    if asked.name in METRICS:
+        return METRICS[asked.name].greater_is_better
+    return asked.name == "r2" if asked.name in ERRORS else asked.name not in LESS_IS_BETTER
+
+
+def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
+    """Return the function of a matrix, or a stack, that a metric is."""
+    if not isinstance(asked, AskedMetric):
+        return asked
+    name, options = asked.name, asked.options
+    check_choice(argument, name, OF_MATRICES, None)
+    if name in MATRIX_METRICS:
+        method = getattr(ConfusionMatrix, name)
+        check_options(str(asked), method, options, " in metric(...)")
+        return lambda matrix: getattr(matrix, name)(**options)
+    check_no_options(str(asked), options, ["average"])
+
+    def of_cells(at: Cells) -> Any:
+        return METRICS[name](at)
+
+    return lambda matrix: matrix._averaged(
+        name, of_cells, options.get("average", "binary"), symmetric=name in SYMMETRIC
+    )
+
+
+def error_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
+    """Return the name of a metric of targets, and the quantile that it is taken at."""
+    if not isinstance(asked, AskedMetric):
+        raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
+    check_choice(argument, asked.name, ERRORS, None)
+    check_no_options(str(asked), asked.options, ["quantile"] if asked.name == "pinball_loss" else [])
+    return asked.name, check_number("quantile", asked.options.get("quantile", 0.5), low=0, high=1)

@@ -1,1 +1,0 @@
-"""Many at once: groups, models, classes."""

@@ -1,0 +1,338 @@
+"""Metrics as users ask for them: a name, and what is beside it (a threshold, a constraint, a limit, a weight)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.options import check_choice, check_costs, check_no_options, check_number, options_of, show
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.measure import ranking_metrics, thresholds
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.registry import COSTS, METRICS, Detail, Metric, ReplicateKernel, other_names
+from fastevals.measure.regression import RegressionMetrics
+
+F_SCORE = "f_score"  # the entry "f1", with a beta
+ERRORS = [each.name for each in fields(RegressionMetrics) if each.name not in ("n_samples", "quantile", "names")]
+MATRIX_METRICS = (
+    "accuracy", "error_rate", "hamming_loss", "matthews", "cohen_kappa", "balanced_accuracy", "cost", "precision",
+    "recall", "specificity", "jaccard", F_SCORE,
+)  # fmt: skip
+OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
+OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
+NAMES = tuple(dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
+OTHER_NAMES = other_names(NAMES) | {
+    name: f"metric('{F_SCORE}', beta={beta})"
+    for names, beta in (("f2 f2_score", 2), ("f05 f0.5 f0_5", 0.5), ("fbeta f_beta fbeta_score", "..."))
+    for name in names.split()
+}
+OTHER_NAMES |= {  # as scikit-learn's scorers are called
+    f"{name}_{average}": f"metric({name!r}, average={average!r})"
+    for name in ("precision", "recall", "f1", "jaccard")
+    for average in ("macro", "micro", "weighted")
+}
+PARTIAL = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AskedMetric:
+    """A metric's name with its options; `str()` is what results call it.
+
+    Attributes
+    ----------
+    name : str
+        Of the metric.
+    options : dict
+        What was given beside it.
+    """
+
+    name: str
+    options: dict[str, Any]
+
+    def __str__(self) -> str:
+        if not self.options:
+            return self.name
+        return f"{self.name}({', '.join(f'{name}={show(value)}' for name, value in self.options.items())})"
+
+    __repr__ = __str__
+
+
+def metric(name: str, **options: Any) -> AskedMetric:
+    """Name a metric together with its options, for `bootstrap` and `compare_rankings`.
+
+    Parameters
+    ----------
+    name : str
+        Of scores "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear", "break_even_point",
+        "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and "expected_cost" at a threshold;
+        of scores that are probabilities "brier_score", "log_loss", "expected_calibration_error"; of predicted labels or
+        scores at a threshold "accuracy", "error_rate", "precision", "recall", "specificity", "false_positive_rate",
+        "false_negative_rate", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness", "matthews",
+        "cohen_kappa"; of labels alone "hamming_loss", "cost"; of targets "mean_squared_error",
+        "root_mean_squared_error", "mean_absolute_error", "median_absolute_error", "mean_absolute_percentage_error",
+        "r2", "pinball_loss".
+    **options
+        Of scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
+        ``best=`` (the threshold best by another such metric, or by itself) and the constraints of
+        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but the fixed
+        one are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
+        ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``. Of a confusion matrix:
+        the arguments of its method, such as ``average="macro"``. Of regression: ``quantile=`` for "pinball_loss".
+
+    Returns
+    -------
+    AskedMetric
+        The values of options are checked when it is used.
+
+    Raises
+    ------
+    ValueError
+        If there is no such metric, or it has no such option.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.metric("precision", recall=0.9)
+    precision(recall=0.9)
+    """
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a string, got {show(name)}")
+    return _checked("name", AskedMetric(name, options))
+
+
+def _checked(argument: str, asked: AskedMetric) -> AskedMetric:
+    """Raise unless there is such a metric, of anything, and it has such options."""
+    check_choice(argument, asked.name, NAMES, OTHER_NAMES)
+    if asked.options:
+        also = {"beta": f"metric('{F_SCORE}', beta={show(asked.options.get('beta'))})"}
+        check_no_options(str(asked), asked.options, dict.fromkeys(_options_for(asked)), also)
+    return asked
+
+
+def _options_for(asked: AskedMetric) -> Iterator[str]:
+    """Yield the options that a metric has, whatever it may be taken of."""
+    name = asked.name
+    if name == "pinball_loss":
+        yield "quantile"
+    if name == "roc_auc":
+        yield from PARTIAL
+    if name == F_SCORE or (name in METRICS and METRICS[name].of == "cells"):
+        yield from (*WHERE, *_options_of(name))
+        if "best" in asked.options:
+            yield from _options_of(_checked_best(asked.options["best"]))
+    if name in MATRIX_METRICS:
+        yield from options_of(getattr(ConfusionMatrix, name))
+    elif name in OF_CELLS:
+        yield "average"
+
+
+def _checked_best(name: Any) -> str:
+    """Return the name of the metric whose best threshold is taken."""
+    names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
+    known = isinstance(name, str) and name in NAMES
+    check_choice("best", name, names, None if known else other_names(names))
+    return str(name)
+
+
+def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
+    """Return the metrics asked for by what results call them: names, `metric(...)`, or a mapping with functions too."""
+    if isinstance(metrics, (str, AskedMetric)) or callable(metrics):
+        metrics = [metrics]
+    named: list[tuple[Any, Any]]
+    if isinstance(metrics, Mapping):
+        named = list(metrics.items())
+    else:
+        try:
+            named = [(None, each) for each in metrics]
+        except TypeError:
+            raise ValueError(f"metrics must be names of metrics, got {show(metrics)}") from None
+    if not named:
+        raise ValueError("metrics is empty: it must name at least one metric")
+    asked: dict[str, AskedMetric | Callable[..., Any]] = {}
+    for label, each in named:
+        own_name, one = one_asked("metrics", each, "hold names, metric(...) or functions")
+        name = own_name if label is None else str(label)
+        if name in asked:
+            raise ValueError(f"metrics must all differ, got {name!r} twice")
+        asked[name] = one
+    return asked
+
+
+def one_asked(
+    argument: str, asked: Any, rule: str = "be a name, metric(...) or a function"
+) -> tuple[str, AskedMetric | Callable[..., Any]]:
+    """Return a metric that is asked for, and what results call it."""
+    if isinstance(asked, str):
+        asked = AskedMetric(asked, {})
+    if isinstance(asked, AskedMetric):
+        return str(_checked(argument, asked)), asked
+    if not callable(asked):
+        raise ValueError(f"{argument} must {rule}, got {show(asked)}")
+    return getattr(asked, "__name__", str(asked)), asked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingMetric:
+    """A metric of scores, ready to be taken of threshold counts and of bootstrap replicates.
+
+    Attributes
+    ----------
+    of_counts : callable
+        Gives the value from threshold counts.
+    detail : Detail
+        How finely replicates must tell rows apart.
+    sweep : ReplicateKernel or None
+        How a replicate's value is swept, or with `of_cells` its cells; without it `of_counts` is called.
+    parameters : tuple of float
+        That the kernel of the sweep takes.
+    of_cells : callable or None
+        Gives the value from the cells at a threshold.
+    threshold : number or None
+        The threshold of the cells, where it is fixed beforehand.
+    """
+
+    of_counts: Callable[[ThresholdCounts], float]
+    detail: Detail
+    sweep: ReplicateKernel | None = None
+    parameters: tuple[float, ...] = ()
+    of_cells: Callable[[Cells], Any] | None = None
+    threshold: Any = None
+
+
+def of_ranking(
+    asked: AskedMetric | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
+) -> RankingMetric:
+    """Return the metric of scores that was asked for as that argument, with its options checked.
+
+    `unit` is what a row weight of 1 is in the counts that it will be taken of.
+    """
+    if not isinstance(asked, AskedMetric):
+        return RankingMetric(_checked_number(asked), Detail.THRESHOLDS)
+    check_choice(argument, asked.name, [*METRICS, F_SCORE], None)
+    entry = _entry(asked.name)
+    if entry.of == "cells":
+        return _at_a_threshold(asked, unit)
+    if asked.name == "roc_auc" and asked.options:
+        return _partial_auc(asked)
+    check_no_options(str(asked), asked.options, ())
+    return RankingMetric(entry, entry.replicate.detail if entry.replicate else entry.detail, entry.replicate)
+
+
+def _entry(name: str) -> Metric:
+    return METRICS["f1" if name == F_SCORE else name]
+
+
+def _partial_auc(asked: AskedMetric) -> RankingMetric:
+    check_no_options(str(asked), asked.options, PARTIAL)
+    given = {**PARTIAL, **asked.options}
+    fpr = check_number("max_fpr", given["max_fpr"], low=0, high=1, open_low=True)
+    tpr = check_number("min_tpr", given["min_tpr"], low=0, high=1, open_high=True)
+    standardize = bool(given["standardize"])
+    if fpr == 1 and tpr == 0:
+        return of_ranking(AskedMetric("roc_auc", {}))
+
+    def of_counts(counts: ThresholdCounts) -> float:
+        return ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize)
+
+    return RankingMetric(of_counts, Detail.POLYLINE, ReplicateKernel("partial_roc_auc"), (fpr, tpr, standardize))
+
+
+# Metrics of one threshold -----------------------------------------------------------------------------------------
+
+WHERE = ("threshold", "best", *thresholds.CONSTRAINTS)
+
+
+def _at_a_threshold(asked: AskedMetric, unit: float) -> RankingMetric:
+    where = [name for name in WHERE if name in asked.options]
+    if len(where) != 1:
+        raise ValueError(
+            f"{asked} of scores needs one threshold: one of {', '.join(f'{name}=' for name in WHERE)} in "
+            f"metric({asked.name!r}, ...), got {len(where) or 'none'}"
+        )
+    (name,) = where
+    limit = asked.options[name]
+    best = asked.name
+    if name == "best":
+        best = _checked_best(limit)
+    check_no_options(str(asked), asked.options, (*_options_of(asked.name), *_options_of(best), *WHERE))
+    of_cells = _of_cells(asked.name, asked.options)
+    if name == "best":
+        return _at_the_best(of_cells, best, asked.options)
+    if name == "threshold":
+        threshold = as_thresholds("threshold", limit, scalar=True)
+        return RankingMetric(
+            lambda counts: float(of_cells(counts.cells(counts.rows_at_least(threshold)))),
+            Detail.CUTS, of_cells=of_cells, threshold=threshold,
+        )  # fmt: skip
+    limit = thresholds.checked_limit(name, limit)
+    if name == "n_predicted":  # the others are shares
+        limit *= unit
+    sweep = thresholds.CONSTRAINTS[name].replicate
+    return RankingMetric(
+        lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),
+        sweep.detail, sweep, (limit,), of_cells,
+    )  # fmt: skip
+
+
+def _options_of(name: str) -> tuple[str, ...]:
+    return ("beta",) if name == F_SCORE else METRICS[name].options
+
+
+def _own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a metric's own options among those given, checked."""
+    if name == F_SCORE:
+        return {"beta": check_number("beta", options.get("beta", 1.0), low=0, open_low=True, open_high=True)}
+    if not METRICS[name].options:
+        return {}
+    costs = check_costs(options.get("cost_fp", 1.0), options.get("cost_fn", 1.0), options.get("prior"))
+    return dict(zip(COSTS, costs, strict=True))
+
+
+def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
+    entry, own = _entry(name), _own_options(name, options)
+    return lambda at: entry.function(Cells(*map(np.asarray, at)), **own)
+
+
+def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
+    """Return a metric at the threshold best by another; undefined where that one needs a class that is missing.
+
+    F is 0 at all thresholds without positives: the highest score is best.
+    """
+    entry, own = _entry(best), _own_options(best, options)
+
+    def of_counts(counts: ThresholdCounts) -> float:
+        return _at_row(of_cells, counts, thresholds.best_row_by(counts, entry, own))
+
+    if entry.best is None:
+        return RankingMetric(of_counts, Detail.THRESHOLDS)
+    kernel, parameters = entry.best(**own)
+    # Steps merge negatives, of which without positives the highest score is to be told apart: unless all are alike.
+    one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
+    alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
+    sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS)
+    return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
+
+
+def _at_row(of_cells: Callable[[Cells], Any], counts: ThresholdCounts, row: int | None) -> float:
+    return math.nan if row is None else float(of_cells(counts.cells(row)))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _checked_number(function: Callable[..., Any]) -> Callable[[Any], float]:
+    """Wrap a user's metric so that it must give one real number."""
+
+    def checked(counts: Any) -> float:
+        given = function(counts)
+        value = np.asarray(given)
+        if value.dtype.kind not in "fiub" or value.ndim:
+            raise ValueError(f"metrics: a function must give one real number, got {show(given)}")
+        return float(value)
+
+    return checked

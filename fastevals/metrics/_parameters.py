@@ -1,0 +1,103 @@
+"""Rules of parameters, and errors and warnings of the types that code written for scikit-learn catches and filters."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from fastevals._validation.options import UndefinedMetricWarning, warn_outside
+
+
+class InvalidParameterError(ValueError, TypeError):
+    """A parameter's type or value is not allowed; scikit-learn's error of this name is of both types too."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the first line outside this package."""
+    warn_outside(message, category)
+
+
+def warn_ill_defined(message: str) -> None:
+    """Warn that a metric has no value on this data; by scikit-learn's class too where that is loaded."""
+    theirs = sys.modules.get("sklearn.exceptions")
+    warn_outside(message, UndefinedMetricWarning if theirs is None else _both(theirs.UndefinedMetricWarning))
+
+
+@cache
+def _both(theirs: type[Warning]) -> type[Warning]:
+    return type("UndefinedMetricWarning", (UndefinedMetricWarning, theirs), {"__doc__": UndefinedMetricWarning.__doc__})
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Rule(NamedTuple):
+    """What a parameter may be, in words and as a test."""
+
+    says: str
+    allows: Callable[[Any], bool]
+
+
+def any_of(*options: Any) -> Rule:
+    """Allow some strings, and None if it is among them."""
+    texts = sorted(repr(each) for each in options if each is not None)
+    says = f"a str among {{{', '.join(texts)}}}" + (" or None" if None in options else "")
+    known = frozenset(each for each in options if each is not None)
+    return Rule(says, lambda value: value in known if isinstance(value, str) else value is None and None in options)
+
+
+def check_parameters(function: str, **given: tuple[Any, Rule]) -> None:
+    """Raise unless each parameter of a function is what its rule allows."""
+    for name, (value, rule) in given.items():
+        if not rule.allows(value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {function} must be {rule.says}. Got {value!r} instead."
+            )
+
+
+def named_options(function: F) -> F:
+    """Let options be passed by position after two arguments, with a warning that they must be named."""
+    names = [*inspect.signature(function).parameters][2:]
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        if 2 < len(args) <= 2 + len(names):
+            named = dict(zip(names, args[2:], strict=False))
+            warn(
+                f"Pass {', '.join(f'{name}={value}' for name, value in named.items())} as keyword args. From version "
+                "1.11 passing these as positional arguments will result in an error",
+                FutureWarning,
+            )
+            return function(*args[:2], **named, **options)
+        return function(*args, **options)
+
+    return cast(F, call)
+
+
+def is_array_like(value: Any) -> bool:
+    """Tell an array or sequence from a scalar, text, and what has no order."""
+    if hasattr(value, "__array__"):
+        return getattr(value, "ndim", 1) != 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _is_zero_division(value: Any) -> bool:
+    if isinstance(value, numbers.Real):
+        return value in (0, 1) or (not isinstance(value, numbers.Integral) and math.isnan(value))
+    return isinstance(value, str) and value == "warn"
+
+
+FLAG = Rule("an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, (bool, np.bool_)))
+ARRAY_OR_NONE = Rule("an array-like or None", lambda value: value is None or is_array_like(value))
+POS_LABEL = Rule(
+    "an instance of 'float', an instance of 'int', an instance of 'bool', an instance of 'str' or None",
+    lambda value: value is None or isinstance(value, (numbers.Real, str, np.bool_)),
+)
+ZERO_DIVISION = Rule("a float among {0.0, 1.0} or numpy.nan or a str among {'warn'}", _is_zero_division)

@@ -1,0 +1,390 @@
+"""What results share: strict JSON, intervals, operating points, values by metric, and what a test gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.options import check_number, show
+
+
+class Frozen:
+    """A dataclass whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if isinstance(value, np.ndarray):
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, each.name, view)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every public attribute as strict JSON has it: arrays as lists, other results as dicts, NaN as None."""
+        return {name: as_json(getattr(self, name)) for name in _public(type(self))}  # type: ignore[arg-type]
+
+
+@cache
+def _public(kind: type[Any]) -> list[str]:
+    """Return the names of a result's fields and properties."""
+    named = dict.fromkeys(each.name for each in fields(kind))
+    for each in reversed(kind.__mro__):
+        named |= dict.fromkeys(name for name, value in vars(each).items() if isinstance(value, property))
+    return [name for name in named if not name.startswith("_")]
+
+
+def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
+    return kind(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint(Frozen):
+    """A value and the threshold that attains it; unpacks as ``value, threshold`` and converts with ``float()``.
+
+    Attributes
+    ----------
+    value : float
+        The metric's value, NaN where it is undefined.
+    threshold : float or int
+        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means there is none. An int
+        where a float would round it: for integer scores past 2**53.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> point = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).best_threshold("f1")
+    >>> point
+    OperatingPoint(value=0.8, threshold=0.3)
+    >>> value, threshold = point
+    """
+
+    value: float
+    threshold: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.value, self.threshold))
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+class Interval(NamedTuple):
+    """From `low` to `high`; NaN where there is none."""
+
+    low: float
+    high: float
+
+
+UNDEFINED = OperatingPoint(math.nan, math.nan)
+
+
+def plain(value: Any) -> Any:
+    """Return an array's number as a float, or as an int where it is one that a float would round."""
+    value = value.item()
+    if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
+        return float(value)
+    return int(value) if value == np.trunc(value) else value
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as strict JSON has it, and gives it back: NaN as None, what is infinite as "Infinity".
+
+    Arrays, intervals and tuples are lists, named tuples and results dicts, keys and dates text; what JSON has no kind
+    for is given as its repr.
+    """
+    kind = type(value)  # what most values are comes first
+    if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list:
+        return [as_json(each) for each in value]
+    if isinstance(value, np.longdouble):
+        number = plain(value)
+        return number if isinstance(number, int) else as_json(float(number))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value)
+    if isinstance(value, np.generic):
+        own = value.item()
+        return repr(own) if isinstance(own, np.generic) else as_json(own)
+    if isinstance(value, float):
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        return None if math.isnan(value) else float(value)
+    if isinstance(value, np.ndarray):
+        return _array_as_json(value)
+    if isinstance(value, (str, int)):
+        return value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict") and not isinstance(value, Interval):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(as_json(key)): as_json(each) for key, each in value.items()}
+    return [as_json(each) for each in value] if isinstance(value, (list, tuple)) else repr(value)
+
+
+def _array_as_json(array: NDArray[Any]) -> Any:
+    kind = array.dtype.kind
+    if not array.ndim:
+        return as_json(array[()])
+    if kind not in "biuf" or array.dtype == np.longdouble:
+        return [as_json(each) for each in array]
+    odd = ~np.isfinite(array) if kind == "f" else np.zeros(array.shape, dtype=bool)
+    if odd.any():
+        numbers, array = array, array.astype(object)
+        array[odd] = [as_json(each) for each in numbers[odd].tolist()]
+    return array.tolist()
+
+
+def number_or_array(values: Any) -> Any:
+    """Return an array without axes as a float."""
+    values = np.asarray(values)
+    return values if values.ndim else plain(values)
+
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+TIED = 1e-9  # relative; statistics as near are equal: each is a difference of resampled values that were rounded
+MOST_RESAMPLES = 1_000_000_000
+ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
+Names = Sequence[str] | None  # what conclusions call two learners
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ByMetric(Frozen, Mapping[str, Any]):
+    """Results by metric, a mapping in the order asked for.
+
+    Attributes
+    ----------
+    metrics : dict of str to result
+        What the mapping holds.
+    labels : ndarray of shape (n_classes,) or None
+        Of predicted labels, the classes: the order of a metric's values for each.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+    """
+
+    metrics: dict[str, Any]
+    labels: NDArray[Any] | None = field(default=None, kw_only=True)
+    pos_label: Any = field(default=None, kw_only=True)
+
+    def __getitem__(self, metric: Any) -> Any:
+        if str(metric) not in self.metrics:
+            raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
+        return self.metrics[str(metric)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __repr__(self) -> str:
+        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
+        positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
+        return f"{type(self).__name__}({self._how()}{positive}{shown})"
+
+    def _how(self) -> str:
+        """Say in a few words how they were made."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ResampledByMetric(ByMetric):
+    """Results by metric of bootstrap replicates.
+
+    Attributes
+    ----------
+    metrics : dict of str to result
+        What the mapping holds.
+    n_resamples : int
+        Bootstrap replicates.
+    confidence_level : float
+        Of the intervals.
+    method : str
+        Of the intervals of estimates.
+    alternative : str
+        Side of the intervals, and of tests.
+    """
+
+    n_resamples: int
+    confidence_level: float
+    method: str
+    alternative: str
+
+    def _how(self) -> str:
+        return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
+
+
+class Null(NamedTuple):
+    """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
+
+    name: str
+    parameters: tuple[float, ...] = ()
+
+    def frozen(self) -> Any:
+        """Return it as SciPy's distribution, with ``pdf``, ``support`` and so on."""
+        return self._distribution(*self.parameters)
+
+    # SciPy takes ten times as long to freeze a distribution as to answer one of these.
+
+    def cdf(self, values: Any) -> Any:
+        """Return the chance of values as small, an array's each."""
+        return self._distribution.cdf(values, *self.parameters)
+
+    def sf(self, values: Any) -> Any:
+        """Return the chance of values larger."""
+        return self._distribution.sf(values, *self.parameters)
+
+    def ppf(self, chances: Any) -> Any:
+        """Return where `cdf` is these chances."""
+        return self._distribution.ppf(chances, *self.parameters)
+
+    def isf(self, chances: Any) -> Any:
+        """Return where `sf` is these chances."""
+        return self._distribution.isf(chances, *self.parameters)
+
+    @property
+    def _distribution(self) -> Any:
+        from scipy import stats
+
+        return getattr(stats, self.name)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SignificanceResult(Frozen):
+    """What a test of a hypothesis gives; unpacks as ``statistic, pvalue``.
+
+    Attributes
+    ----------
+    statistic : float
+        Value of the test statistic; NaN where the test is undefined.
+    pvalue : float
+        Chance, if the hypothesis holds, of a statistic at least as extreme.
+    critical_value : float or Interval
+        Beyond it the statistic is rejected at level `alpha`; in absolute value for a two-sided test. An interval, to be
+        outside of, for a two-sided test that is not symmetric.
+    df : int, float, tuple of two int, or None
+        Degrees of freedom, of a statistic that has them; F has two, Welch's are no whole number.
+    alternative : {"two-sided", "less", "greater"}
+        What the hypothesis is tested against.
+    effect : float or None
+        Estimate of what is tested, in its own unit.
+    confidence_interval : Interval or None
+        Of the effect, at the level ``1 - alpha``, on the side of the alternative.
+    rejected : bool
+        Whether ``pvalue < alpha``.
+    conclusion : str
+        What follows, in a sentence.
+    alpha : float
+        Significance level.
+    test : str
+        What the test is called.
+    null : Null or None
+        Distribution of the statistic if the hypothesis holds, where it has a name.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> result = fastevals.delong_test([0, 0, 0, 1, 1, 1], [1, 2, 3, 2, 3, 4], [2, 3, 2, 1, 3, 2])
+    >>> result
+    SignificanceResult(statistic=1.373, pvalue=0.1698, effect=0.3889, rejected=False)
+    >>> statistic, pvalue = result
+    """
+
+    statistic: float
+    pvalue: float
+    critical_value: float | Interval
+    df: float | tuple[int, int] | None
+    alternative: str
+    effect: float | None
+    confidence_interval: Interval | None
+    rejected: bool
+    conclusion: str
+    alpha: float
+    test: str = ""
+    null: Null | None = None
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        effect = "" if self.effect is None else f", effect={self.effect:.4g}"
+        return (
+            f"{type(self).__name__}(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}{effect}, "
+            f"rejected={self.rejected})"
+        )
+
+
+def level_of(confidence_level: float) -> tuple[float, float]:
+    """Return a checked confidence level and its alpha, rounded as it would be written: 0.05 for 0.95."""
+    level = check_number("confidence_level", confidence_level, low=0, high=1, open_low=True, open_high=True)
+    return level, float(1 - Fraction(repr(level)))
+
+
+def tail_of(alpha: float, alternative: str) -> float:
+    """Return the share of a level on each side that is tested; always below 1, though alpha may be 1 to a float."""
+    return alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
+
+
+RELATION = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
+NO_VARIANCE = "with an estimated variance of 0 the data don't say which values agree with them"
+TOO_FEW = "so few differences can't show it, whatever their signs"
+
+
+def conclusion_of(
+    what: str,
+    pvalue: float,
+    alpha: float,
+    alternative: str,
+    interval: Interval | None,
+    value: float = 0.0,
+    *,
+    test: str,
+    instead: str = "",
+) -> str:
+    """Say what follows by a test for `what`, which is `value` under the hypothesis.
+
+    What is not rejected is followed by the values that agree with the data, those of the interval if there is one; or
+    by what is to be said `instead`.
+    """
+    if math.isnan(pvalue):
+        return _nothing_follows(what, test)
+    p = _in_words(pvalue, test)
+    claim = f"{what} is {RELATION[alternative]} {value:g}"
+    if pvalue < alpha:
+        return f"At level {alpha:g}, {claim} ({p})."
+    shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
+    if instead:
+        return f"{shown}; {instead}."
+    if interval is None or math.isnan(interval.low):
+        return f"{shown}."
+    return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
+
+
+def conclusion_of_all(what: str, pvalue: float, alpha: float, *, test: str) -> str:
+    """Say what follows by a test for several numbers, `what`, that are the same under the hypothesis."""
+    if math.isnan(pvalue):
+        return _nothing_follows(what, test)
+    if pvalue < alpha:
+        return f"At level {alpha:g}, {what} are not all the same ({_in_words(pvalue, test)})."
+    return f"At level {alpha:g}, it is not shown that any of {what} differ ({_in_words(pvalue, test)})."
+
+
+def _nothing_follows(what: str, test: str) -> str:
+    return f"Nothing follows about {what}: {test} is undefined on this data."
+
+
+def _in_words(pvalue: float, test: str) -> str:
+    return f"{test}: p = 0 to a float" if pvalue == 0 else f"{test}: p = {pvalue:.3g}"

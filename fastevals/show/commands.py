@@ -1,0 +1,244 @@
+"""What commands share: arguments, whose errors are a line each, and what is done before and after the data is read."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+
+if TYPE_CHECKING:
+    from fastevals.show.output import BlockPictures
+
+LONG_STEP = 2.0  # seconds
+MOST_PICTURED = 20  # blocks with pictures
+
+
+class Shown(Protocol):
+    """What a command finds: it gives itself as text and as JSON, told where the columns are from."""
+
+    def to_text(self, data: str) -> str:
+        """Return text to read, the last line with a line end."""
+
+    def to_json(self, data: str) -> str:
+        """Return strict JSON, the last line with a line end."""
+
+
+def check_beforehand(arguments: argparse.Namespace) -> None:
+    """Raise, before time is spent on the data, if --out or --progress can't be had."""
+    if arguments.out is not None:
+        from fastevals.show.output import check_folder
+
+        check_folder(arguments.out)
+    if arguments.progress:
+        from fastevals._validation.options import import_optional
+
+        import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
+
+
+def bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+    """Return a context in which steps that take long show how far they are, where standard error is a terminal."""
+    from fastevals._execution import bars_after
+
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
+
+
+def hand_out(arguments: argparse.Namespace, found: Shown, data: str, pictures: Callable[[], BlockPictures]) -> None:
+    """Print what was found, then write what goes to a folder, which may fail or be stopped.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        With `command`, `format` and `out`.
+    found : Shown
+        What to show.
+    data : str
+        Where the columns are from.
+    pictures : function
+        Gives what is drawn. Called with --out alone.
+
+    Raises
+    ------
+    OSError
+        If a file can't be written; it names the file.
+    """
+    write(found.to_text(data) if arguments.format == "text" else found.to_json(data))
+    if arguments.out is None:
+        return
+    from fastevals.show.output import write_folder
+
+    written = write_folder(arguments.out, arguments.command, found, data, pictures())
+    if arguments.format == "text":
+        write(f"\n{written}\n")
+    else:
+        complain(written)  # what stands on stdout is JSON and nothing else
+
+
+def visible(text: str) -> str:
+    """Return text for a terminal: escapes for what does not print, line ends apart.
+
+    Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
+    follows.
+    """
+    return re.sub(r"[^\n -~]", lambda found: _escaped(found[0]), text)
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
+def complain(message: str) -> None:
+    """Print a line on standard error."""
+    print(visible(" ".join(message.split())), file=sys.stderr)
+
+
+def write(text: str) -> None:
+    """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
+    if sys.stdout is None:
+        return
+    text = visible(text)
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:  # a name that the terminal's encoding lacks
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered goes nowhere, lest Python fail to write it once more when it exits.
+        with contextlib.suppress(OSError, ValueError):  # where stdout is no file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise
+
+
+class UsageError(Exception):
+    """Wrong arguments: the program's name and what to say."""
+
+
+class _Once(argparse.Action):
+    """What argparse calls "store", of an option that may be given once: a second value would replace the first."""
+
+    given: str | Sequence[Any] | None = None
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if option is not None and self.given is not None:
+            raise argparse.ArgumentError(self, f"must be given once, got {self.given!r} and {values!r}")
+        self.given = values
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises its errors, in a line each."""
+
+    repeated = "repeat the option for each column"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        self.register("action", None, _Once)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help as a report is printed."""
+        write(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of exiting."""
+        if "expected one argument" in message:
+            message += " (one that starts with a dash is written --option=-value)"
+        raise UsageError(self.prog, message)
+
+    def unknown(self, argument: str) -> NoReturn:
+        """Raise of an argument that there is no option for."""
+        if not argument.startswith("-"):
+            self.error(f"unexpected argument {argument!r} (one FILE is read at a time; {self.repeated})")
+        from fastevals._validation.options import nearest  # imports NumPy
+
+        near = nearest(argument.split("=")[0], self._option_string_actions)
+        self.error(f"unknown option {argument!r}" + (f", did you mean {near}?" if near else ""))
+
+
+def number(text: str) -> float:
+    """Return an option's number, as an int where a float would round it."""
+    try:
+        value = float(text)
+        exact = int(text) if text.strip().lstrip("+-").isdigit() else None
+        return value if exact is None or exact == value else exact
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def whole(text: str) -> int:
+    """Return an option's whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+
+
+# What commands share ----------------------------------------------------------------------------------------------
+
+
+class CsvForm(NamedTuple):
+    """What a user says of a CSV file; None of what is to be seen from the file."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def options(self) -> list[str]:
+        """Return the options that say it."""
+        return [f"--{'no-' * (value is False)}{name}" for name, value in self._asdict().items() if value is not None]
+
+
+def add_shared(parser: Parser) -> None:
+    """Add the options that all commands have, last in their help."""
+    add = parser.add_argument
+    add("--separator", metavar="C", type=_separator, help="what separates a CSV file's columns: a character, or tab")
+    add("--encoding", metavar="E", type=_encoding, help="of a CSV file that is not UTF-8, such as latin-1")
+    first_line = parser.add_mutually_exclusive_group()
+    for option, value, text in (
+        ("--header", True, "names columns"),
+        ("--no-header", False, "is data of columns 1, 2, ..."),
+    ):
+        says = f"a CSV file's first line {text}"
+        first_line.add_argument(option, dest="header", action="store_const", const=value, help=says)
+    add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
+    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+
+
+def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
+    """Raise unless the options that all commands have go with the others."""
+    if arguments.file is None and (given := csv_form(arguments).options()):
+        parser.error(f"{given[0]} goes with a CSV FILE")
+    if arguments.quiet and arguments.progress:
+        parser.error("--quiet and --progress exclude each other")
+
+
+def csv_form(arguments: argparse.Namespace) -> CsvForm:
+    """Return what the options say of a CSV file."""
+    return CsvForm(arguments.separator, arguments.encoding, arguments.header)
+
+
+def _separator(text: str) -> str:
+    found = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(found) != 1 or not found.isascii() or found in "\"'\r\n\0" or found.isalnum():
+        raise argparse.ArgumentTypeError(f"must be one character, such as ; or |, or tab, got {text!r}")
+    return found
+
+
+def _encoding(text: str) -> str:
+    try:
+        "a".encode(text)  # which refuses codecs that are not of text
+        return codecs.lookup(text).name
+    except (LookupError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got {text!r}"
+        ) from None

@@ -1,0 +1,188 @@
+"""A report as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals import __version__
+from fastevals.many.groups import GroupedMetric
+from fastevals.results import Interval, as_json
+from fastevals.show.report.intervals import (
+    BCA,
+    DELONG,
+    PROBABILITY_COLUMNS,
+    RANKING_COLUMNS,
+    Intervals,
+    Pair,
+    cells_columns,
+)
+from fastevals.show.report.numbers import Block, Model, Report
+from fastevals.show.report.text import cautions, over_cautions
+from fastevals.show.report.values import OverValues, extreme
+
+
+def to_json(report: Report, data: str) -> str:
+    """Return a report as strict JSON: NaN is null, an infinite threshold "Infinity".
+
+    Parameters
+    ----------
+    report : Report
+        What to show.
+    data : str
+        Where the columns are from.
+
+    Returns
+    -------
+    str
+        Indented lines, the last with a line end; one line where there are arrays over many values.
+    """
+    indent = 2 if report.blocks else None  # with it a million numbers take seconds, and a line each
+    values = as_json(_values(report, data))
+    if report.over is not None:
+        values["over"] = _over(report, report.over)
+    return json.dumps(values, indent=indent, allow_nan=False) + "\n"
+
+
+def _values(report: Report, data: str) -> dict[str, Any]:
+    point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
+    return {
+        "fastevals": __version__,
+        "data": data,
+        "label": report.roles.label,
+        "pos_label": report.pos_label,
+        "weight": report.roles.weight,
+        "by": report.roles.by,
+        "operating_point": point,
+        "costs": report.costs,
+        "intervals": _plan(report),
+        "over": None,
+        "blocks": [_block(report, block) for block in report.blocks],
+    }
+
+
+def _plan(report: Report) -> dict[str, Any] | None:
+    """Return how intervals are made, by the method of the block with most metrics."""
+    plan = report.plan
+    if plan is None:
+        return None
+    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
+    return {
+        "method": next((method for method in (BCA, DELONG) if method in methods), None),
+        "confidence": plan.confidence,
+        "resamples": plan.resamples,
+        "seed": plan.seed,
+        "group": report.roles.group,
+        "delong_above": plan.most_bootstrapped,
+    }
+
+
+def _over(report: Report, over: OverValues) -> dict[str, Any]:
+    """Return what there is over the values as JSON has it: numbers of each as arrays, in the order of the values."""
+    n_samples, n_positives, weights = over.counts
+    method = DELONG if over.why_none is None else None
+    intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
+    told: dict[str, Any] = as_json(
+        {
+            "values": over.values,
+            "n_samples": n_samples,
+            "n_positives": n_positives,
+            "total_weights": None if report.roles.weight is None else weights,
+            "models": [
+                {"name": name, "metrics": {metric: _over_metric(each, over) for metric, each in found.items()}}
+                for name, found in over.metrics.items()
+            ],
+            "intervals": None if report.plan is None else intervals,
+        }
+    )
+    for model, found in zip(told["models"], over.metrics.values(), strict=True):
+        for metric, each in found.items():
+            if each.confidence_intervals is not None:
+                model["metrics"][metric]["intervals"] = _ends_of_all(each.confidence_intervals)
+    return told
+
+
+def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "mean": metric.mean,
+        "interval": _ends(metric.mean_confidence_interval),
+        "macro_mean": metric.macro_mean,
+        "n_undefined": metric.n_undefined,
+    }
+    for name, sign in (("lowest", 1), ("highest", -1)):
+        end = extreme(metric, sign)
+        told[name] = end and {"metric": end.metric, "value": over.values[end.place], "n_values": end.n_values}
+    told["of_values"] = metric.values
+    return told
+
+
+def _ends_of_all(pairs: NDArray[np.float64]) -> list[list[float] | None]:
+    """Return intervals, null where there is none; an array as one, for there may be a million."""
+    return [None if pair[0] is None else pair for pair in as_json(pairs)]
+
+
+def _block(report: Report, block: Block) -> dict[str, Any]:
+    made = block.intervals
+    columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
+    return {
+        "value": block.value,
+        "n_samples": block.n_samples,
+        "n_positives": block.n_positives,
+        "n_negatives": block.n_negatives,
+        "total_weight": block.total_weight,
+        "models": [_model(model, _intervals(block, model, columns)) for model in block.models],
+        "best": {name: list(models) for name, models in block.best.items()},
+        "differences": [] if made is None else [_pair(pair) for pair in made.differences],
+        "intervals": None if made is None else _made(report, block, made),
+    }
+
+
+def _made(report: Report, block: Block, made: Intervals) -> dict[str, Any]:
+    """Return what a block's intervals are."""
+    return {
+        "method": made.method,
+        "n_groups": made.n_groups,
+        "n_undefined": made.n_undefined,
+        "notes": cautions(report, block),
+    }
+
+
+def _intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[str, Any] | None:
+    """Return the intervals of all that tables show, null where there is none."""
+    if block.intervals is None:
+        return None
+    found = block.intervals.models.get(model.name, {})
+    return {name: _ends(found.get(name)) for name in columns}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    metrics = {
+        name: {
+            "value": each.value,
+            "interval": _ends(each.interval),
+            "pvalue": each.pvalue,
+        }
+        for name, each in pair.metrics.items()
+    }
+    return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
+
+
+def _model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "threshold": model.threshold,
+        "confusion": None if model.cells is None else model.cells._asdict(),
+        "metrics": dict(model.metrics),
+        "holds": _ends(model.holds),
+        "operating_range": _ends(model.operating_range),
+        "intervals": intervals,
+    }
+
+
+def _ends(interval: Interval | None) -> list[Any] | None:
+    return None if interval is None or math.isnan(interval.low) else list(interval)

@@ -1,0 +1,152 @@
+"""Checks that this room shares: data with rows of any kind, learners, sizes of parts, parameters that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.arrays import as_array, check_finite
+from fastevals._validation.labels import as_labels, check_comparable_labels
+from fastevals._validation.options import check_integer, check_number, show
+
+
+def n_rows(name: str, data: Any) -> int:
+    """Return the number of rows, of which there must be some."""
+    shape = getattr(data, "shape", None)
+    try:
+        n = int(shape[0]) if shape else len(data)
+    except TypeError:
+        raise ValueError(f"{name} must have rows, got {show(data)}") from None
+    # A sparse matrix may be a dict too.
+    if isinstance(data, (str, bytes, set, frozenset)) or shape == () or (shape is None and isinstance(data, dict)):
+        raise ValueError(f"{name} must have rows, got {show(data)}")
+    if not n:
+        raise ValueError(f"{name} is empty: it must have at least one row")
+    return n
+
+
+def check_same_rows(**data: Any) -> int:
+    """Raise unless all have as many rows as the first; give their number. None is left out."""
+    rows = {name: n_rows(name, each) for name, each in data.items() if each is not None}
+    if not rows:
+        raise ValueError(f"one of {', '.join(data)} must be given, to say how many rows there are")
+    (first, n), *others = rows.items()
+    for name, each in others:
+        if each != n:
+            raise ValueError(f"{name} has {each} rows, but {first} has {n}")
+    return n
+
+
+def check_learner(name: str, learner: Any) -> bool:
+    """Tell an estimator from a function, and raise of anything else."""
+    if isinstance(learner, type):
+        raise ValueError(f"{name} must be an estimator or a function, got the class {learner.__name__}: make one of it")
+    if callable(getattr(learner, "fit", None)) and callable(getattr(learner, "predict", None)):
+        return True
+    if not callable(learner):
+        raise ValueError(
+            f"{name} must be a function (X_train, y_train, X_test) -> predictions, or have fit and predict as "
+            f"scikit-learn's estimators; got {show(learner)}"
+        )
+    return False
+
+
+def as_fitted_predictions(name: str, values: Any, n: int) -> NDArray[Any]:
+    """Return what a learner predicts as an array, one prediction for each row."""
+    array = as_array(f"{name}'s predictions", values)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must give one prediction for each of the {n} rows, got shape {array.shape}")
+    return array
+
+
+def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int | None = None) -> int | float:
+    """Return the size of a part: an int from 1 to `most`, or a float within (0, 1); with `whole` 1 is one too."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return check_integer(name, value, low=1, high=most)
+    try:
+        return check_number(name, value, low=0, high=1, open_low=True, open_high=not whole)
+    except ValueError:
+        within = "(0, 1]" if whole else "(0, 1)"
+        raise ValueError(
+            f"{name} must be a share of the rows in {within}, or their number, got {show(value)}"
+        ) from None
+
+
+def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
+    """Return the classes that rows are stratified by, as integers or strings."""
+    if values is None:
+        raise ValueError(f"stratified=True needs {name}, the class of each row, got None")
+    array = as_labels(name, values)
+    check_finite(name, array)
+    if array.dtype.kind == "f":
+        odd = (np.trunc(array) != array) | (np.abs(array) >= np.float64(2**63))
+        if odd.any():
+            row = int(np.argmax(odd))
+            raise ValueError(
+                f"{name} must hold classes for stratified=True, strings or whole numbers, but has "
+                f"{show(array[row])} at row {row}; cut numbers into bins, or leave out stratified=True"
+            )
+        array = array.astype(np.int64)
+    check_same_rows(rows=range(n), **{name: array})
+    check_comparable_labels(**{name: array})
+    return array
+
+
+def check_split_units(n: int, of: str, least: int, because: str) -> None:
+    """Raise if there are fewer rows, or groups, than a splitter has parts."""
+    if n < least:
+        raise ValueError(f"{because} needs {least} {of} or more, got {n}")
+
+
+def check_class_units(sizes: NDArray[Any], labels: NDArray[Any], of: str, least: int, because: str) -> None:
+    """Raise if a class has fewer rows, or groups, than a splitter has parts."""
+    few = np.flatnonzero(sizes < least)
+    if few.size:
+        k = int(few[0])
+        raise ValueError(
+            f"{because} needs {least} {of} or more of each class, but class {show(labels[k])} has {sizes[k]}"
+        )
+
+
+def as_values(name: str, values: Any) -> list[Any]:
+    """Return the values of a parameter, of which there must be some, as Python's where NumPy has them."""
+    if isinstance(values, (str, bytes, Mapping, set, frozenset)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of values, got {show(values)}")
+    shape = getattr(values, "shape", (0,))
+    if len(shape) != 1:
+        raise ValueError(f"{name} must be a list of values, got shape {shape}")
+    found = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if not found:
+        raise ValueError(f"{name} is empty: it must have at least one value")
+    return [each.item() if isinstance(each, np.generic) else each for each in found]
+
+
+def check_parameter_name(name: str, value: Any) -> None:
+    """Raise unless a parameter is named by a string."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be the name of a parameter, got {show(value)}")
+
+
+def check_varies_only(name: str, params: Mapping[str, Any], other: str, parameter: str) -> None:
+    """Raise if a parameter that varies has a value among those that do not."""
+    if parameter in params:
+        raise ValueError(
+            f"{name} must not have {parameter!r}, as it is the {other} that varies; got {show(params[parameter])}"
+        )
+
+
+def check_some_defined(metric: str, place: int | None, n: int, what: str) -> int:
+    """Return the place of the best of n candidates or values; raise if none has an estimate."""
+    if place is None:
+        raise ValueError(f"{metric} is undefined (NaN) for all {n} {what}: none is the best")
+    return place
+
+
+def check_direction(name: str, metric: str, maximize: bool | None) -> bool:
+    """Raise unless it is known whether a greater value is better."""
+    if maximize is None:
+        raise ValueError(f"{name} must be given, True or False, for the function {metric}, whose direction isn't known")
+    return maximize

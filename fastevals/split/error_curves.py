@@ -1,0 +1,356 @@
+"""The error of a learner over a parameter, or over the number of rows that it learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._random import random_order, seed_key
+from fastevals._validation.options import show
+from fastevals.results import Frozen
+from fastevals.split.checks import (
+    as_strata,
+    as_values,
+    check_direction,
+    check_parameter_name,
+    check_some_defined,
+    check_varies_only,
+)
+from fastevals.split.learners import learner_of
+from fastevals.split.plans import Splits
+from fastevals.split.splitters.base import Pair
+from fastevals.split.splitters.layout import training_size, training_sizes
+from fastevals.split.trials import Candidate, Choice, ErrorLine, Measurement, Trial, best_of, raise_if_all_failed
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorCurve(Frozen):
+    """Training and test error at each value of a parameter, or number of training rows.
+
+    Attributes
+    ----------
+    metric : str
+        What is measured.
+    parameter : str or None
+        What varies; None for the number of training rows.
+    values : tuple
+        The parameter's values in the order given, or the numbers of rows, ascending.
+    test, training : ErrorLine
+        Of rows that were not learned from, and of those that were, which have no intervals.
+    maximize : bool or None
+        Whether greater is better; None if that isn't known.
+    confidence_level : float
+        Of the intervals.
+    failures : dict of int to str
+        What fits raised, by the place of the value; its means are NaN.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import KFold, validation_curve
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 30)
+    >>> y = x**2 + np.random.default_rng(0).normal(scale=0.1, size=30)
+    >>> curve = validation_curve(polynomial, x, y, KFold(5, rng=0), "mean_squared_error", parameter="degree",
+    ...                          values=[1, 2, 3, 9])
+    >>> curve.best()
+    2
+    """
+
+    metric: str
+    parameter: str | None
+    values: tuple[Any, ...]
+    test: ErrorLine
+    training: ErrorLine
+    maximize: bool | None
+    confidence_level: float
+    failures: dict[int, str]
+    pos_label: Any = None
+
+    @property
+    def gap(self) -> Floats:
+        """Test less training value: how much of the error is not seen while learning."""
+        return self.test.values - self.training.values
+
+    def best(self) -> Any:
+        """Return the value whose mean test value is the best, the first of equals.
+
+        Raises
+        ------
+        ValueError
+            If no value has a mean, or it isn't known whether greater is better.
+        """
+        return self.values[self._best()]
+
+    def _best(self) -> int:
+        better = check_direction("maximize", self.metric, self.maximize)
+        place = best_of(self.test.values, better)
+        return check_some_defined(self.metric, place, len(self.values), "values")
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """What each value does beside the best.
+
+        "underfits" where both errors are larger than at the best value, "overfits" where the test error is larger and
+        the training error less: more was learned of the training rows than holds of others. "best" at the best value,
+        "" where neither is so. These compare means: see the intervals for what could be chance.
+        """
+        if self.maximize is None or np.isnan(self.test.values).all():
+            return ("",) * len(self.values)
+        sign = 1 if self.maximize else -1
+        best, test, training = self._best(), sign * self.test.values, sign * self.training.values
+        words = np.full(len(self.values), "", dtype=object)
+        worse = test < test[best]
+        words[worse & (training < training[best])] = "underfits"
+        words[worse & (training > training[best])] = "overfits"
+        words[best] = "best"
+        return tuple(words.tolist())
+
+    def table(self) -> str:
+        """Return a table as text: at each value both errors, their standard deviations, the gap and what it does."""
+        from fastevals._text import aligned, cells, printable, wrapped, written
+
+        over = self.parameter or "training rows"
+        head = [over, "training", "sd", "test", "sd", "gap", ""]
+        numbers = [each for line in (self.training, self.test) for each in (line.values, line.standard_deviation)]
+        rows = [
+            [printable(written(value)), *row, "failed" if k in self.failures else fit if self.parameter else ""]
+            for k, (value, row, fit) in enumerate(
+                zip(self.values, cells(np.transpose([*numbers, self.gap])), self.fits, strict=True)
+            )
+        ]
+        (lines,) = aligned([[head, *rows]])
+        title = f"{self.metric} on training and test rows over {over}, means of {self.test.per_split[0].size} splits"
+        failed = [f"{over}={show(self.values[k])}: {text}" for k, text in self.failures.items()]
+        return "\n".join([*wrapped(title), *lines, *(line for text in failed for line in wrapped(text))])
+
+    def __repr__(self) -> str:
+        over = self.parameter or "training rows"
+        best = ""
+        if self.parameter and "best" in self.fits:
+            best = f", best={show(self.best())}"
+        return f"ErrorCurve({self.metric} over {len(self.values)} values of {over}{best})"
+
+
+Rows = NDArray[np.intp]
+
+NAME = "fit_predict"  # what errors call the learner
+SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
+
+
+def validation_curve(
+    fit_predict: Any,
+    X: Any,
+    y: Any,
+    splitter: Any,
+    metric: Any,
+    *,
+    parameter: str,
+    values: Any,
+    params: Mapping[str, Any] | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> ErrorCurve:
+    """Measure a learner on training and on test rows at each value of a parameter, on the same splits.
+
+    Where the training error falls on and the test error turns up, the learner overfits.
+
+    Parameters
+    ----------
+    fit_predict, X, y, splitter, groups, pos_label, labels
+        As for `estimate_error`.
+    metric : str, `metric(...)` or function
+        What to measure, as for `estimate_error`; one.
+    parameter : str
+        The parameter of the learner that varies.
+    values : sequence
+        Its values.
+    params : mapping, optional
+        The other parameters.
+    maximize : bool, optional
+        Whether a greater value is better; known of a metric with a name. Of a function it must be given for `best`.
+    confidence_level : float in (0, 1)
+        Of the intervals of the test values' means, which are those of `estimate_error`.
+    n_jobs : int, optional
+        Workers of joblib, -1 for one a CPU, for all fits of all values; by default all are made here.
+    progress : bool
+        Show a bar of all fits (needs tqdm).
+
+    Returns
+    -------
+    ErrorCurve
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described. If fits fail at all values, the error of the first, with a note; if at
+        some, they are in `failures` and the others are there.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric is undefined in some splits; they are left out of the means.
+
+    Notes
+    -----
+    To choose a value by the curve and to report its error is too optimistic: see `select_model`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import KFold, validation_curve
+    >>> nearest = lambda x, y, x_new, k: [y[np.argsort(abs(x - each))[:k]].mean() for each in x_new]
+    >>> x = 1.01 ** np.arange(40)
+    >>> y = np.arange(40) % 2
+    >>> curve = validation_curve(nearest, x, y, KFold(4, rng=0), "mean_squared_error", parameter="k", values=[1, 30])
+    >>> curve.training.values.round(2).tolist(), curve.test.values.round(2).tolist(), curve.best()
+    ([0.0, 0.25], [0.98, 0.26], 30)
+    """
+    check_parameter_name("parameter", parameter)
+    tried = as_values("values", values)
+    learner = learner_of(NAME, fit_predict, params)
+    check_varies_only("params", learner.params, "parameter", parameter)
+    measured = Measurement.of(
+        X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
+        confidence_level=confidence_level, training=True,
+    )  # fmt: skip
+    splits = measured.splits("splitter", splitter)
+    grid = [{parameter: value} for value in tried]
+    trials = [Trial(Candidate(Choice(NAME, each), learner.with_params(each)), splits) for each in grid]
+    return _curve(measured, trials, parameter, tried, n_jobs=n_jobs, progress=progress)
+
+
+def learning_curve(
+    fit_predict: Any,
+    X: Any,
+    y: Any,
+    splitter: Any,
+    metric: Any,
+    *,
+    train_sizes: Any = SIZES,
+    params: Mapping[str, Any] | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    rng: Any = None,
+) -> ErrorCurve:
+    """Measure a learner on training and on test rows after it learned from fewer rows and from more.
+
+    Where the two errors have met, more rows will not help; where they are apart, they may.
+
+    Parameters
+    ----------
+    fit_predict, X, y, splitter, groups, pos_label, labels
+        As for `estimate_error`.
+    metric, params, maximize, confidence_level, n_jobs, progress
+        As for `validation_curve`.
+    train_sizes : sequence of float or of int
+        Shares of the smallest training part of the splits, in (0, 1], or numbers of rows. All of it stands for all
+        training rows of each split, which may have a row more.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        Seed of the order in which each split's training rows are taken: smaller sets are parts of larger ones. Where
+        the splitter is stratified, each has of each class its share. Groups may be cut.
+
+    Returns
+    -------
+    ErrorCurve
+        Its values are numbers of rows, ascending, and its `parameter` is None.
+
+    Raises
+    ------
+    ValueError
+        As `validation_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric is undefined in some splits; they are left out of the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import KFold, learning_curve
+    >>> mean = lambda x, y, x_new: np.full(len(x_new), y.mean())
+    >>> y = np.random.default_rng(0).normal(size=100)
+    >>> curve = learning_curve(mean, y, y, KFold(10, rng=0), "mean_squared_error", train_sizes=[2, 90], rng=0)
+    >>> curve.values, bool(curve.gap[0] > curve.gap[1])
+    ((2, 90), True)
+    """
+    candidate = Candidate(Choice(NAME, {}), learner_of(NAME, fit_predict, params))
+    measured = Measurement.of(
+        X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
+        confidence_level=confidence_level, training=True,
+    )  # fmt: skip
+    whole = measured.splits("splitter", splitter)
+    smallest = min(train.size for train, _ in whole.pairs())
+    size_of = partial(training_size, n=smallest, most=smallest)
+    sizes = training_sizes("train_sizes", train_sizes, size_of, f"{smallest} training rows")
+    classes = None
+    if getattr(splitter, "stratified", "Stratified" in type(splitter).__name__):
+        classes = np.unique(as_strata("y", y, measured.n_samples), return_inverse=True)[1]
+    key = seed_key("rng", rng)
+    cut = [
+        whole if size == smallest else Splits(partial(_smaller, whole, size, key, classes), whole.shape, whole.held)
+        for size in sizes
+    ]
+    trials = [Trial(candidate, each) for each in cut]
+    return _curve(measured, trials, None, sizes, n_jobs=n_jobs, progress=progress)
+
+
+def _smaller(whole: Splits, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
+    """Go through splits with so many training rows: a smaller set is part of each larger one of the same split.
+
+    `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
+    of each class its share, rounded.
+    """
+    for number, (train, test) in enumerate(whole.pairs()):
+        order = random_order(key, number, train.size)
+        if classes is not None:
+            order = order[np.argsort(_places(classes[train][order]), kind="stable")]
+        yield Pair(train[np.sort(order[:size])], test)
+
+
+def _places(classes: Rows) -> NDArray[np.float64]:
+    """Return each row its place among those of its class, as a share of them: (i + 1/2) / n."""
+    by_class = np.argsort(classes, kind="stable")
+    sizes = np.bincount(classes)
+    number = np.empty(classes.size)
+    number[by_class] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((number + 0.5) / sizes[classes])
+
+
+def _curve(
+    measured: Measurement, trials: Sequence[Trial], parameter: str | None, values: Sequence[Any], **how: Any
+) -> ErrorCurve:
+    outcomes = measured.outcomes(trials, **how)
+    raise_if_all_failed(trials, outcomes)
+    return ErrorCurve(
+        metric=measured.metric,
+        parameter=parameter,
+        values=tuple(values),
+        test=ErrorLine.of([estimate for estimate, _ in outcomes]),
+        training=ErrorLine.of([estimate.training for estimate, _ in outcomes if estimate.training]),
+        maximize=measured.maximize,
+        pos_label=measured.pos_label,
+        confidence_level=measured.level,
+        failures={k: str(failure) for k, (_, failure) in enumerate(outcomes) if failure is not None},
+    )

@@ -1,0 +1,278 @@
+"""What estimates from splits give, and their intervals: what splits vary by, and what they hold fixed.
+
+Splits of one data set tell how far a mean over test sets is from that over all rows there could be, as far as these
+sets differ as new rows would. Stratified ones never differ in their shares of the classes, and predictions that are
+measured on the same rows each time not in the rows at all. What is missing then is known from the counts of all test
+sets: the variance of what a row of each class, or each row, adds to the metric.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.options import _warn, warn_undefined
+from fastevals.infer.proportions import share_interval
+from fastevals.infer.significance.decision import critical_value, scaled
+from fastevals.infer.significance.t_tests import corrected_t_margin
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.kinds import bounds_of
+from fastevals.results import ByMetric, Frozen, Interval, Null
+from fastevals.split.estimates.corrections import BootstrapErrors
+from fastevals.split.estimates.tallies import Tally
+from fastevals.split.plans import Held
+
+Floats = NDArray[np.float64]
+
+NOWHERE = Interval(math.nan, math.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitVariance:
+    """How metrics of one tally vary over the test sets of splits.
+
+    Attributes
+    ----------
+    tally : Tally
+        The metrics.
+    pooled : object
+        The tally's counts of all test sets together.
+    held : Held
+        What is the same in all test sets.
+    n_train, n_test : array-like of int
+        Rows of each split.
+    alpha : float
+        One less the level.
+    """
+
+    tally: Tally
+    pooled: Any
+    held: Held
+    n_train: Any
+    n_test: Any
+    alpha: float
+
+    def interval(self, name: str, value: float, per_split: Floats, bounds: tuple[float, float]) -> Interval:
+        """Return the interval of a metric's mean over splits, within what the metric can be.
+
+        It is NaN, with a warning that says why, where the splits don't tell.
+        """
+        margin = self.margin(name, per_split)
+        if margin > 0:
+            return interval_about(value, margin, margin, bounds)
+        number = int(np.count_nonzero(~np.isnan(per_split)))
+        if margin == 0:
+            outcomes = self.tally.outcomes(name, self.pooled)
+            if outcomes is not None:
+                successes, failures = (each * self._tested for each in outcomes)
+                ends = share_interval(successes, failures, "wilson", self.alpha, "two-sided")
+                return Interval(*map(float, ends))
+            because = f"it is the same in all {number} splits, which doesn't say how near it is to that of other rows"
+        else:
+            because = f"all {number} splits test the same rows, so they don't say what it is on others"
+        warn_undefined(f"the interval of {name}", f"{because}; bootstrap draws rows")
+        return NOWHERE
+
+    def margin(self, name: str, per_split: Floats) -> float:
+        """Compute half the width of the interval: 0 if nothing varies, NaN if what is held fixed isn't known.
+
+        Nadeau and Bengio's variance and that which is held fixed add up, and degrees of freedom are Welch's.
+        """
+        values = per_split[~np.isnan(per_split)]
+        n_train, n_test = (float(np.sum(each)) for each in (self.n_train, self.n_test))
+        # Test sets of all rows have no rest to train on: the variance is that of a mean.
+        margin = corrected_t_margin(values, n_test / n_train if n_train else 0.0, self.alpha)
+        missing = self._missing(name, same=margin == 0)
+        if not missing > 0:
+            return math.nan if math.isnan(missing) and self.held.what == "rows" and margin else margin
+        df, rows_df = values.size - 1, self.held.n_rows - 1
+        error, more = margin / self._critical(df), math.sqrt(missing / rows_df)
+        both = math.hypot(error, more)
+        share = (error / both) ** 2
+        return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
+
+    def _missing(self, name: str, same: bool) -> float:
+        """Compute the variance, of a row, that the splits don't show: that of all rows where splits are the `same`."""
+        held = self.held.what
+        if (held is None and not same) or self.held.n_rows < 2:
+            return 0.0
+        if same and self.tally.outcomes(name, self.pooled) is not None:
+            return 0.0  # a share of rows has an interval of its own
+        of_rows = self.tally.row_variance(name, self.pooled) if same or held == "rows" else math.nan
+        if held != "classes" or not math.isnan(of_rows):
+            return of_rows
+        return self.held.share * self.tally.class_variance(name, self.pooled)
+
+    def _critical(self, df: float) -> float:
+        return critical_value(Null("t", (df,)), "two-sided", self.alpha)
+
+    @property
+    def _tested(self) -> float:
+        """Rows that are in any test set, as far as sizes tell, for each time that one is."""
+        times = float(np.sum(self.n_test))
+        return min(times, self.held.n_rows) / times
+
+
+def interval_about(value: float, below: float, above: float, bounds: tuple[float, float]) -> Interval:
+    """Return an interval about a value that reaches so far, clipped to what the metric can be."""
+    low, high = (float(np.clip(end, *bounds)) for end in (value - below, value + above))
+    return Interval(low, high)
+
+
+class MeasuredSplits(NamedTuple):
+    """The rows of training and of test sets, of shape (n_repeats, n_folds), what made the splits, and what is measured.
+
+    The last two are None where they are not known; of what is measured, a function.
+    """
+
+    n_train: NDArray[np.int64]
+    n_test: NDArray[np.int64]
+    splitter: Any = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorEstimate(Frozen):
+    """A metric over the test sets of all splits.
+
+    Attributes
+    ----------
+    value : float
+        Mean over the splits in which the metric is defined (macro); with ``method=".632"`` or ``".632+"`` the corrected
+        estimate.
+    standard_deviation : float
+        Of the splits about their mean; NaN of a single one, or where one is infinite.
+    confidence_interval : Interval
+        For the value, by Nadeau and Bengio's t; NaN where the standard deviation is, and, with a warning, where all
+        splits agree and no counts tell how rows vary. See `estimate_error`.
+    per_split : ndarray of shape (n_repeats, n_folds)
+        Each test set's, NaN where undefined.
+    micro : float
+        Of the counts of all test sets together; NaN for functions and the median absolute error.
+    n_undefined : int
+        Splits in which it is undefined.
+    training : ErrorEstimate or None
+        The same of the training rows, without an interval, where asked for.
+    bootstrap : BootstrapErrors or None
+        The parts of the .632 and the .632+ estimate, where one of them was asked for.
+    """
+
+    value: float
+    standard_deviation: float
+    confidence_interval: Interval
+    per_split: Floats
+    micro: float
+    n_undefined: int
+    training: ErrorEstimate | None = None
+    bootstrap: BootstrapErrors | None = None
+    _splits: MeasuredSplits | None = None  # which `ErrorEstimates` has once for all; tests of two learners read it
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval
+        undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        return (
+            f"ErrorEstimate({self.value:.4g}, [{low:.4g}, {high:.4g}], "
+            f"standard_deviation={self.standard_deviation:.3g}{undefined})"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorEstimates(ByMetric):
+    """What `estimate_error` and `evaluate_splits` give: a mapping from each metric to its `ErrorEstimate`.
+
+    Attributes
+    ----------
+    metrics : dict of str to ErrorEstimate
+        What the mapping holds.
+    n_train : ndarray of int of shape (n_repeats, n_folds)
+        Different rows that each split was trained on; of fixed predictions, all rows that are not in the test set.
+    n_test : ndarray of int of shape (n_repeats, n_folds)
+        Rows of each test set.
+    matrices : ConfusionMatrix or None
+        Of metrics of predicted labels, the counts of each split, of shape (n_repeats, n_folds, K, K); None where they
+        would take over 64 MB.
+    splitter : object
+        What made the splits.
+    method : str or None
+        Of the estimates of a bootstrap.
+    confidence_level : float
+        Of the intervals.
+    """
+
+    n_train: NDArray[np.int64]
+    n_test: NDArray[np.int64]
+    matrices: ConfusionMatrix | None
+    splitter: Any
+    method: str | None
+    confidence_level: float
+
+    def _how(self) -> str:
+        repeats, folds = self.n_test.shape
+        method = f", method={self.method!r}" if self.method else ""
+        return f"{repeats} x {folds} splits, {self.confidence_level:g}{method}"
+
+
+def estimates_of(
+    values: Floats,
+    micro: Floats,
+    shape: tuple[int, int],
+    asked: Mapping[str, Any],
+    variance: SplitVariance,
+    *,
+    training: tuple[Floats, Floats] | None = None,
+    missing: int = 0,
+    splitter: Any = None,
+) -> dict[str, ErrorEstimate]:
+    """Make the estimates of a tally's metrics from their values in each split; warn of splits in which one has none.
+
+    `values` are those of each metric in each split, `micro` one for each metric; `training` are both of the training
+    rows. Of splits that were not measured, `missing` of them, values are NaN without a warning.
+    """
+    splits = None
+    if not missing:
+        n_train, n_test = (np.reshape(each, shape) for each in (variance.n_train, variance.n_test))
+        splits = MeasuredSplits(n_train, n_test, splitter)
+    found = {}
+    for m, name in enumerate(variance.tally.names):
+        own = _without_interval(name, values[m].reshape(shape), micro[m], missing)
+        if not math.isnan(own.standard_deviation):
+            interval = variance.interval(name, own.value, own.per_split, bounds_of(asked[name]))
+            own = replace(own, confidence_interval=interval)
+        if training is not None:
+            seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
+            own = replace(own, training=seen)
+        known = None if callable(asked[name]) else str(asked[name])
+        found[name] = replace(own, _splits=None if splits is None else splits._replace(metric=known))
+    return found
+
+
+def no_estimate(shape: tuple[int, int], *, training: bool = False) -> ErrorEstimate:
+    """Return what stands where there is no estimate: NaN in all splits."""
+    nan = math.nan
+    nothing = ErrorEstimate(nan, nan, Interval(nan, nan), np.full(shape, nan), nan, math.prod(shape))
+    return replace(nothing, training=nothing) if training else nothing
+
+
+def _without_interval(label: str, per_split: Floats, micro: float, missing: int) -> ErrorEstimate:
+    defined = per_split[~np.isnan(per_split)]
+    undefined = per_split.size - defined.size
+    if undefined > missing:
+        _warn_left_out_splits(label, undefined - missing, per_split.size - missing)
+    value, spread = (float(defined.mean()) if defined.size else math.nan), math.nan
+    if defined.size > 1 and np.isfinite(defined).all():
+        (own,), exponent = scaled(defined)  # so that no square overflows
+        value, spread = (float(np.ldexp(each, exponent[0])) for each in (own.mean(), own.std(ddof=1)))
+    return ErrorEstimate(value, spread, Interval(math.nan, math.nan), per_split, float(micro), undefined)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _warn_left_out_splits(metric: str, undefined: int, n: int) -> None:
+    """Warn that a metric has no value in some splits."""
+    _warn(f"{metric} is undefined in {undefined} of {n} splits, which are left out (n_undefined)")

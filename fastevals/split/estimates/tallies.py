@@ -1,0 +1,513 @@
+"""What is counted of a test set, and metrics of the counts: one class a kind.
+
+Either each split has predictions of its own, which are counted as they come (`of_rows`); or predictions are there
+beforehand, and the test sets of many splits are counted in one pass (`of_folds`). Both give the same counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels.fold_counts import add_deviations, add_terms, count_cells
+from fastevals._kernels.regression import EPSILON
+from fastevals._validation.arrays import as_scores, as_vector, check_finite, power_of_two
+from fastevals._validation.labels import (
+    Classes,
+    _plain,
+    as_class_numbers,
+    as_classes,
+    as_predicted_labels,
+    as_true_labels,
+)
+from fastevals._validation.options import check_one_number, listed, show
+from fastevals.counts import Cells
+from fastevals.infer.bootstrap.label_samples import measure_stack
+from fastevals.infer.proportions import OUTCOMES
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.kinds import error_metric, matrix_metric
+from fastevals.measure.metric_specs import AskedMetric
+from fastevals.measure.regression import RegressionSums, as_double, metrics_of_sums, origin_of
+
+Floats = NDArray[np.float64]
+Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): that a row is tested in, or a number past all of them
+Rows = NDArray[np.intp]
+
+ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
+
+
+class Tally:
+    """Metrics of one kind, of predictions of the same rows.
+
+    Attributes
+    ----------
+    names : list of str
+        What results call the metrics.
+    kind : str
+        What is predicted: "labels", "scores", "targets", or "values" of any kind.
+    knows_no_information : bool
+        Whether `no_information` gives numbers.
+    asks_tested : bool
+        Whether `pooled_of` always looks at `tested`.
+    classes : Classes or None
+        Of predicted labels.
+    """
+
+    names: list[str]
+    kind: str
+    knows_no_information = False
+    asks_tested = False
+    classes: Classes | None = None
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """The classes of predicted labels."""
+        return None if self.classes is None else self.classes.labels
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return predictions of some rows, or of all, as `of_rows` takes them."""
+        raise NotImplementedError
+
+    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> Any:
+        """Return what is known of a test set."""
+        raise NotImplementedError
+
+    def values(self, counted: Sequence[Any]) -> Floats:
+        """Return each metric of each test set, of shape (n_metrics, n_splits); NaN where undefined."""
+        raise NotImplementedError
+
+    def pooled(self, counted: Sequence[Any]) -> Any:
+        """Return the counts of all test sets together, where there are any."""
+        return None
+
+    def micro(self, pooled: Any) -> Floats:
+        """Return each metric of all test sets together; NaN where no counts tell it."""
+        return np.full(len(self.names), np.nan)
+
+    def class_variance(self, name: str, pooled: Any) -> float:
+        """Compute the variance, over the rows, of what a metric gains by a row of the class that the row is of.
+
+        That over the number of rows is what a metric varies by because the shares of the classes do. NaN if unknown.
+        """
+        return math.nan
+
+    def row_variance(self, name: str, pooled: Any) -> float:
+        """Compute the variance, over the rows, of what a metric gains by the row; NaN if unknown."""
+        return math.nan
+
+    def outcomes(self, name: str, pooled: Any) -> tuple[float, float] | None:
+        """Return the successes and failures that a metric is a share of; None where it is none."""
+        return None
+
+    def prepared(self, predicted: NDArray[Any], n_folds: int) -> Any:
+        """Do once, for predictions of all rows, what `of_folds` needs for so many folds."""
+        return predicted
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `pooled_of` needs.
+
+        With `keep`, that is also what `matrices` needs.
+        """
+        raise NotImplementedError
+
+    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
+        """Return the counts of all test sets together.
+
+        `parts` are what each call of `of_folds` gave; `tested` is how often each prediction is in a test set, of the
+        shape of the predictions, or nowhere where that is not asked for.
+        """
+        return self.pooled(parts)
+
+    def no_information(self, predicted: NDArray[Any]) -> Floats:
+        """Return each metric of all pairs of one row's truth and another's prediction, of predictions of all rows."""
+        return np.full(len(self.names), np.nan)
+
+    def keeps(self, n_splits: int) -> bool:
+        """Return whether results hold the matrices of so many test sets."""
+        return False
+
+    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
+        """Return the matrices of splits of a shape where results hold them; `counted` is as for `pooled`."""
+        return None
+
+
+class SumTally(Tally):
+    """Metrics of sums over the rows: sums of test sets add up to those of all together."""
+
+    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Return the sums of each test set, of shape (n_repeats, n_folds, n_sums)."""
+        raise NotImplementedError
+
+    def of_totals(self, totals: NDArray[Any]) -> Floats:
+        """Return each metric of sums of shape (n, n_sums)."""
+        raise NotImplementedError
+
+    def merged(self, totals: NDArray[Any]) -> NDArray[Any]:
+        """Return the sums of all test sets together."""
+        return np.asarray(totals.sum(axis=0))
+
+    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
+        """Return the sums of a test set."""
+        folds = np.zeros((1, rows.size), dtype=np.uint32)
+        return np.asarray(self.totals(self.rows_of(predicted, rows), folds, 1)[0, 0])
+
+    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Return what is added up of each row."""
+        raise NotImplementedError
+
+    def values(self, counted: Sequence[Any]) -> Floats:
+        """Return each metric of each test set."""
+        return self.of_totals(np.stack(counted))
+
+    def pooled(self, counted: Sequence[Any]) -> Any:
+        """Return the sums of all; `counted` are sums of any number of test sets each."""
+        return self.merged(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
+
+    def micro(self, pooled: Any) -> Floats:
+        """Return each metric of the sums of all."""
+        return np.asarray(self.of_totals(pooled[None])[:, 0])
+
+    def prepared(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
+        """Return what is added up of each row."""
+        return self.rows_of(predicted, None)
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Return each metric of all test sets, and the sums of each, with `keep`, or of all together."""
+        totals = self.totals(prepared, folds, n_folds)
+        flat = totals.reshape(-1, totals.shape[-1])
+        return self.of_totals(flat).reshape(-1, *totals.shape[:2]), totals if keep else self.merged(flat)[None, None]
+
+
+def variance_of_rows(without: float, more: Floats, numbers: NDArray[Any]) -> float:
+    """Compute the variance of what a metric gains by a row.
+
+    `without` is its value, and `more` are its values with one row more, of kinds that there are so many rows of.
+    """
+    n = float(numbers.sum())
+    gains = (n + 1) * (more - without)
+    gains[np.abs(gains) <= ROUNDING * n * np.maximum(np.abs(more), 1)] = 0.0
+    shares = numbers / n
+    return float(shares @ (gains - shares @ gains) ** 2)
+
+
+def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
+    """Return the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
+    if n_folds == 1:  # ten times as fast as sorting
+        rows = np.flatnonzero(folds == 0)
+        return rows, np.array([0, rows.size])
+    folds = np.minimum(folds, np.uint32(n_folds))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(folds, minlength=n_folds)[:n_folds])))
+    return np.argsort(folds, kind="stable")[: starts[-1]], starts
+
+
+class FunctionTally(Tally):
+    """Functions of the truth and the predictions of a test set: nothing is known of all test sets together."""
+
+    kind = "values"
+
+    def __init__(self, asked: Mapping[str, Callable[..., Any]], y: Any, name: str) -> None:
+        self.names = list(asked)
+        self._functions = list(asked.values())
+        self._y = as_vector(name, y)
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return the predictions as an array."""
+        return as_vector(name, predicted)
+
+    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
+        """Call the functions, each with arrays of its own: one may sort them in place."""
+        found = zip(self.names, self._functions, strict=True)
+        return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in found])
+
+    def values(self, counted: Sequence[Any]) -> Floats:
+        """Return each metric of each test set."""
+        return np.stack(counted, axis=1)
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Call the functions for each test set."""
+        found = np.empty((len(self.names), len(folds), n_folds))
+        for repeat, of_rows in enumerate(folds):
+            rows, starts = in_test_sets(of_rows, n_folds)
+            for fold in range(n_folds):
+                part = rows[starts[fold] : starts[fold + 1]]
+                found[:, repeat, fold] = self.of_rows(part, prepared[part])
+        return found, None
+
+
+class MedianTally(FunctionTally):
+    """The median absolute error, which no sums tell."""
+
+    kind = "targets"
+
+    def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
+        for each in asked.values():
+            error_metric(each)
+        super().__init__(dict.fromkeys(asked, _median_absolute_error), as_finite(name, y), name)
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return the predictions as finite floats."""
+        return as_finite(name, predicted)
+
+
+def _median_absolute_error(y_true: Floats, y_pred: Floats) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.median(np.abs(y_pred - y_true)))
+
+
+STACKED = 1 << 20  # entries of matrices at a time
+MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
+MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
+
+
+class LabelTally(SumTally):
+    """Metrics of confusion matrices.
+
+    Attributes
+    ----------
+    classes : Classes
+        All classes: the user's own, or the labels of `y`, the positive one of two last. A test set may lack some.
+    """
+
+    kind = "labels"
+    knows_no_information = True
+
+    def __init__(
+        self, asked: Mapping[str, Any], y: Any, name: str, *, labels: Any = None, pos_label: Any = None
+    ) -> None:
+        self.names = list(asked)
+        self._asked = asked
+        self._name, self._y = name, as_true_labels(name, y)
+        self.classes: Classes = as_classes(name, np.unique(self._y), labels, pos_label)
+        self._order = np.argsort(self.classes.labels, kind="stable")
+        self._n_cells = self.classes.labels.size**2
+        self._true = self._codes(name, self._y)
+        self.of_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # what can't be is an error before any fit
+
+    def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
+        return _as_class_codes(name, labels, self.classes.labels, self._order)
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return the numbers of the predicted classes."""
+        y = self._y if rows is None else self._y[rows]
+        labels = as_predicted_labels(y, {name: predicted}, true_name=self._name)[name]
+        return self._codes(name, labels if labels.dtype.kind == "U" else as_class_numbers(name, labels))
+
+    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Return the cell of each row."""
+        true = self._true if rows is None else self._true[rows]
+        return np.asarray(true * np.int32(self.classes.labels.size) + predicted)
+
+    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Count the cells of each test set."""
+        counts = np.zeros((len(folds), n_folds, self._n_cells), dtype=np.int64)
+        count_cells(folds, prepared, counts)
+        return counts
+
+    def of_totals(self, totals: NDArray[Any]) -> Floats:
+        """Return each metric of matrices."""
+        k = self.classes.labels.size
+        metrics = [matrix_metric(each) for each in self._asked.values()]  # anew in each call: closures do not pickle
+        step = max(1, STACKED // (k * k))
+        found: list[Floats] = []
+        for start in range(0, len(totals), step):
+            values = measure_stack(totals[start : start + step].reshape(-1, k, k), self.classes, metrics)
+            for name, each in zip(self.names, values, strict=True):
+                check_one_number(name, each.shape[1:])
+            found.append(np.stack(values))
+        return np.concatenate(found, axis=1)
+
+    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Return each metric of all test sets, and the counts of each or of all together.
+
+        It is done for so few test sets at a time that memory holds their matrices.
+        """
+        n_cells = self._n_cells
+        step = min(max(1, STACKED // n_cells), n_folds)
+        lines = max(1, STACKED // (n_cells * step))
+        values, counts = [], []
+        for top in range(0, len(folds), lines):
+            some = folds[top : top + lines]
+            parts = [
+                super(LabelTally, self).of_folds(
+                    prepared, some - np.uint32(start), min(step, n_folds - start), keep=keep
+                )
+                for start in range(0, n_folds, step)
+            ]
+            values.append(np.concatenate([each for each, _ in parts], axis=2))
+            counts.append(np.concatenate([each for _, each in parts], axis=1).reshape(-1, n_cells))
+        return np.concatenate(values, axis=1), np.concatenate(counts)
+
+    def keeps(self, n_splits: int) -> bool:
+        """Return whether results hold the matrices of so many test sets."""
+        return n_splits * self._n_cells <= MOST_KEPT
+
+    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
+        """Return the matrices of splits of a shape."""
+        if not self.keeps(math.prod(shape)):
+            return None
+        k = self.classes.labels.size
+        return ConfusionMatrix._of(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
+
+    def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
+        """Compute the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
+        k = self.classes.labels.size
+        rows = pooled.reshape(k, k).sum(axis=1)
+        (there,) = np.nonzero(rows)
+        if there.size * pooled.size > MOST_TRIED:
+            return math.nan
+        more = np.zeros((there.size, k, k))
+        more[np.arange(there.size), there] = pooled.reshape(k, k)[there] / rows[there, None]
+        return self._variance(name, pooled, more, rows[there])
+
+    def row_variance(self, name: str, pooled: NDArray[Any]) -> float:
+        """Compute the variance of what a metric gains by a row."""
+        (there,) = np.nonzero(pooled)
+        if there.size * pooled.size > MOST_TRIED:
+            return math.nan
+        more = np.zeros((there.size, pooled.size))
+        more[np.arange(there.size), there] = 1.0
+        return self._variance(name, pooled, more, pooled[there])
+
+    def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
+        """Compute the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
+        k = self.classes.labels.size
+        stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
+        (values,) = measure_stack(stack, self.classes, [matrix_metric(self._asked[name])])
+        return variance_of_rows(float(values[0]), values[1:], numbers)
+
+    def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
+        """Return the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
+        asked, k = self._asked[name], self.classes.labels.size
+        matrix = pooled.reshape(k, k)
+        if not isinstance(asked, AskedMetric) or asked.name not in OUTCOMES or asked.options:
+            return None
+        right = int(np.trace(matrix))
+        if asked.name in ("accuracy", "error_rate"):
+            cells = Cells(right, int(matrix.sum()) - right, 0, 0)
+        elif k == 2:
+            cells = Cells(*map(int, (matrix[1, 1], matrix[0, 1], matrix[1, 0], matrix[0, 0])))
+        else:
+            return None
+        successes, failures = OUTCOMES[asked.name](cells)
+        return float(successes), float(failures)
+
+    def no_information(self, predicted: NDArray[Any]) -> Floats:
+        """Return each metric of the matrix that the margins make."""
+        k = self.classes.labels.size
+        margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
+        return self.of_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
+
+
+N_SUMS = 5  # rows, and four sums of errors
+USUAL = 2.0**400  # targets as large, or as small, are taken in another unit
+
+
+class TargetTally(SumTally):
+    """Metrics of errors but the median."""
+
+    kind = "targets"
+    knows_no_information = True
+
+    def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
+        self.names = list(asked)
+        self._metrics = [error_metric(each) for each in asked.values()]
+        self._y = as_finite(name, y)
+        self._origin = origin_of(self._y)
+        largest = float(np.abs(self._y).max())
+        self._unit = 1.0 if 1 / USUAL < largest < USUAL else power_of_two(largest)  # else squares are past the floats
+        self._scatter = any(metric == "r2" for metric, _ in self._metrics)
+
+    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return the predictions as finite floats."""
+        return as_finite(name, predicted)
+
+    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Return each row's squared error, errors above, below and relative to the target, and centred target."""
+        y = self._y if rows is None else self._y[rows]
+        with np.errstate(over="ignore"):
+            errors = predicted - y
+            relative = np.abs(errors) / np.maximum(np.abs(y), EPSILON)
+            errors *= self._unit
+            over, under = np.maximum(errors, 0.0), np.maximum(-errors, 0.0)
+            return np.stack((errors * errors, over, under, relative, (y - self._origin) * self._unit), axis=1)
+
+    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Add up the errors of each test set."""
+        found = np.zeros((len(folds), n_folds, N_SUMS + 2 * self._scatter))
+        add_terms(folds, prepared[:, :-1], found)
+        if self._scatter:
+            add_deviations(folds, prepared[:, -1], np.empty(n_folds), found)
+        return found
+
+    def merged(self, totals: NDArray[Any]) -> NDArray[Any]:
+        """Return the sums of all together: of deviations from the mean of all."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.asarray(totals.sum(axis=0))
+            if self._scatter:
+                n, mean = totals[:, 0], totals[:, N_SUMS]
+                sums[N_SUMS] = np.sum(n * mean) / sums[0]
+                sums[N_SUMS + 1] += np.sum(n * (mean - sums[N_SUMS]) ** 2)
+        return sums
+
+    def of_totals(self, totals: NDArray[Any]) -> Floats:
+        """Return each metric of sums."""
+        scatter = totals[:, -1] if self._scatter else np.zeros(len(totals))
+        return self._of_sums(RegressionSums(totals[:, 0], scatter, *totals[:, 1:N_SUMS].T)._replace(unit=self._unit))
+
+    def _of_sums(self, sums: RegressionSums) -> Floats:
+        by_quantile = {quantile: metrics_of_sums(sums, quantile) for _, quantile in self._metrics}
+        return np.stack([by_quantile[quantile][metric] for metric, quantile in self._metrics])
+
+    def no_information(self, predicted: NDArray[Any]) -> Floats:
+        """Return each metric of all pairs of a target and a prediction; sorted, so that they need not be made."""
+        n = self._y.size
+        y, p = self._y * self._unit, predicted * self._unit
+        middle = y.mean()
+        y, p = y - middle, np.sort(p - middle)
+        below = np.concatenate(([0.0], np.cumsum(p)))
+        rank = np.searchsorted(p, y)
+        under, over = rank * y - below[rank], below[-1] - below[rank] - (n - rank) * y
+        under, over = np.maximum(under, 0.0), np.maximum(over, 0.0)
+        square = n * (np.sum(y * y) + np.sum(p * p)) - 2 * np.sum(y) * np.sum(p)
+        relative = np.sum((under + over) / self._unit / np.maximum(np.abs(self._y), EPSILON))
+        sums = np.array([square, over.sum(), under.sum(), relative])[:, None]
+        scatter = n * np.sum((y - y.mean()) ** 2)
+        return self._of_sums(RegressionSums(float(n) ** 2, scatter, *sums)._replace(unit=self._unit))[:, 0]
+
+
+def as_finite(name: str, predicted: Any) -> Floats:
+    """Return targets, or predictions of them, as finite floats."""
+    values = as_double(name, as_scores(name, predicted))
+    check_finite(name, values)
+    return values.astype(np.float64)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_class_codes(
+    name: str, labels: NDArray[Any], classes: NDArray[Any], order: NDArray[np.intp]
+) -> NDArray[np.int32]:
+    """Return the number of each label among the classes, which `order` sorts; raise of a label that is none."""
+    ordered = classes[order]
+    place = np.minimum(np.searchsorted(ordered, labels), classes.size - 1)
+    odd = ordered[place] != labels
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise ValueError(
+            f"{name} has the label {show(_plain(labels[row]))} at row {row}, which is not among the classes: "
+            f"{listed(list(classes))}"
+        )
+    return order[place].astype(np.int32)
+
+
+def _as_metric_value(name: str, value: Any) -> float:
+    """Return what a user's metric of a test set gave: one real number."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub" or array.ndim:
+        raise ValueError(f"metric {name} must give one real number for each test set, got {show(value)}")
+    return float(array)

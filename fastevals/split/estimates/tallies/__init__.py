@@ -1,1 +1,0 @@
-"""What is counted of a test set, and metrics of the counts: one file a kind."""

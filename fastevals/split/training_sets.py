@@ -1,0 +1,454 @@
+"""The loss of a learner over training sets that are drawn: its bias and variance, streamed through a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._kernels.random import stream_key
+from fastevals._kernels.splits import draw_units
+from fastevals._random import random_order, seed_key
+from fastevals._validation.arrays import as_array, as_scores, check_finite
+from fastevals._validation.labels import as_true_labels, check_comparable_labels
+from fastevals._validation.options import as_flag, check_choice, check_integer, show
+from fastevals.measure.bias_variance.calls import LOSSES
+from fastevals.measure.bias_variance.results import Decomposition
+from fastevals.measure.bias_variance.summary import BiasVarianceSummary
+from fastevals.results import Frozen
+from fastevals.split.checks import as_values, check_parameter_name, check_same_rows, check_varies_only
+from fastevals.split.learners import Learner, learner_of, run_fits
+from fastevals.split.splitters.layout import Layout, training_size, training_sizes
+
+LARGEST = 2**32  # rows of a training set
+
+MOST_SETS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSets:
+    """What training sets are drawn from, and how. A smaller set of the same number is a part of the larger one.
+
+    Attributes
+    ----------
+    layout : Layout
+        The rows, or groups of them that are drawn together.
+    n_sets : int
+        How many there are.
+    replace : bool
+        Whether a unit may be drawn again.
+    key : uint64
+        Of the streams, one a training set.
+    """
+
+    layout: Layout
+    n_sets: int
+    replace: bool
+    key: np.uint64
+
+    @classmethod
+    def of(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
+        """Draw from the rows of data."""
+        n_sets = check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
+        layout = Layout.of(check_same_rows(X=X, y=y, groups=groups), groups)
+        layout.check_sizes(2, "drawing different training sets")
+        return cls(layout, n_sets, as_flag("replace", replace), seed_key("rng", rng))
+
+    def size(self, name: str, value: int | float | None) -> int:
+        """Return the units of a training set, of a number or a share of them; None is as many as there are."""
+        n, units = self.layout.n_units, self.layout.unit
+        size = n
+        if value is not None:
+            size = training_size(name, value, n)
+        _check_training_set_size(name, value, size, n, units, self.replace)
+        return size
+
+    def sizes(self, name: str, values: Any) -> list[int]:
+        """Return several sizes, which must differ, ascending."""
+        return training_sizes(name, values, self.size, f"{self.layout.n_units} {self.layout.unit}")
+
+    def rows(self, number: int, size: int) -> NDArray[np.intp]:
+        """Return the rows of a training set of so many units, ascending."""
+        times = np.zeros(self.layout.n_units, dtype=np.intp)
+        if self.replace:
+            draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
+        else:
+            times[random_order(self.key, number, times.size)[:size]] = 1
+        of_row = self.layout.of_row
+        return np.repeat(np.arange(self.layout.n_samples), times if of_row is None else times[of_row])
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BiasVarianceCurve(Frozen):
+    """The parts of the expected loss at each value of a parameter, or for each size of training sets.
+
+    Attributes
+    ----------
+    parameter : str or None
+        What varies; None for the size of training sets.
+    values : tuple
+        The parameter's values in the order given, or the numbers of rows (or groups), ascending.
+    results : tuple of Decomposition
+        One for each.
+    """
+
+    parameter: str | None
+    values: tuple[Any, ...]
+    results: tuple[Decomposition, ...]
+
+    @property
+    def over(self) -> str:
+        """What varies, in words."""
+        return "training size" if self.parameter is None else self.parameter
+
+    @property
+    def expected_loss(self) -> Floats:
+        """The expected loss at each value."""
+        return np.array([each.expected_loss for each in self.results])
+
+    def parts(self) -> dict[str, Floats]:
+        """Return the terms that add up to the expected loss, by name, as arrays over the values."""
+        found = [each.parts() for each in self.results]
+        return {name: np.array([each[name] for each in found]) for name in found[0]}
+
+    def best(self) -> Any:
+        """Return the value of the least expected loss, the first of equals."""
+        return self.values[int(np.argmin(self.expected_loss))]
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """What the learner does at each value beside the best.
+
+        Where the expected loss is larger than at the best value, "underfits" if bias has grown by more than the
+        variance of the predictions, which of 0-1 loss need not cost anything, else "overfits". "best" at the best
+        value, "" where the loss is no larger or neither has grown.
+
+        Notes
+        -----
+        Bias over bootstraps of one data set holds what all training sets share. Of one nearest neighbour, nearly half
+        of the variance it has over independent sets is bias there, of squared loss; of 0-1 loss nearly all that it gets
+        wrong is, for most bootstraps have the nearest row of all.
+        """
+        loss, results = self.expected_loss, self.results
+        best = int(np.argmin(loss))
+        bias, variance = (
+            np.array([getattr(each, name) - getattr(results[best], name) for each in results])
+            for name in (results[best].OF_BIAS, "variance")
+        )
+        words = np.where(bias > variance, "underfits", "overfits").astype(object)
+        words[(loss == loss[best]) | (np.maximum(bias, variance) <= 0)] = ""
+        words[best] = "best"
+        return tuple(words.tolist())
+
+    def table(self) -> str:
+        """Return a table as text: the parts at each value."""
+        from fastevals._text import aligned, cells, printable, written
+
+        numbers = {"expected_loss": self.expected_loss, **self.parts()}
+        rows = [[printable(self.over), *(name.replace("_", " ") for name in numbers), ""]]
+        least = int(np.argmin(self.expected_loss))
+        for k, (value, row) in enumerate(zip(self.values, cells(np.transpose(list(numbers.values()))), strict=True)):
+            rows.append([printable(written(value)), *row, "least" if k == least else ""])
+        return "\n".join(aligned([rows])[0])
+
+    def __repr__(self) -> str:
+        over = f"{len(self.values)} values of {self.over}, best={show(self.best())}"
+        return f"BiasVarianceCurve({', '.join(self.parts())} over {over})"
+
+
+def bias_variance_over_training_sets(
+    fit_predict: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: ArrayLike,
+    *,
+    n_sets: int = 200,
+    train_size: float | None = None,
+    replace: bool = True,
+    groups: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    y_observed: ArrayLike | None = None,
+    loss: str = "squared",
+    decomposition: str = "domingos",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+    rng: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Decomposition:
+    """Draw training sets, fit the learner to each, and decompose its loss on test rows (2.37 to 2.42).
+
+    Predictions are added up as they come: no array of all of them is held.
+
+    Parameters
+    ----------
+    fit_predict : callable or estimator
+        Called as ``fit_predict(X_train, y_train, X_test, **params)`` for predictions; or an estimator of
+        scikit-learn's kind, of which copies are fitted.
+    X, y : data with rows
+        What training sets are drawn from.
+    X_test : data with rows
+        What is predicted: none of these rows should be among those of `X`.
+    y_test : array-like of shape (n_test,)
+        The truth of these rows. Where it was observed with noise, the noise counts as bias.
+    n_sets : int
+        Training sets, at least 2 and at most 1,000,000.
+    train_size : int or float in (0, 1], optional
+        Rows of a training set, or their share of all; by default as many as `X` has. Of groups where there are some.
+    replace : bool
+        Whether a row may be drawn again (a bootstrap), or all rows of a training set are different ones.
+    groups : array-like of shape (n_samples,), optional
+        Rows of `X` that belong together: whole groups are drawn.
+    params : mapping of str to any, optional
+        Parameters of the learner.
+    y_observed : array-like of shape (n_test,) or (n_sets, n_test), optional
+        Labels that were observed, where `y_test` is the truth apart from noise; as for `bias_variance`.
+    loss, decomposition, labels, sample_weight, per_sample
+        As for `bias_variance`. The classes of 0-1 loss are by default all those of `y` and `y_test`.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        Seed of the draws. A training set depends on the seed and its number alone.
+    n_jobs : int, optional
+        Joblib's workers, -1 for one a CPU. By default fits are one after another.
+    progress : bool
+        Show a bar (needs tqdm).
+
+    Returns
+    -------
+    Decomposition
+        As `bias_variance` gives it.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described. What a fit raises is raised, with a note that says which training set.
+
+    Notes
+    -----
+    Training sets drawn from one data set share rows, and those of a bootstrap have fewer different ones: variance over
+    them approximates that over independent training sets, and depends on the data that is there.
+
+    References
+    ----------
+    Geman, Bienenstock and Doursat (1992), "Neural Networks and the Bias/Variance Dilemma", Neural Computation 4, 1-58,
+    doi:10.1162/neco.1992.4.1.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import bias_variance_over_training_sets
+    >>> def straight_line(x, y, x_new):
+    ...     return np.polyval(np.polyfit(x, y, 1), x_new)
+    >>> x = np.linspace(-1, 1, 40)
+    >>> bias_variance_over_training_sets(straight_line, x[::2], x[::2] ** 2, x[1::2], x[1::2] ** 2, rng=0)
+    BiasVariance(expected_loss=0.1147, bias_squared=0.1018, variance=0.01287, n_models=200, n_samples=20)
+    """
+    learner = learner_of("fit_predict", fit_predict, params)
+    sets = TrainingSets.of(X, y, groups, n_sets, replace, rng)
+    options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
+    case = _Case("", learner, sets.size("train_size", train_size))
+    return _decompose([case], (X, y, X_test, y_test), sets, options, n_jobs, progress)[0]
+
+
+def bias_variance_curve(
+    fit_predict: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: ArrayLike,
+    *,
+    parameter: str | None = None,
+    values: ArrayLike | None = None,
+    train_sizes: ArrayLike | None = None,
+    n_sets: int = 200,
+    train_size: float | None = None,
+    replace: bool = True,
+    groups: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    y_observed: ArrayLike | None = None,
+    loss: str = "squared",
+    decomposition: str = "domingos",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+    rng: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> BiasVarianceCurve:
+    """Decompose the loss of a learner at each value of a parameter, or for each size of the training sets.
+
+    All values have the same training sets; a smaller training set is a part of the larger one of its number. What
+    differs between values is thus the learner, not the luck of its draws.
+
+    Parameters
+    ----------
+    fit_predict, X, y, X_test, y_test
+        As for `bias_variance_over_training_sets`.
+    parameter : str
+        The parameter that varies, such as one of the learner's complexity.
+    values : sequence
+        Its values.
+    train_sizes : sequence of int or of float, optional
+        Instead of these: sizes of training sets, as `train_size`, all numbers or all shares.
+    n_sets, train_size, replace, groups, params, y_observed, loss, decomposition, labels, sample_weight, per_sample, \
+    rng, n_jobs, progress
+        As for `bias_variance_over_training_sets`.
+
+    Returns
+    -------
+    BiasVarianceCurve
+        A decomposition for each value.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described. What a fit raises is raised, with a note that says which value and
+        training set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import bias_variance_curve
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 60)
+    >>> y = np.sin(3 * x) + np.random.default_rng(0).normal(scale=0.3, size=60)
+    >>> curve = bias_variance_curve(
+    ...     polynomial, x[::2], y[::2], x[1::2], np.sin(3 * x[1::2]), parameter="degree", values=range(1, 7), rng=0
+    ... )
+    >>> curve.best()
+    3
+    """
+    _check_parameter_or_sizes(parameter, values, train_sizes, train_size)
+    learner = learner_of("fit_predict", fit_predict, params)
+    sets = TrainingSets.of(X, y, groups, n_sets, replace, rng)
+    options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
+    found: list[Any]
+    if parameter is None:
+        found = sets.sizes("train_sizes", train_sizes)
+        cases = [_Case(f" of {size} {sets.layout.unit}", learner, size) for size in found]
+    else:
+        check_varies_only("params", learner.params, "parameter", parameter)
+        found = as_values("values", values)
+        size = sets.size("train_size", train_size)
+        cases = [_Case(f", {parameter}={show(v)}", learner.with_params({parameter: v}), size) for v in found]
+    results = _decompose(cases, (X, y, X_test, y_test), sets, options, n_jobs, progress)
+    return BiasVarianceCurve(parameter, tuple(found), tuple(results))
+
+
+class _Case(NamedTuple):
+    """What is decomposed: a learner on training sets of so many units, and what errors say of it."""
+
+    said: str
+    learner: Learner
+    size: int
+
+
+class _Options(NamedTuple):
+    """How the loss is decomposed."""
+
+    y_observed: Any
+    loss: Any
+    decomposition: Any
+    labels: Any
+    sample_weight: Any
+    per_sample: Any
+
+
+Data = tuple[Any, Any, Any, Any]  # X, y, X_test, y_test
+
+
+def _decompose(
+    cases: Sequence[_Case], data: Data, sets: TrainingSets, options: _Options, n_jobs: int | None, progress: bool
+) -> list[Decomposition]:
+    """Fit each case to all training sets and decompose its loss, predictions added up as they come."""
+    _, y, X_test, y_test = data
+    check_same_rows(X_test=X_test, y_test=y_test)
+    per_sample, progress = as_flag("per_sample", options.per_sample), as_flag("progress", progress)
+    check_choice("loss", options.loss, LOSSES)
+    labels, of_classes = options.labels, options.loss == "zero_one"
+    truth = (as_true_labels if of_classes else as_scores)("y_test", y_test)
+    check_finite("y_test", truth)
+    if of_classes and labels is None:  # all that a learner may predict, and that may be right
+        known = as_true_labels("y", y)
+        check_comparable_labels(y=known, y_test=truth)
+        labels = np.unique(np.concatenate([known, truth]))
+    one, observed = _as_observed("y_observed", options.y_observed, sets.n_sets)
+    summary = partial(
+        BiasVarianceSummary, truth, y_observed=one, loss=options.loss, decomposition=options.decomposition,
+        sample_weight=options.sample_weight, labels=labels,
+    )  # fmt: skip
+    summary()  # raises before any fit if an option is wrong
+    items = [(case, number) for case in cases for number in range(sets.n_sets)]
+    fit = partial(_predictions, sets, data, "labels" if of_classes else "targets")
+    predictions = run_fits(fit, items, describe=_described, n_jobs=n_jobs, progress=progress)
+    results = []
+    for case in cases:
+        added = summary()
+        for number, predicted in zip(range(sets.n_sets), predictions, strict=False):
+            try:
+                added.update(predicted, y_observed=None if observed is None else observed[number])
+            except ValueError as error:
+                error.add_note(f"in what the learner predicts of X_test, fitted to {_described((case, number))}")
+                raise
+        results.append(added.result(per_sample=per_sample))
+    next(predictions, None)  # the end: the bar, and workers, are done with
+    return results
+
+
+def _predictions(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, int]) -> NDArray[Any]:
+    """Fit a case to a training set, by its number, and predict the test rows."""
+    (X, y, X_test, _), (case, number) = data, item
+    return case.learner.predictions(X, y, sets.rows(number, case.size), X_test, None, (kind,))[kind]
+
+
+def _described(item: tuple[_Case, int]) -> str:
+    case, number = item
+    return f"training set {number}{case.said}"
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_observed(name: str, values: Any, n_sets: int) -> tuple[Any, NDArray[Any] | None]:
+    """Return observed labels that are the same for all training sets, and those that each set has of its own."""
+    if values is None:
+        return None, None
+    array = as_array(name, values)
+    if array.ndim != 2:
+        return array, None
+    if len(array) != n_sets:
+        raise ValueError(f"{name} must have a row for each training set, {n_sets}, or be 1-D; got shape {array.shape}")
+    return None, array
+
+
+def _check_training_set_size(name: str, value: Any, size: int, n: int, units: str, replace: bool) -> None:
+    """Raise where all training sets would be the same, or be larger than any memory."""
+    if size > LARGEST:
+        raise ValueError(f"{name} must be at most 2**32, got {show(value)}")
+    if not replace and size >= n:
+        raise ValueError(
+            f"replace=False needs {name} below the number of {units}, {n}, or all training sets are the same; "
+            f"got {show(value)}"
+        )
+
+
+def _check_parameter_or_sizes(parameter: Any, values: Any, train_sizes: Any, train_size: Any) -> None:
+    """Raise unless a parameter has values, or training sizes are given, but not both."""
+    if (parameter is None) != (values is None):
+        raise ValueError(f"parameter and values go together, got parameter={show(parameter)}, values={show(values)}")
+    if (parameter is None) == (train_sizes is None):
+        given = "neither" if parameter is None else "both"
+        raise ValueError(f"either parameter and values or train_sizes must be given, got {given}")
+    if train_sizes is not None and train_size is not None:
+        raise ValueError(f"train_size goes with parameter and values, got it with train_sizes: {show(train_size)}")
+    if parameter is not None:
+        check_parameter_name("parameter", parameter)

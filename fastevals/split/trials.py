@@ -1,0 +1,286 @@
+"""Candidates and their trials: the fits of many learners on many splits in one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation.options import as_flag, show, warn_undefined
+from fastevals.measure.kinds import is_greater_better, kind_of
+from fastevals.measure.metric_specs import AskedMetric, one_asked
+from fastevals.results import Frozen, level_of
+from fastevals.split.checks import as_values, check_learner, check_same_rows, n_rows
+from fastevals.split.estimates.fits import Asked, Counted, Fit, SplitFit, estimates_from, fits_of, said_of, tallies_of
+from fastevals.split.estimates.results import ErrorEstimate, no_estimate
+from fastevals.split.learners import Failure, Learner, learner_of, run_fits
+from fastevals.split.plans import Held, Splits, held_by, plan_of, splits_of, take_rows
+
+
+class Choice(NamedTuple):
+    """A learner's name and some values of its parameters."""
+
+    name: str
+    params: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{key}={show(value)}' for key, value in self.params.items())})"
+
+
+class Candidate(NamedTuple):
+    """What may be chosen, and the learner with these parameters."""
+
+    choice: Choice
+    learner: Learner
+
+
+def candidates_of(candidates: Any, grid: Any) -> list[Candidate]:
+    """Return the candidates of learners and grids, in order: the last parameter of a grid varies first."""
+    found = []
+    for name, (learner, its_grid) in _as_named_learners("candidates", candidates, grid).items():
+        of = learner_of(name, learner)
+        where = "grid" if grid is not None else f"candidates[{name!r}]'s grid"
+        for combinations in _as_grids(where, its_grid):
+            for values in product(*combinations.values()):
+                params = dict(zip(combinations, values, strict=True))
+                found.append(Candidate(Choice(name, params), of.with_params(params)))
+    return found
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """Return whether two values of a parameter are one; 1, 1.0 and True are not, a learner may take them apart."""
+    return one is other or (type(one) is type(other) and np.array_equal(one, other))
+
+
+def best_of(values: NDArray[np.float64], maximize: bool) -> int | None:
+    """Return the place of the best value, the first of equals; None if all are NaN."""
+    if np.isnan(values).all():
+        return None
+    return int(np.nanargmax(values) if maximize else np.nanargmin(values))
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorLine(Frozen):
+    """Estimates of a metric at several values of what varies.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_values,)
+        Means over the splits, NaN where there is no estimate: a fit failed.
+    standard_deviation : ndarray of shape (n_values,)
+        Of the splits' values.
+    low, high : ndarray of shape (n_values,)
+        Ends of the confidence intervals of the means.
+    per_split : ndarray of shape (n_values, n_repeats, n_folds)
+        The splits' values.
+    """
+
+    values: Floats
+    standard_deviation: Floats
+    low: Floats
+    high: Floats
+    per_split: Floats
+
+    @classmethod
+    def of(cls, estimates: Sequence[ErrorEstimate]) -> ErrorLine:
+        """Put estimates of the same splits side by side."""
+        numbers = [(each.value, each.standard_deviation, *each.confidence_interval) for each in estimates]
+        values, deviation, low, high = np.array(numbers, dtype=np.float64).T
+        return cls(values, deviation, low, high, np.stack([each.per_split for each in estimates]))
+
+    def __repr__(self) -> str:
+        return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
+
+
+Rows = NDArray[np.intp]
+Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: NaN where a fit failed, and the first that did
+
+
+class Trial(NamedTuple):
+    """A candidate on splits."""
+
+    candidate: Candidate
+    splits: Splits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """One metric of one data set, ready to be measured on any splits.
+
+    Attributes
+    ----------
+    metric : str
+        What results call it.
+    maximize : bool or None
+        Whether greater is better; None if that isn't known.
+    level, alpha : float
+        Confidence level of intervals, and the rest to 1.
+    groups : array-like or None
+        Rows that belong together.
+    n_samples : int
+        Rows.
+    """
+
+    metric: str
+    maximize: bool | None
+    level: float
+    alpha: float
+    groups: Any
+    n_samples: int
+    _asked: Asked
+    _task: SplitFit
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        metric: Any,
+        *,
+        groups: ArrayLike | None,
+        pos_label: Any,
+        labels: ArrayLike | None,
+        maximize: Any,
+        confidence_level: float,
+        training: bool = False,
+    ) -> Measurement:
+        """Check the arguments."""
+        n = n_rows("X", X)
+        check_same_rows(X=X, y=y, groups=groups)
+        name, one = one_asked("metric", metric)
+        if isinstance(one, AskedMetric):
+            kind_of(one, "metric")
+        level, alpha = level_of(confidence_level)
+        tallies, positive = tallies_of({name: one}, "y", y, several=False, pos_label=pos_label, labels=labels)
+        direction = _as_direction("maximize", name, maximize, is_greater_better(one))
+        task = SplitFit(X, y, tallies, positive, training)
+        return cls(name, direction, level, alpha, groups, n, {name: one}, task)
+
+    @property
+    def pos_label(self) -> Any:
+        """The positive class, where there is one."""
+        return self._task.positive
+
+    @property
+    def of_classes(self) -> bool:
+        """Return whether the metric is of labels or of scores of classes."""
+        return self._task.tallies[0].kind in ("labels", "scores")
+
+    def splits(self, name: str, splitter: Any, part: Rows | None = None) -> Splits:
+        """Return the splits that a splitter makes of some rows, or of all."""
+        data = self._task.X, self._task.y, self.groups
+        if part is not None:
+            data = tuple(take_rows(each, part) for each in data)
+        plan = plan_of(name, splitter, *data)
+        return splits_of(plan, held_by(splitter, plan, data[1]), part)
+
+    def fits(self, fits: Iterable[Fit], total: int, **how: Any) -> list[Any]:
+        """Make fits; give what is `Counted` of each, in order."""
+        return list(run_fits(self._task, fits, total=total, describe=said_of, **how))
+
+    def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
+        """Fit each trial's candidate on each of its splits, all in one pass, and give what comes of each trial."""
+        fits = (fit for candidate, splits in trials for fit in fits_of(candidate.learner, splits))
+        found = iter(
+            self.fits(
+                fits, sum(trial.splits.number for trial in trials), keep_failures=True, n_jobs=n_jobs,
+                progress=as_flag("progress", progress),
+            )
+        )  # fmt: skip
+        return [self._outcome(list(islice(found, splits.number)), splits) for _, splits in trials]
+
+    def _outcome(self, found: Sequence[Counted | Failure], splits: Splits) -> Outcome:
+        failure = next((each for each in found if isinstance(each, Failure)), None)
+        shape = splits.shape
+        return (self.estimate(found, shape, splits.held) if failure is None else self.nothing(shape)), failure
+
+    def nothing(self, shape: tuple[int, int]) -> ErrorEstimate:
+        """Return what stands where there is no estimate."""
+        return no_estimate(shape, training=self._task.training)
+
+    def value(self, counted: Counted, part: str) -> float:
+        """Return the metric of one split, whose test rows are called a part of the data."""
+        value = float(self._task.tallies[0].values([counted.test[0]])[0, 0])
+        if math.isnan(value):
+            warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
+        return value
+
+    def estimate(self, found: Sequence[Any], shape: tuple[int, int], held: Held) -> ErrorEstimate:
+        """Return the estimate from fits, NaN where one is not `Counted`: it failed, of which there is no warning."""
+        if not any(isinstance(each, Counted) for each in found):
+            return self.nothing(shape)
+        estimates, _ = estimates_from(self._task.tallies, found, shape, self._asked, self.alpha, held)
+        return estimates[self.metric]
+
+
+def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
+    """Raise the first error if no trial has an estimate."""
+    failures = [failure for _, failure in outcomes if failure is not None]
+    if len(failures) == len(outcomes):
+        more = f"; all {len(outcomes)} candidates failed" if len(outcomes) > 1 else ""
+        raise failures[0].noted(f"{trials[0].candidate.choice}, ", more)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
+    """Return the grids of a learner, one or a list of them; None is one without parameters."""
+    if grid is None:
+        return [{}]
+    grids = [grid] if isinstance(grid, Mapping) else grid
+    if not isinstance(grids, (list, tuple)):
+        raise ValueError(
+            f"{name} must be a mapping of parameters to lists of values, or a list of them; got {show(grid)}"
+        )
+    if not grids:
+        raise ValueError(f"{name} is empty: it must have at least one parameter with values")
+    found = []
+    for each in grids:
+        if not isinstance(each, Mapping):
+            raise ValueError(f"{name} must hold mappings of parameters to lists of values, got {show(each)}")
+        if not each:
+            raise ValueError(f"{name} is empty: it must have at least one parameter with values")
+        for parameter in each:
+            if not isinstance(parameter, str):
+                raise ValueError(f"{name} must name parameters by strings, got {show(parameter)}")
+        found.append({parameter: as_values(f"{name}[{parameter!r}]", values) for parameter, values in each.items()})
+    return found
+
+
+def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[Any, Any]]:
+    """Return learners with their grids by name: of one learner, or of a mapping of names to learners, or pairs."""
+    if not isinstance(candidates, Mapping):
+        check_learner(name, candidates)
+        return {getattr(candidates, "__name__", type(candidates).__name__): (candidates, grid)}
+    if not candidates:
+        raise ValueError(f"{name} is an empty mapping: there is nothing to select")
+    if grid is not None:
+        raise ValueError(f"grid goes with one learner; a mapping has pairs (learner, grid), got grid={show(grid)}")
+    found = {}
+    for key, value in candidates.items():
+        if not isinstance(key, str):
+            raise ValueError(f"{name} must have strings as names, got {show(key)}")
+        if isinstance(value, tuple) and len(value) != 2:
+            raise ValueError(f"{name}[{key!r}] must be a learner or a pair (learner, grid), got {show(value)}")
+        found[key] = value if isinstance(value, tuple) else (value, None)
+        check_learner(f"{name}[{key!r}]", found[key][0])
+    return found
+
+
+def _as_direction(name: str, metric: str, maximize: Any, known: bool | None) -> bool | None:
+    """Return whether a greater value is better: what is `known` of the metric, or else what the user says."""
+    if maximize is None:
+        return known
+    given = as_flag(name, maximize)
+    if known is not None and given != known:
+        raise ValueError(f"{name} must be {known} or left out for {metric}, got {given}")
+    return given

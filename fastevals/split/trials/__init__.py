@@ -1,1 +1,0 @@
-"""Candidates and their trials: the fits of many learners on many splits in one pass."""
