@@ -29,7 +29,7 @@ from fastevals.infer.bands import Tube
 from fastevals.infer.bootstrap import intervals
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.delong.delong import DelongResult
-from fastevals.infer.delong.placements import moments_of_ranking
+from fastevals.infer.delong.placements import compute_ranking_moments
 from fastevals.measure.metric_specs import as_asked, of_ranking
 
 Floats = NDArray[np.float64]
@@ -176,7 +176,7 @@ def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_r
 
 def _delong(ranking: fastevals.Ranking) -> Floats:
     """Do what `delong` does, without its warnings."""
-    moments = moments_of_ranking(ranking)
+    moments = compute_ranking_moments(ranking)
     aucs, covariance = moments.aucs(), moments.covariance()
     if not covariance.all():  # both give the AUC itself
         return np.full((len(DELONG), 2), aucs[0])
@@ -251,7 +251,7 @@ def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
     """Compare simultaneous bands with the true curves; those of both curves are of the same replicates."""
     y, s, rng = draw(setting, number)
     counts = fastevals.Ranking(y, s).counts
-    tube = Tube.of(counts, LEVEL, n_resamples, seed_key("rng", rng))
+    tube = Tube.estimate(counts, LEVEL, n_resamples, seed_key("rng", rng))
     found = []
     for curve in CURVES.values():
         studentised = bands.studentised(counts, curve, None, tube)

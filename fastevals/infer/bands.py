@@ -69,7 +69,7 @@ class Tube(NamedTuple):
     n_pos: int
 
     @classmethod
-    def of(
+    def estimate(
         cls, counts: ThresholdCounts, level: float, n_resamples: int, key: np.uint64, *, progress: bool = False
     ) -> Tube:
         """Return the tube that holds the true curve with a chance.
@@ -373,7 +373,7 @@ def confidence_band(
     elif how == "kolmogorov":
         edges = kolmogorov(counts, curve, level, x)
     elif how == "studentised":
-        edges = studentised(counts, curve, x, Tube.of(counts, level, n_resamples, key, progress=progress))
+        edges = studentised(counts, curve, x, Tube.estimate(counts, level, n_resamples, key, progress=progress))
     else:
         x = GRIDS[curve] if x is None else x
         sample = CurveSample(counts, curve, x, stratified=as_flag("stratified", stratified))

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals._validation.options import as_flag, warn_degenerate, warn_too_few
-from fastevals.infer.bootstrap.bootstrap import Estimate, Plan, accelerations_of, estimate_of
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, compute_accelerations, make_estimate
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.infer.bootstrap.subjects import Asked, Design, models_of, predictions_of
+from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_prediction_sample, make_score_sample
 from fastevals.infer.significance.decision import pairs_of, scaled
 from fastevals.measure.kinds import bounds_of
 from fastevals.measure.metric_specs import as_asked
@@ -106,7 +106,7 @@ def differences_of(
     values: Floats,
     replicates: Floats,
     pairs: NDArray[np.intp],
-    plan: Plan,
+    plan: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[Any, list[tuple[Any, ...]]]:
     """Return the number of undefined replicates, and of each pair what a Difference says of it.
@@ -135,7 +135,7 @@ def _differences(
     values: Floats,
     replicates: Floats,
     pairs: NDArray[np.intp],
-    plan: Plan,
+    plan: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[int, list[tuple[Any, ...]]]:
     """Return the number of undefined replicates, and of each pair what a Difference says of it.
@@ -285,14 +285,14 @@ def compare_rankings(
     >>> found["roc_auc"].differences[0].value
     0.3888888888888889
     """
-    plan = Plan.of(n_resamples, confidence_level, method, alternative, rng)
+    plan = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     asked = as_asked(metrics)
     labelled, names, _ = as_predictions("scores", scores)
     models = list(range(len(labelled))) if names is None else list(names)
     check_two_models("scores", models)
     pairs = pairs_of(tuple(models), reference)
-    design = Design(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    sample = models_of(y_true, labelled, asked, design)
+    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
+    sample = make_score_sample(y_true, labelled, asked, design)
     return _compared(sample, asked, models, pairs, plan, keep_distribution, progress)
 
 
@@ -372,36 +372,36 @@ def compare_predictions(
     >>> found["accuracy"].differences[0].value
     0.33333333333333337
     """
-    plan = Plan.of(n_resamples, confidence_level, method, alternative, rng)
+    plan = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     asked = as_asked(metrics)
     true = as_true_labels("y_true", y_true)
     labelled, names = as_models_labels("predictions", true, predictions)
     pairs = pairs_of(names, reference)
-    design = Design(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    sample = predictions_of(true, labelled, asked, design)
+    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
+    sample = make_prediction_sample(true, labelled, asked, design)
     return _compared(sample, asked, list(names), pairs, plan, keep_distribution, progress)
 
 
 def _compared(
     sample: Sample,
-    asked: Asked,
+    asked: MetricSpecs,
     models: list[Any],
     pairs: NDArray[np.intp],
-    plan: Plan,
+    plan: BootstrapSettings,
     keep: bool,
     progress: bool,
 ) -> ModelComparison:
     """Draw replicates of all models' metrics; give the estimates of each, and the differences."""
     values = sample.estimates()
     replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
-    accelerations = accelerations_of(sample, values, asked, plan)
+    accelerations = compute_accelerations(sample, values, asked, plan)
     comparisons = {}
     for k, (label, each) in enumerate(asked.items()):
         bounds = bounds_of(each)
         _check_of_models(label, values[k].shape, replicates[k].shape[1:], len(models))
         acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {
-            model: estimate_of(
+            model: make_estimate(
                 f"{label} of {model}",
                 each,
                 values[k][i],

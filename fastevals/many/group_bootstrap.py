@@ -14,7 +14,7 @@ from fastevals._execution import run
 from fastevals._kernels.groups_bootstrap import draw_spans, weighted_mean
 from fastevals._kernels.random import stream_key
 from fastevals._validation.options import warn_left_out, warn_undefined
-from fastevals.infer.bootstrap.row_samples import Units, UnitSample
+from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values
 from fastevals.many.group_scores import GroupedScores, spans
 from fastevals.results import Interval
@@ -73,7 +73,7 @@ class MeanSample(UnitSample):
         there = ~np.isnan(values)
         largest = weights[there].max()
         self._values, self._weights = np.where(there, values, 0.0), np.where(there, weights / largest, 0.0)
-        super().__init__(Units(np.empty(0, np.uint32), (values.size,), True), values.size)
+        super().__init__(SamplingUnits(np.empty(0, np.uint32), (values.size,), True), values.size)
 
     def workspace(self) -> Any:
         """Return the times of the groups."""

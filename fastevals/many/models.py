@@ -35,7 +35,7 @@ from fastevals._validation.options import (
 from fastevals.counting.groups import count_label_pairs, placed
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.bootstrap.label_samples import measure_stack
-from fastevals.infer.delong.placements import Moments, moments_of, moments_of_ranking
+from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.many.columns import Columns, Flags, measure_columns, over_columns
 from fastevals.measure.kinds import error_metric, kind_of, matrix_metric
 from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
@@ -437,26 +437,26 @@ def _results(
 # DeLong -----------------------------------------------------------------------------------------------------------
 
 
-def _moments(columns: Columns) -> list[Moments]:
+def _moments(columns: Columns) -> list[PlacementMoments]:
     """Return the moments of each model alone: time and memory grow with the models, not with their pairs."""
     weights = columns.weights
     if weights is not None:
 
-        def counted(i: int) -> Moments:
+        def counted(i: int) -> PlacementMoments:
             check_finite(columns.names[i], columns.scores[i])
-            return moments_of(BinaryLabels(columns.flags(i), 1, 0), [columns.scores[i]], weights(i))
+            return compute_moments(BinaryLabels(columns.flags(i), 1, 0), [columns.scores[i]], weights(i))
 
         return run(counted, range(len(columns.scores)), compiles="counted moments")
 
-    def of_rows(rows: Keys) -> Moments:
+    def of_rows(rows: Keys) -> PlacementMoments:
         doubled_u, _, n_pos = rank_marked(rows)
         sums = np.zeros((2, 1, 1, 2), dtype=np.int64)
         sums[:, 0, 0, 1] = square_placements(rows)
-        return Moments.of(n_pos, rows.size - n_pos, [doubled_u], sums)
+        return PlacementMoments.from_sums(n_pos, rows.size - n_pos, [doubled_u], sums)
 
-    def of_ranking(ranking: Ranking) -> Moments:
+    def of_ranking(ranking: Ranking) -> PlacementMoments:
         check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
-        return moments_of_ranking(ranking)
+        return compute_ranking_moments(ranking)
 
     return over_columns(columns, of_ranking, of_rows, compiles="moments")
 

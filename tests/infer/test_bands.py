@@ -60,7 +60,7 @@ def test_a_replicate_is_read_as_its_rows_ranked_anew(curve, dtype, case, times, 
     whole = Ranking(y, s, pos_label=1).counts
     sample = CurveSample(whole, curve, grid, stratified=False)
     np.testing.assert_array_equal(sample.estimates()[0], READ[curve](whole, grid))
-    counts = drawn(Steps.of(whole, Detail.POLYLINE, rows=True), whole, y, s, times)
+    counts = drawn(Steps.from_counts(whole, Detail.POLYLINE, rows=True), whole, y, s, times)
     (found,) = sample.measure(iter([counts.ravel()]), 1, None)
     rows = np.repeat(np.arange(y.size), times)
     again = Ranking(y[rows], s[rows], pos_label=1).counts

@@ -26,7 +26,7 @@ from fastevals import (
     regression_metrics,
 )
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.subjects import Design, sample_of
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.measure.metric_specs import as_asked
 
 ALARM = 1e-4  # p-value below which a test of distribution fails
@@ -51,7 +51,7 @@ def distribution(subject, metrics, **options) -> np.ndarray:
 
 def drawn_rows(subject, name: str, n_resamples: int, **options) -> list[np.ndarray]:
     """Give the rows of each replicate of a sample of units, in order of the units' rows."""
-    sample = sample_of(subject, as_asked(name), Design(**options))
+    sample = make_sample(subject, as_asked(name), SamplingDesign(**options))
     space = sample.workspace()
     key = seed_key("rng", 3)
     return [times.copy() for times in sample.draws(key, range(n_resamples), space)]

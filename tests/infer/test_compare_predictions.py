@@ -18,7 +18,7 @@ from fastevals import (
     num_threads,
 )
 from fastevals.infer.bootstrap import subjects
-from fastevals.infer.bootstrap.label_samples import LabelSample, TableSample, joint_of, joint_of_rows
+from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.measure.metric_specs import as_asked
 from tests.strategies import BOUNDED
 
@@ -43,14 +43,14 @@ def models(n: int = 300, classes: int = 3) -> tuple[Any, dict[str, Any]]:
 @given(rows, st.booleans())
 def test_cells_add_up_to_each_models_matrix(columns: list[list[int]], text: bool) -> None:
     true, *predicted = (np.array(column).astype(str) if text else np.array(column) for column in columns)
-    joint = joint_of(true, {str(i): each for i, each in enumerate(predicted)})
+    joint = count_joint_cells(true, {str(i): each for i, each in enumerate(predicted)})
     labels = np.unique(np.concatenate([true, *predicted]))
     assert joint.matrix.labels.tolist() == labels.tolist()
     for i, each in enumerate(predicted):
         expected = ConfusionMatrix.from_predictions(true, each, labels=labels).counts
         assert (joint.matrix.counts[i] == expected).all()
         assert (joint.matrices(joint.sizes[None])[0, i] == expected).all()
-    again, of_row = joint_of_rows(true, {str(i): each for i, each in enumerate(predicted)}, None)
+    again, of_row = number_joint_cells(true, {str(i): each for i, each in enumerate(predicted)}, None)
     for ours, other in zip(joint[1:], again[1:], strict=True):
         np.testing.assert_array_equal(ours, other)
     assert (np.bincount(of_row, minlength=joint.sizes.size) == joint.sizes).all()
@@ -63,7 +63,7 @@ def test_cells_add_up_to_each_models_matrix(columns: list[list[int]], text: bool
 def test_many_models_have_more_combinations_than_codes() -> None:
     rng = np.random.default_rng(0)
     true, predicted = rng.integers(0, 8, 50), rng.integers(0, 8, (40, 50))  # 8^41 combinations
-    joint = joint_of(true, {"p": predicted})
+    joint = count_joint_cells(true, {"p": predicted})
     for i, each in enumerate(predicted):
         assert (joint.matrix.counts[i] == ConfusionMatrix.from_predictions(true, each, labels=range(8)).counts).all()
 
@@ -108,11 +108,11 @@ def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
 ) -> None:
     """Of 20,000 replicates means are within 6 standard errors (2 in 10^9), standard errors within 3 %: 6 of theirs."""
     y, predicted = models(400)
-    asked, design = as_asked(METRICS), subjects.Design(stratified=stratified)
+    asked, design = as_asked(METRICS), subjects.SamplingDesign(stratified=stratified)
     values, replicates = [], []
-    for most, kind in ((10**9, TableSample), (0, LabelSample)):
+    for most, kind in ((10**9, MatrixSample), (0, LabelSample)):
         monkeypatch.setattr(subjects, "MANY_CELLS", most)
-        sample = subjects.predictions_of(y, predicted, asked, design)
+        sample = subjects.make_prediction_sample(y, predicted, asked, design)
         assert type(sample) is kind
         values.append(sample.estimates())
         replicates.append(sample.replicates(20_000, np.uint64(3)))
@@ -130,9 +130,9 @@ def test_rows_are_drawn_where_cells_are_many() -> None:
     y = rng.integers(0, 20, 3000)
     predicted = {name: rng.integers(0, 20, 3000) for name in "ab"}
     asked = as_asked("accuracy")
-    assert isinstance(subjects.predictions_of(y, predicted, asked, subjects.Design()), LabelSample)
+    assert isinstance(subjects.make_prediction_sample(y, predicted, asked, subjects.SamplingDesign()), LabelSample)
     few = {name: each // 10 for name, each in predicted.items()}
-    assert isinstance(subjects.predictions_of(y // 10, few, asked, subjects.Design()), TableSample)
+    assert isinstance(subjects.make_prediction_sample(y // 10, few, asked, subjects.SamplingDesign()), MatrixSample)
 
 
 @pytest.mark.parametrize("design", ["plain", "stratified", "groups", "weights", "stratified groups"])

@@ -11,14 +11,14 @@ import pytest
 from scipy import stats
 
 from fastevals._kernels.random import stream_key
-from fastevals.infer.bootstrap.intervals import METHODS, acceleration_of, confidence_interval
-from fastevals.infer.bootstrap.row_samples import Urn
+from fastevals.infer.bootstrap.intervals import METHODS, confidence_interval, jackknife_acceleration
+from fastevals.infer.bootstrap.samples import CellSampler
 
 R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
 
 
 def means_of_draws(data: np.ndarray, n_resamples: int) -> np.ndarray:
-    urn, counts = Urn(np.ones(data.size, dtype=np.int64)), np.empty(data.size, dtype=np.int64)
+    urn, counts = CellSampler(np.ones(data.size, dtype=np.int64)), np.empty(data.size, dtype=np.int64)
     means = np.empty(n_resamples)
     for i in range(n_resamples):
         urn.draw(np.uint64(stream_key(np.uint64(5), np.uint64(i))), counts)
@@ -32,7 +32,7 @@ def jackknife_means(data: np.ndarray) -> np.ndarray:
 
 def test_r_boot():
     data = np.array(R_BOOT["data"], dtype=float)
-    a = acceleration_of(jackknife_means(data), np.ones(data.size, dtype=np.int64))
+    a = jackknife_acceleration(jackknife_means(data), np.ones(data.size, dtype=np.int64))
     assert a == pytest.approx(R_BOOT["expected"]["acceleration"], rel=1e-9)
     replicates = means_of_draws(data, 40_000)
     for method in ("basic", "percentile", "BCa"):
@@ -54,18 +54,22 @@ def test_scipy_agrees_on_the_same_replicates(method, alternative, confidence_lev
     expected = stats.bootstrap(
         (data,), np.mean, n_resamples=0, bootstrap_result=drawn, method=method, **options
     ).confidence_interval
-    a = acceleration_of(jackknife_means(data), np.ones(data.size, dtype=np.int64))
+    a = jackknife_acceleration(jackknife_means(data), np.ones(data.size, dtype=np.int64))
     found = confidence_interval(method, drawn.bootstrap_distribution, data.mean(), acceleration=a, **options)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_cells_are_rows_of_one_value():
     values, times = np.array([0.3, 0.5, 0.4]), np.array([4, 1, 7])
-    assert acceleration_of(values, times) == pytest.approx(acceleration_of(np.repeat(values, times), np.ones(12, int)))
+    assert jackknife_acceleration(values, times) == pytest.approx(
+        jackknife_acceleration(np.repeat(values, times), np.ones(12, int))
+    )
     for value in (0.5, 0.1, 0.7, 2 / 3):
-        assert acceleration_of(np.full(3, value), np.array([3, 2, 5])) == 0
-    assert acceleration_of(1e-200 * values, times) == pytest.approx(acceleration_of(values, times))
-    assert acceleration_of(np.append(values, math.nan), np.append(times, 0)) == acceleration_of(values, times)
+        assert jackknife_acceleration(np.full(3, value), np.array([3, 2, 5])) == 0
+    assert jackknife_acceleration(1e-200 * values, times) == pytest.approx(jackknife_acceleration(values, times))
+    assert jackknife_acceleration(np.append(values, math.nan), np.append(times, 0)) == jackknife_acceleration(
+        values, times
+    )
 
 
 def test_normal_is_about_the_estimate_less_its_bias():

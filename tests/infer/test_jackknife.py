@@ -42,7 +42,7 @@ def without_one(name: str, steps: Steps) -> list[float]:
 @BOUNDED
 @given(unweighted)
 def test_a_row_of_each_cell_left_out(name, case):
-    steps = Steps.of(Ranking(case.y_true, case.y_score).counts, Detail.POSITIVES)
+    steps = Steps.from_counts(Ranking(case.y_true, case.y_score).counts, Detail.POSITIVES)
     found = np.empty(steps.sizes.shape)
     KERNELS[name](*steps.sizes, steps.tied, *totals(*steps.sizes), found)
     expected = np.array(without_one(name, steps))

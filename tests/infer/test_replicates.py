@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, ThresholdCounts
-from fastevals.infer.bootstrap.ranking_samples import Steps, Sweeps
+from fastevals.infer.bootstrap.ranking_samples import RankingSweep, Steps
 from fastevals.measure.metric_specs import AskedMetric, metric, of_ranking
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import METRICS, Detail
@@ -66,7 +66,7 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
     metrics = [of_ranking(each) for each in asked]
     weights = None if unit is None else np.full(y.size, unit)
     whole = Ranking(y, s, pos_label=1, sample_weight=weights).counts
-    sweeps = Sweeps(whole, metrics, rows=True)
+    sweeps = RankingSweep(whole, metrics, rows=True)
     counts = drawn(sweeps.steps, whole, y, s, times if weights is None else times * weights)
     raw = np.empty((1, sweeps.n_raw))
     sweeps.sweep(counts, sweeps.workspace(sums=counts.dtype.kind == "f"), raw[0])
@@ -150,10 +150,10 @@ def test_steps_are_few():
     rng = np.random.default_rng(0)
     y = np.arange(10_000) % 10 == 0
     counts = Ranking(y, rng.normal(size=y.size)).counts
-    assert Steps.of(counts, Detail.CUTS).tied.size == 1
-    assert Steps.of(counts, Detail.POLYLINE).tied.size <= 950
-    assert Steps.of(counts, Detail.POSITIVES).tied.size <= 1001
-    assert Steps.of(counts, Detail.THRESHOLDS).tied.size == 10_000
-    assert Steps.of(counts, Detail.CUTS, [500, 2000, 500]).cuts == (1, 2, 1)
-    tied = Steps.of(Ranking(y, np.ones(y.size)).counts, Detail.POLYLINE)
+    assert Steps.from_counts(counts, Detail.CUTS).tied.size == 1
+    assert Steps.from_counts(counts, Detail.POLYLINE).tied.size <= 950
+    assert Steps.from_counts(counts, Detail.POSITIVES).tied.size <= 1001
+    assert Steps.from_counts(counts, Detail.THRESHOLDS).tied.size == 10_000
+    assert Steps.from_counts(counts, Detail.CUTS, [500, 2000, 500]).cuts == (1, 2, 1)
+    tied = Steps.from_counts(Ranking(y, np.ones(y.size)).counts, Detail.POLYLINE)
     assert (tied.sizes.tolist(), tied.tied.tolist()) == ([[1000], [9000]], [True])

@@ -12,7 +12,8 @@ from scipy import stats
 
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.row_samples import Rows, Urn
+from fastevals.infer.bootstrap.row_samples import RowSampler
+from fastevals.infer.bootstrap.samples import CellSampler
 
 KEY = np.uint64(20240917)
 # The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.
@@ -21,7 +22,7 @@ ALARM = 1e-4
 
 def draws(sizes: list[int], n_draws: int, rate: float | None = None, first: int = 0) -> np.ndarray:
     """Draw many times, a stream each."""
-    urn = Urn(np.array(sizes, dtype=np.int64), rate)
+    urn = CellSampler(np.array(sizes, dtype=np.int64), rate)
     counts = np.empty((n_draws, len(sizes)), dtype=np.int64)
     for i, row in enumerate(counts):
         urn.draw(np.uint64(stream_key(KEY, np.uint64(first + i))), row)
@@ -126,7 +127,7 @@ def test_a_draw_is_named_by_its_key():
 
 
 def row_draws(n: int, n_draws: int, rate: float | None = None) -> np.ndarray:
-    rows = Rows(n, rate)
+    rows = RowSampler(n, rate)
     counts = np.empty((n_draws, n), dtype=np.uint8)
     for i, out in enumerate(counts):
         rows.draw(np.uint64(stream_key(KEY, np.uint64(i))), out)

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from fastevals import ConfusionMatrix
-from fastevals.infer.bootstrap.label_samples import TableSample, table_size
+from fastevals.infer.bootstrap.label_samples import MatrixSample
+from fastevals.infer.bootstrap.samples import table_size
 from tests.infer.test_resample import assert_moments
 
 KEY = np.uint64(3)
@@ -15,7 +16,7 @@ KEY = np.uint64(3)
 
 def table_replicates(counts, n_resamples, key, *, stratified=False):
     """Give the tables that are drawn."""
-    sample = TableSample(ConfusionMatrix(counts), [], stratified=stratified)
+    sample = MatrixSample(ConfusionMatrix(counts), [], stratified=stratified)
     size = sample.task_size()
     starts = range(0, n_resamples, size)
     drawn = [sample.draws(key, range(start, min(start + size, n_resamples)), None) for start in starts]

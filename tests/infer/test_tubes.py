@@ -74,7 +74,7 @@ def test_a_draw_of_all_rows_is_no_distance_away():
 @given(cases(), st.sampled_from([0.3, 1.0, 3.0]), st.lists(st.floats(0, 1), min_size=1, max_size=4))
 def test_the_edges_are_as_far_as_the_radius(case, radius, places):
     counts = Ranking(case.y_true, case.y_score, pos_label=1).counts
-    tube = Tube.of(counts, 0.5, 9, np.uint64(1))._replace(radius=radius)
+    tube = Tube.estimate(counts, 0.5, 9, np.uint64(1))._replace(radius=radius)
     x = np.unique(places)
     low, high = tube.edges(x)
     points = dense(counts)
@@ -90,10 +90,10 @@ def test_the_edges_are_as_far_as_the_radius(case, radius, places):
 def test_the_radius_is_the_quantile_of_distances():
     counts = example().counts
     (distances,) = TubeSample(counts).replicates(199, np.uint64(3))
-    assert Tube.of(counts, 0.95, 199, np.uint64(3)).radius == np.sort(distances)[189]  # 190 of 200
-    assert Tube.of(counts, 0.05, 199, np.uint64(3)).radius == np.sort(distances)[9]
+    assert Tube.estimate(counts, 0.95, 199, np.uint64(3)).radius == np.sort(distances)[189]  # 190 of 200
+    assert Tube.estimate(counts, 0.05, 199, np.uint64(3)).radius == np.sort(distances)[9]
     perfect = Ranking([0] * 50 + [1] * 50, range(100)).counts
-    assert Tube.of(perfect, 0.95, 199, np.uint64(3)).radius == pytest.approx(math.sqrt(stats.chi2.ppf(0.95, 2)))
+    assert Tube.estimate(perfect, 0.95, 199, np.uint64(3)).radius == pytest.approx(math.sqrt(stats.chi2.ppf(0.95, 2)))
     band = confidence_band(Ranking([0] * 50 + [1] * 50, range(100)), at=[0.1, 0.5], rng=0)
     assert (band.low < 1).all()
 

@@ -10,8 +10,8 @@ import pytest
 from fastevals import ConfusionMatrix, Ranking, bootstrap, compare_rankings, metric, regression_metrics
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap import samples as base
-from fastevals.infer.bootstrap.row_samples import CellCounter, Units, padded
-from fastevals.infer.bootstrap.subjects import Design, models_of, sample_of
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, zero_bytes
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, make_score_sample
 from fastevals.measure.metric_specs import as_asked
 
 KEY = np.uint64(11)
@@ -27,9 +27,9 @@ def test_draws_are_counted_by_cells(n, kind):
         cells.sort()
     rows = np.argsort(cells, kind="stable")
     weights = rng.random(n) + 0.1 if kind == "weights" else None
-    units = Units.of(n, rng.integers(0, 50, n) if kind == "groups" and n > 7 else None, None)
+    units = SamplingUnits.number(n, rng.integers(0, 50, n) if kind == "groups" and n > 7 else None, None)
     counter = CellCounter(rows, cells[rows], n_cells, units, weights)
-    times = padded(units.n)
+    times = zero_bytes(units.n)
     times[: units.n] = rng.integers(0, 5 if n > 60 else 200 // n, units.n)
     drawn, counts = counter.scratch(), np.full(n_cells, 99, dtype=np.float64 if counter.sums else np.int32)
     counter.count(times, drawn, counts)
@@ -39,7 +39,7 @@ def test_draws_are_counted_by_cells(n, kind):
 
 def test_the_two_classes_are_drawn_apart():
     y, s = np.arange(400) % 2, np.arange(400.0)
-    sample = models_of(y, {"a": s, "b": -s}, as_asked("roc_auc"), Design(stratified=True))
+    sample = make_score_sample(y, {"a": s, "b": -s}, as_asked("roc_auc"), SamplingDesign(stratified=True))
     draws = np.array([times.copy() for times in sample.draws(seed_key("rng", 0), range(200), sample.workspace())])
     positives, negatives = draws[:, :200].astype(float), draws[:, 200:400].astype(float)
     assert not (positives == negatives).all(axis=1).any()
@@ -75,7 +75,7 @@ def example(n: int = 90) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
 def test_rankings(name, weighted, grouped, stratified):
     y, s, w, g = example()
     options = {"sample_weight": w if weighted else None, "groups": g if grouped else None, "stratified": stratified}
-    sample = sample_of((y, s), as_asked(name), Design(**options))
+    sample = make_sample((y, s), as_asked(name), SamplingDesign(**options))
 
     def value(rows):
         return float(getattr(Ranking(y[rows], s[rows], sample_weight=w[rows] if weighted else None), name)())
@@ -89,14 +89,14 @@ def test_labels_and_regression(grouped):
     y, s, w, g = example()
     predicted, units = (s > 0.5).astype(int), g if grouped else np.arange(90)
     options = {"sample_weight": w, "groups": g if grouped else None}
-    sample = sample_of((y, predicted), as_asked(metric("f_score", average="macro")), Design(**options))
+    sample = make_sample((y, predicted), as_asked(metric("f_score", average="macro")), SamplingDesign(**options))
 
     def f_score(rows):
         matrix = ConfusionMatrix.from_predictions(y[rows], predicted[rows], sample_weight=w[rows])
         return matrix.f_score(average="macro")
 
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(f_score, units), rel=1e-8)
-    sample = sample_of((y, s), as_asked("root_mean_squared_error"), Design(**options))
+    sample = make_sample((y, s), as_asked("root_mean_squared_error"), SamplingDesign(**options))
 
     def error(rows):
         return regression_metrics(y[rows], s[rows], sample_weight=w[rows]).root_mean_squared_error
@@ -108,7 +108,9 @@ def test_labels_and_regression(grouped):
 def test_tables_and_stacks(stratified):
     counts = np.array([[[9, 3, 1], [2, 12, 2], [1, 0, 6]], [[4, 4, 1], [2, 2, 2], [1, 3, 6]]])
     name = metric("precision", average="macro")
-    found = sample_of(ConfusionMatrix(counts), as_asked(name), Design(stratified=stratified)).accelerations(KEY, [0])[0]
+    found = make_sample(ConfusionMatrix(counts), as_asked(name), SamplingDesign(stratified=stratified)).accelerations(
+        KEY, [0]
+    )[0]
     for member, table in enumerate(counts):
         true, predicted = (np.repeat(index.ravel(), table.ravel()) for index in np.indices((3, 3)))
 
@@ -123,7 +125,7 @@ def test_tables_and_stacks(stratified):
 def test_a_large_stack_takes_no_longer_for_its_members():
     ranking = Ranking(np.arange(500) % 3 == 0, np.arange(500) % 7 + np.arange(500) % 3)
     stack = ranking.confusion_at(np.linspace(0, 9, 300))
-    sample = sample_of(stack, as_asked("accuracy"), Design())
+    sample = make_sample(stack, as_asked("accuracy"), SamplingDesign())
     seen = []
     measure = sample.measure
     sample.measure = lambda draws, n, space: seen.append(n) or measure(draws, n, space)  # type: ignore[method-assign]
@@ -136,10 +138,10 @@ def test_groups_of_units_stand_for_units_where_there_are_many(stratified):
     rng = np.random.default_rng(5)
     y = np.arange(1500) < 75
     s, w = rng.normal(size=1500) + 2 * y, rng.random(1500) + 0.5
-    sample = sample_of((y, s), as_asked("roc_auc"), Design(sample_weight=w, stratified=stratified))
+    sample = make_sample((y, s), as_asked("roc_auc"), SamplingDesign(sample_weight=w, stratified=stratified))
     found = [sample.accelerations(np.uint64(key), [0])[0] for key in range(4)]
     few = sample._one_left_out()[0]
-    exact = base.acceleration_of(*few)
+    exact = base.jackknife_acceleration(*few)
     assert abs(exact) > 0.02
     np.testing.assert_allclose(found, exact, atol=4 * 0.41 / base.GROUPS)
 

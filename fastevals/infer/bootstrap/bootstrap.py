@@ -21,7 +21,7 @@ from fastevals._validation.options import (
 )
 from fastevals.infer.bootstrap.intervals import METHODS, TIE, confidence_interval, share_below
 from fastevals.infer.bootstrap.samples import Sample, Values
-from fastevals.infer.bootstrap.subjects import Asked, Design, sample_of
+from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_sample
 from fastevals.measure.kinds import best_of, bounds_of
 from fastevals.measure.metric_specs import AskedMetric, as_asked
 from fastevals.results import (
@@ -35,7 +35,7 @@ from fastevals.results import (
 )
 
 
-class Plan(NamedTuple):
+class BootstrapSettings(NamedTuple):
     """Checked settings.
 
     Attributes
@@ -57,7 +57,9 @@ class Plan(NamedTuple):
     key: np.uint64
 
     @classmethod
-    def of(cls, n_resamples: Any, confidence_level: Any, method: Any, alternative: Any, rng: Any) -> Plan:
+    def checked(
+        cls, n_resamples: Any, confidence_level: Any, method: Any, alternative: Any, rng: Any
+    ) -> BootstrapSettings:
         """Check what a user gives."""
         check_choice("method", method, METHODS)
         check_choice("alternative", alternative, ALTERNATIVES)
@@ -140,7 +142,9 @@ class BootstrapResult(ResampledByMetric):
     __slots__ = ()
 
 
-def accelerations_of(sample: Sample, values: Values, asked: Asked, plan: Plan) -> dict[int, Any]:
+def compute_accelerations(
+    sample: Sample, values: Values, asked: MetricSpecs, plan: BootstrapSettings
+) -> dict[int, Any]:
     """Compute BCa's accelerations, by the numbers of the metrics that have use for one."""
     if plan.method != "BCa":
         return {}
@@ -148,13 +152,13 @@ def accelerations_of(sample: Sample, values: Values, asked: Asked, plan: Plan) -
     return sample.accelerations(plan.key, used)
 
 
-def estimate_of(
+def make_estimate(
     label: str,
     asked: AskedMetric | Callable[..., Any],
     value: Any,
     replicates: Floats,
     acceleration: Any,
-    plan: Plan,
+    plan: BootstrapSettings,
     keep: bool,
     class_sizes: tuple[int, int] | None,
 ) -> Estimate:
@@ -178,7 +182,7 @@ def estimate_of(
     )
 
 
-def _caution(columns: Floats, values: Floats, plan: Plan, class_sizes: tuple[int, int] | None) -> str:
+def _caution(columns: Floats, values: Floats, plan: BootstrapSettings, class_sizes: tuple[int, int] | None) -> str:
     """Say why the interval of a value that is the best over thresholds may cover too seldom."""
     if plan.method != "BCa":
         return (
@@ -200,7 +204,7 @@ def _column(
     replicates: Floats,
     value: float,
     acceleration: float,
-    plan: Plan,
+    plan: BootstrapSettings,
     bounds: tuple[float, float],
     best_of: tuple[float, float] | None,
 ) -> Any:
@@ -360,14 +364,16 @@ def bootstrap(
     (0.875, 0.75)
     >>> low, high = found["roc_auc"].confidence_interval
     """
-    plan = Plan.of(n_resamples, confidence_level, method, alternative, rng)
+    plan = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     asked = as_asked(metrics)
-    sample = sample_of(subject, asked, Design(groups, sample_weight, as_flag("stratified", stratified), pos_label))
+    sample = make_sample(
+        subject, asked, SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
+    )
     values = sample.estimates()
     replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
-    accelerations = accelerations_of(sample, values, asked, plan)
+    accelerations = compute_accelerations(sample, values, asked, plan)
     estimates = {
-        label: estimate_of(
+        label: make_estimate(
             label,
             each,
             values[k],

@@ -29,7 +29,7 @@ TIE = 2.0**-50  # values as near, in units of their size, are equal but for roun
 OPTIMISM = 1.0, 1 + math.sqrt(2)
 
 
-def acceleration_of(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
+def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
     """Return BCa's acceleration: a sixth of the skewness of the jackknife, over strata as SciPy adds them up.
 
     Parameters
@@ -103,7 +103,7 @@ def confidence_interval(
     alternative : {"two-sided", "less", "greater"}
         With "less" the lower end is that of the bounds, with "greater" the upper.
     acceleration : float
-        For BCa; see `acceleration_of`.
+        For BCa; see `jackknife_acceleration`.
     bounds : tuple of float
         What the metric can be: the interval stays within.
     best_of : tuple of float, optional

@@ -9,77 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.random import stream_key
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, check_known_labels
 from fastevals._validation.options import show
 from fastevals.counting.labels import count_label_tuples, fold_codes, number_labels
 from fastevals.counts import Cells
-from fastevals.infer.bootstrap.row_samples import CellCounter, Units, UnitSample
-from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
+from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values, draw_tables, leave_out_table, table_size
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import MatrixMetric
-
-RARE = 1e-12  # chances below it are drawn as Poisson's, for NumPy before 2.4 lost them beside 1: no one could tell
-TABLE = 1 << 18  # cells drawn together
-MOST = 5000  # replicates drawn together, half the usual number
-
-
-def table_size(n_cells: int) -> int:
-    """Return the number of replicates that are drawn together, by the cells alone."""
-    return max(1, min(TABLE // max(n_cells, 1), MOST))
-
-
-def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
-    """Draw from each stratum as many rows as it has, with replacement, and count them anew.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64 of shape (n_cells,)
-        Rows of each cell.
-    strata : iterable of slice
-        Cells that are drawn from by themselves.
-    number : int
-        Of the batch of `table_size` replicates: what is drawn depends on that size.
-    key : uint64
-        Of the stream.
-
-    Returns
-    -------
-    ndarray of int64 of shape (table_size, n_cells)
-        Exactly multinomial.
-    """
-    size = table_size(sizes.size)
-    drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
-    stream = _stream(key, number, 0)
-    for part in strata:
-        rows_of, out = sizes[part], drawn[part]
-        left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
-        # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
-        for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
-            there = int(rows_of[cell])
-            out[cell] = _binomial(stream, rows, there / left) if there < left else rows
-            rows, left = rows - out[cell], left - there
-    return drawn.T
-
-
-def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
-    """Return the rows of each cell without a random group of them, one of so many."""
-    stream = _stream(key, number, 1)
-    left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
-    return np.asarray(sizes - left_out.astype(sizes.dtype))
-
-
-def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
-    """Draw numbers of successes, of a chance that may be tiny: Poisson's distribution is within it of the binomial."""
-    return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
-
-
-def _stream(key: np.uint64, number: int, purpose: int) -> np.random.Generator:
-    """Return the generator of a batch."""
-    return np.random.Generator(
-        np.random.Philox(key=np.array([stream_key(key, np.uint64(number)), purpose], dtype=np.uint64))
-    )
-
 
 Ints = NDArray[np.int64]
 Models = Mapping[str, NDArray[Any]]
@@ -87,7 +24,7 @@ Models = Mapping[str, NDArray[Any]]
 WHAT = "y_true and predictions"
 
 
-class Joint(NamedTuple):
+class JointCells(NamedTuple):
     """Cells of rows that no metric of any model tells apart, in the order of their true classes.
 
     Attributes
@@ -112,18 +49,20 @@ class Joint(NamedTuple):
         return _matrices(self.places, counts, self.matrix.labels.size)
 
 
-def joint_of(true: NDArray[Any], models: Models, pos_label: Any = None) -> Joint:
+def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None) -> JointCells:
     """Count rows by the true class and the models' predictions, which hold labels that can be compared.
 
     An array of the mapping may be of many models, of shape (n_models, n_rows).
     """
     labels, codes, sizes = count_label_tuples(WHAT, _whole(true, models))
-    classes, numbers = coded(labels, codes, pos_label)
+    classes, numbers = encode_classes(labels, codes, pos_label)
     order = np.lexsort(numbers[::-1])
     return _joint(classes, np.stack(numbers)[:, order], sizes[order], sizes[order])
 
 
-def coded(labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any) -> tuple[Classes, list[NDArray[Any]]]:
+def encode_classes(
+    labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any
+) -> tuple[Classes, list[NDArray[Any]]]:
     """Return the classes of labels that occur, the positive one of two last, and codes as their places among them."""
     classes = as_classes("the data", labels, None, pos_label)
     places = check_known_labels(labels, classes.labels)
@@ -132,12 +71,12 @@ def coded(labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any) -
     return classes, [places.astype(each.dtype)[each] for each in codes]
 
 
-def joint_of_rows(
+def number_joint_cells(
     true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None, pos_label: Any = None
-) -> tuple[Joint, NDArray[np.intp]]:
-    """Return what `joint_of` does, of rows that may have weights, and the cell of each row."""
+) -> tuple[JointCells, NDArray[np.intp]]:
+    """Return what `count_joint_cells` does, of rows that may have weights, and the cell of each row."""
     labels, numbers = number_labels(WHAT, _whole(true, models))
-    classes, codes = coded(labels, numbers, pos_label)
+    classes, codes = encode_classes(labels, numbers, pos_label)
     folded = fold_codes(codes, classes.labels.size)
     _, first, of_row, sizes = np.unique(folded, return_index=True, return_inverse=True, return_counts=True)
     rows = sizes if weights is None else np.bincount(of_row, weights, minlength=sizes.size)
@@ -152,10 +91,10 @@ def _whole(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
     return [as_class_numbers(name, labels) for name, labels in given.items()]
 
 
-def _joint(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> Joint:
+def _joint(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
     places = codes[0] * classes.labels.size + codes[1:]
     matrix = ConfusionMatrix._of(_matrices(places, rows[None], classes.labels.size)[0], classes)
-    return Joint(matrix, sizes, codes[0], places)
+    return JointCells(matrix, sizes, codes[0], places)
 
 
 def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
@@ -206,7 +145,7 @@ def measure_stack(
 
 
 def _measured(
-    matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: Joint | None
+    matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: JointCells | None
 ) -> Values:
     """Return each metric of counts of cells, of which `matrix` has those of the rows themselves."""
     if joint is None:
@@ -218,7 +157,7 @@ def _measured(
     return [np.concatenate(values) for values in zip(*measured, strict=True)]
 
 
-class TableSample(Sample):
+class MatrixSample(Sample):
     """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified.
 
     With `joint` the stack is of models on the same rows, which are drawn for all of them.
@@ -230,7 +169,7 @@ class TableSample(Sample):
         metrics: Sequence[MatrixMetric],
         *,
         stratified: bool,
-        joint: Joint | None = None,
+        joint: JointCells | None = None,
     ) -> None:
         self._matrix, self._metrics, self._joint = matrix, metrics, joint
         self.labels, self.pos_label = matrix._classes
@@ -280,14 +219,14 @@ class LabelSample(UnitSample):
         weights: NDArray[np.float64] | None,
         groups: Any,
         stratified: bool,
-        joint: Joint | None = None,
+        joint: JointCells | None = None,
     ) -> None:
         self._matrix, self._metrics, self._joint = matrix, metrics, joint
         self.labels, self.pos_label = matrix._classes
         k = matrix.labels.size
         self._n_cells = k * k if joint is None else joint.sizes.size
         true = cells // k if joint is None else joint.true[cells]
-        units = Units.of(cells.size, groups, true if stratified else None)
+        units = SamplingUnits.number(cells.size, groups, true if stratified else None)
         rows = np.argsort(cells, kind="stable")
         self._counter = CellCounter(rows, cells[rows], self._n_cells, units, weights)
         super().__init__(units, cells.size)

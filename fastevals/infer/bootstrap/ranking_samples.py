@@ -1,8 +1,8 @@
-"""Replicates of a ranking and of its curves: cells of its steps are drawn, and metrics swept from their counts."""
+"""Replicates of rankings and of their curves: steps of the staircase are drawn, and metrics swept from their counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -15,14 +15,24 @@ from fastevals._kernels import jackknife, replicate_curves, replicate_metrics, r
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.steps import above_cut, fill_steps, merge_steps, totals
 from fastevals._validation.labels import check_resampled_rows
+from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.infer.bootstrap.intervals import acceleration_of
-from fastevals.infer.bootstrap.label_samples import draw_tables, leave_out_table, table_size
-from fastevals.infer.bootstrap.row_samples import Urn
-from fastevals.infer.bootstrap.samples import GROUPS, SLOW, Sample, Values
+from fastevals.infer.bootstrap.intervals import jackknife_acceleration
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
+from fastevals.infer.bootstrap.samples import (
+    GROUPS,
+    SLOW_PER_TASK,
+    CellSampler,
+    Sample,
+    Values,
+    draw_tables,
+    leave_out_table,
+    table_size,
+)
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.metric_specs import RankingMetric
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail
 
 SMALL = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
@@ -53,7 +63,9 @@ class Steps:
     of_row: NDArray[np.int32]
 
     @classmethod
-    def of(cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False) -> Steps:
+    def from_counts(
+        cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
+    ) -> Steps:
         """Take them from counts; `cut_rows` are the last rows above the thresholds that are fixed."""
         last = counts.thresholds.size - 1
         ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
@@ -102,7 +114,7 @@ def _dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
     return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64
 
 
-class Space(NamedTuple):
+class SweepSpace(NamedTuple):
     """Working memory of one thread: counts of the coarse steps, where there are some, and what kernels write to."""
 
     coarse: NDArray[Any]
@@ -113,7 +125,7 @@ class Space(NamedTuple):
 Swept = Callable[[NDArray[Any], int, int, NDArray[Any]], Any]
 
 
-class Sweeps:
+class RankingSweep:
     """The steps of one ranking, and metrics of how often each was drawn.
 
     Attributes
@@ -139,9 +151,9 @@ class Sweeps:
             check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
         cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
         details = {metric.detail for metric in metrics}
-        self.steps = self.coarse = Steps.of(counts, max(details), cut_rows, rows=rows)
+        self.steps = self.coarse = Steps.from_counts(counts, max(details), cut_rows, rows=rows)
         if max(details) == Detail.THRESHOLDS and len(details) > 1:
-            self.coarse = Steps.of(counts, max(details - {Detail.THRESHOLDS}), cut_rows, rows=True)
+            self.coarse = Steps.from_counts(counts, max(details - {Detail.THRESHOLDS}), cut_rows, rows=True)
         cuts = iter(self.coarse.cuts)
         self.quick = all(metric.sweep or metric.of_cells for metric in metrics)
         self._sweeps = [self._swept(metric, cuts) for metric in metrics]
@@ -169,11 +181,11 @@ class Sweeps:
     def _steps_of(self, metric: RankingMetric) -> Steps:
         return self.steps if metric.detail == Detail.THRESHOLDS else self.coarse
 
-    def workspace(self, *, sums: bool = False) -> Space:
+    def workspace(self, *, sums: bool = False) -> SweepSpace:
         """Return the working memory of one thread; `sums` where counts are sums of floats."""
         whole = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
         coarse = self.coarse.sizes if self.coarse is not self.steps else np.empty((2, 0), dtype=np.int32)
-        return Space(
+        return SweepSpace(
             np.empty(coarse.shape, dtype=np.float64 if sums else coarse.dtype),
             np.empty((self._scratch, self.coarse.tied.size + 2), dtype=np.float64 if sums else whole),
         )
@@ -182,7 +194,7 @@ class Sweeps:
         """Return each metric of the rows themselves."""
         return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
 
-    def sweep(self, counts: NDArray[Any], space: Space, raw: NDArray[np.float64]) -> None:
+    def sweep(self, counts: NDArray[Any], space: SweepSpace, raw: NDArray[np.float64]) -> None:
         """Write what is swept of a draw: positives, negatives, and each metric or the two counts that it is made of."""
         coarse = counts
         if self.coarse is not self.steps:
@@ -232,7 +244,7 @@ class Sweeps:
             return None
         n = sizes.shape[1]
         strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
-        return acceleration_of(values.ravel(), sizes.ravel(), strata)
+        return jackknife_acceleration(values.ravel(), sizes.ravel(), strata)
 
 
 FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is faster to draw a binomial a cell
@@ -245,7 +257,7 @@ class RankingSample(Sample):
         self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
     ) -> None:
         self.pos_label = pos_label
-        self._sweeps = Sweeps(counts, metrics)
+        self._sweeps = RankingSweep(counts, metrics)
         self.class_sizes = int(counts.n_pos), int(counts.n_neg)
         sizes = self._sweeps.steps.sizes
         self.sizes = sizes.ravel()
@@ -254,13 +266,13 @@ class RankingSample(Sample):
         there = np.count_nonzero(sizes)
         self._few = there <= FEW_CELLS or there * FEW_ROWS < counts.n_pos + counts.n_neg
         drawn = [] if self._few else [part for part in self.strata if self.sizes[part].any()]
-        self._urns = [(part, Urn(self.sizes[part])) for part in drawn]
+        self._urns = [(part, CellSampler(self.sizes[part])) for part in drawn]
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
         return self._sweeps.estimates()
 
-    def workspace(self) -> tuple[NDArray[Any], Space]:
+    def workspace(self) -> tuple[NDArray[Any], SweepSpace]:
         """Return the counts of a draw, and what kernels write to."""
         return np.zeros_like(self.sizes), self._sweeps.workspace()
 
@@ -268,7 +280,7 @@ class RankingSample(Sample):
         """Return the replicates of one task, by the data alone."""
         if self._few:
             return table_size(self.sizes.size)
-        return super().task_size() if self._sweeps.quick else SLOW
+        return super().task_size() if self._sweeps.quick else SLOW_PER_TASK
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
         """Return the rows of each cell in each replicate."""
@@ -333,3 +345,94 @@ class CurveSample(RankingSample):
             positives, negatives = counts.reshape(2, -1)
             self._kernel(positives, negatives, tied, *totals(positives, negatives), self._grid, row)
         return [values]
+
+
+class ModelsSample(UnitSample):
+    """Rows with the scores of models: a draw of rows is the same for all.
+
+    Values are of shape (n, n_models), or (n,) with `one_model`.
+    """
+
+    def __init__(
+        self,
+        truth: BinaryLabels,
+        scores: Mapping[str, NDArray[Any]],
+        metrics: Sequence[RankingMetric],
+        *,
+        weights: NDArray[np.float64] | None,
+        groups: Any,
+        stratified: bool,
+        one_model: bool,
+    ) -> None:
+        self._one_model = one_model
+        self.pos_label = truth.positive
+        negative = truth.values != truth.positive
+        self.class_sizes = int(np.count_nonzero(~negative)), int(np.count_nonzero(negative))
+        units = SamplingUnits.number(negative.size, groups, negative if stratified else None)
+        rankings = [
+            Ranking(truth.values, each, sample_weight=weights, pos_label=truth.positive) for each in scores.values()
+        ]
+        models: list[tuple[RankingSweep, CellCounter]] = []
+        for each, ranking in zip(scores.values(), rankings, strict=True):
+            sweeps, rows, cells = sort_rows_by_step(ranking.counts, each, negative, metrics)
+            if not models and groups is None:
+                units = units.numbered(rows)
+            models.append((sweeps, CellCounter(rows, cells, sweeps.steps.sizes.size, units, weights)))
+        self._models = models
+        self._whole_rows = weights is None and groups is None
+        super().__init__(units, negative.size * len(models))
+
+    def estimates(self) -> Values:
+        """Return each metric of each model, of the rows themselves."""
+        return self._by_metric([sweeps.estimates() for sweeps, _ in self._models])
+
+    def workspace(self) -> Any:
+        """Return the times of the units, and for each model what its counts are made with."""
+        spaces = []
+        for sweeps, counter in self._models:
+            sizes = sweeps.steps.sizes
+            counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
+            spaces.append((counter.scratch(), counts, sweeps.workspace(sums=counter.sums)))
+        return self.times(), spaces
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return each metric of each model in n draws."""
+        raw = [np.empty((n, sweeps.n_raw)) for sweeps, _ in self._models]
+        for number, times in enumerate(draws):
+            for (sweeps, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
+                counter.count(times, drawn, counts.reshape(-1))
+                sweeps.sweep(counts, scratch, rows[number])
+        return self._by_metric([sweeps.values(rows) for (sweeps, _), rows in zip(self._models, raw, strict=True)])
+
+    def task_size(self) -> int:
+        """Return the replicates of one task, by the data alone."""
+        return super().task_size() if self._models[0][0].quick else SLOW_PER_TASK
+
+    def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
+        """Return the acceleration of a metric whose values without one row have a closed form."""
+        if not self._whole_rows:
+            return None
+        found = [sweeps.closed_form_acceleration(metric, stratified=len(self.strata) > 1) for sweeps, _ in self._models]
+        return None if any(each is None for each in found) else np.array(found)
+
+    def _by_metric(self, values: list[Values]) -> Values:
+        return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
+
+
+def sort_rows_by_step(
+    counts: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
+) -> tuple[RankingSweep, NDArray[np.intp], NDArray[Any]]:
+    """Return the sweeps of metrics of counts, the rows in the order of their cells, and the cell of each of these."""
+    sweeps = RankingSweep(counts, metrics, rows=True)
+    rows, ranks = _by_class_and_score(negative, scores)
+    return sweeps, rows, sweeps.steps.of_row[1 + ranks] + negative[rows] * sweeps.steps.tied.size
+
+
+def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the rows, positives first, from the highest score down, and the number of each one's distinct score."""
+    rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
+    ordered = scores[rows]
+    ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
+    below = negative[rows]
+    by_class = np.concatenate((np.flatnonzero(~below), np.flatnonzero(below)))
+    return rows[by_class], ranks[by_class]

@@ -2,105 +2,38 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.draws import (
-    LARGEST_PIECE,
     ROW_BLOCK,
     ROW_LIMITS,
     WORD_BLOCK,
     count_drawn,
-    draw_cells,
     draw_rows,
     sum_drawn,
     take_drawn,
 )
 from fastevals._kernels.random import stream_key
 from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
-from fastevals.infer.bootstrap.samples import MOST, WORK, Sample, Values
+from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sample, Values, usual_rate
 from fastevals.measure.regression import errors_of
-
-Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
-
-SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
-FEWEST = 16  # rows; fewer are drawn one by one
-CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
-
-
-@lru_cache(maxsize=8)
-def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Give, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
-
-    Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
-    """
-    if not rate:
-        return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
-    from scipy.special import pdtr
-
-    means = rate * np.arange(LARGEST_PIECE + 1)
-    counts = np.arange(LARGEST_PIECE + 12 * math.isqrt(LARGEST_PIECE) + 40)
-    cumulative = pdtr(counts, means[:, None])
-    tables = np.full(cumulative.shape, 2**64 - 1, dtype=np.uint64)
-    below = cumulative < 1
-    tables[below] = np.ldexp(cumulative[below], 64).astype(np.uint64) - np.uint64(1)
-    starts = np.arange(256, dtype=np.uint64) << np.uint64(56)
-    guides = np.stack([np.searchsorted(table, starts) for table in tables])
-    return tables, guides.astype(np.uint8)
-
-
-def _usual_rate(n: int) -> float:
-    return 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
-
-
-class Urn:
-    """Rows in cells; a draw takes as many rows as there are, with replacement, and counts them by cell.
-
-    Parameters
-    ----------
-    sizes : ndarray of int of shape (n_cells,)
-        Rows of each cell, fewer than 2**32 in all.
-    rate : float, optional
-        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
-    """
-
-    __slots__ = ("_cells", "_guides", "_shift", "_starts", "_tables", "n", "sizes")
-
-    def __init__(self, sizes: Counts, rate: float | None = None) -> None:
-        self.sizes = np.ascontiguousarray(sizes)
-        ends = np.cumsum(sizes, dtype=np.int64)
-        self.n = int(ends[-1])
-        self._tables, self._guides = _poisson_tables(_usual_rate(self.n) if rate is None else rate)
-        self._shift = (self.n * CELLS_PER_BLOCK // sizes.size).bit_length()
-        blocks = np.arange((self.n >> self._shift) + 1) << self._shift
-        self._cells = np.searchsorted(ends, blocks, side="right")
-        self._starts = np.append(0, ends)[self._cells]
-
-    def draw(self, key: np.uint64, counts: Counts) -> None:
-        """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
-        blocks = self._cells, self._starts, self._shift
-        draw_cells(self.sizes, self.n, *blocks, self._tables, self._guides, key, counts)
-
-    def __repr__(self) -> str:
-        return f"Urn({self.sizes.size} cells, {self.n} rows)"
 
 
 def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint32]:
     """Return the limits that `draw_rows` takes for n rows, of shape (12,), or none where they are drawn one by one."""
     from scipy.special import pdtr
 
-    rate = _usual_rate(n) if rate is None else rate
+    rate = usual_rate(n) if rate is None else rate
     limits = np.minimum(np.ldexp(pdtr(np.arange(ROW_LIMITS if rate else 0), rate), 32) - 1, 2**32 - 1)
     return np.asarray(limits, dtype=np.uint32)
 
 
-class Rows:
+class RowSampler:
     """Rows each by itself: where weights, groups or several models need to know which were drawn.
 
     Parameters
@@ -108,7 +41,7 @@ class Rows:
     n : int
         Rows, fewer than 2**32.
     rate : float, optional
-        As for `Urn`.
+        As for `CellSampler`.
     """
 
     __slots__ = ("_limits", "n")
@@ -122,14 +55,14 @@ class Rows:
         draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
 
     def __repr__(self) -> str:
-        return f"Rows({self.n})"
+        return f"RowSampler({self.n})"
 
 
 Times = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class SamplingUnits:
     """What is drawn: rows, or whole groups of them.
 
     Attributes
@@ -147,7 +80,7 @@ class Units:
     grouped: bool
 
     @classmethod
-    def of(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> Units:
+    def number(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> SamplingUnits:
         """Number the rows, or the groups they are in, class by class where they are drawn so."""
         if groups is None:
             numbers = np.arange(n_rows)
@@ -166,11 +99,11 @@ class Units:
         strata = np.unique(of_class, return_counts=True)[1]
         return cls(place[numbers].astype(np.uint32), tuple(strata.tolist()), groups is not None)
 
-    def numbered(self, rows: NDArray[np.intp]) -> Units:
+    def numbered(self, rows: NDArray[np.intp]) -> SamplingUnits:
         """Number rows that are not in groups in another order, of the same strata."""
         of_row = np.empty_like(self.of_row)
         of_row[rows] = np.arange(rows.size, dtype=np.uint32)
-        return Units(of_row, self.strata, self.grouped)
+        return SamplingUnits(of_row, self.strata, self.grouped)
 
     @property
     def n(self) -> int:
@@ -178,7 +111,7 @@ class Units:
         return sum(self.strata)
 
 
-def padded(n: int) -> Times:
+def zero_bytes(n: int) -> Times:
     """Return n zero bytes, and up to 7 more: whole words of 8."""
     return np.zeros(-(-n // 8) * 8, dtype=np.uint8)
 
@@ -212,7 +145,7 @@ class CellCounter:
         rows: NDArray[np.intp],
         cells: NDArray[Any],
         n_cells: int,
-        units: Units,
+        units: SamplingUnits,
         weights: NDArray[np.float64] | None,
     ) -> None:
         self._ends = np.cumsum(np.bincount(cells, minlength=n_cells)).astype(np.uint32)
@@ -228,7 +161,7 @@ class CellCounter:
 
     def scratch(self) -> Times:
         """Return the working memory of one thread."""
-        return padded(0 if self._order is None else self._order.size)
+        return zero_bytes(0 if self._order is None else self._order.size)
 
     def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> None:
         """Write how many rows of each cell were drawn, or their weight, given how often each unit was."""
@@ -253,17 +186,17 @@ class UnitSample(Sample):
         Rows that are read for a replicate.
     """
 
-    def __init__(self, units: Units, work: int) -> None:
+    def __init__(self, units: SamplingUnits, work: int) -> None:
         self._work = work
-        self.sizes = padded(units.n)
+        self.sizes = zero_bytes(units.n)
         self.sizes[: units.n] = 1
         stops = np.cumsum(units.strata).tolist()
         self.strata = [slice(stop - n, stop) for stop, n in zip(stops, units.strata, strict=True)]
-        self._rows = list(map(Rows, units.strata))
+        self._rows = list(map(RowSampler, units.strata))
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
-        return max(1, min(WORK // self._work, MOST))
+        return max(1, min(CELLS_PER_TASK // self._work, MOST_PER_TASK))
 
     def times(self) -> Times:
         """Return the array that a thread draws into."""
@@ -296,7 +229,7 @@ class TargetSample(UnitSample):
     ) -> None:
         self._metrics = metrics
         self._targets, self._predictions, self._weights = targets, predictions, weights
-        units = Units.of(targets.size, groups, None)
+        units = SamplingUnits.number(targets.size, groups, None)
         self._unit_of_row = units.of_row
         super().__init__(units, 8 * targets.size)
 
@@ -306,7 +239,7 @@ class TargetSample(UnitSample):
 
     def workspace(self) -> Any:
         """Return the times of the units, and those of the rows."""
-        return self.times(), padded(self._targets.size)
+        return self.times(), zero_bytes(self._targets.size)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._kernels.draws import LARGEST_PIECE, draw_cells
 from fastevals._kernels.jackknife import leave_group_out
 from fastevals._kernels.random import stream_key
-from fastevals.infer.bootstrap.intervals import acceleration_of
+from fastevals.infer.bootstrap.intervals import jackknife_acceleration
 
 Values = list[NDArray[np.float64]]
 
 GROUPS = 200  # that rows are left out by, where there are more cells: of the acceleration's error it makes 0.002
-WORK = 1 << 22  # cells that one task draws: about 10 ms
-MOST, SLOW = 256, 8  # replicates of one task, and of one with a metric that has no kernel
+CELLS_PER_TASK = 1 << 22  # cells that one task draws: about 10 ms
+MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates of one task, and of one with a metric that has no kernel
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate has
 
 
@@ -82,7 +85,7 @@ class Sample:
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
-        return max(1, min(WORK // max(self.sizes.size, 1), MOST))
+        return max(1, min(CELLS_PER_TASK // max(self.sizes.size, 1), MOST_PER_TASK))
 
     def load(self, key: np.uint64) -> None:
         """Load what replicates need: if Ctrl-C came while threads wait for the compiler, they might wait for ever."""
@@ -127,7 +130,7 @@ class Sample:
             strata = sum(self.sizes[part].any() for part in self.strata)
             few = np.count_nonzero(self.sizes) <= GROUPS * strata
             left = self._one_left_out() if few else self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
-            found.update({k: acceleration_of(*left[k]) for k, each in found.items() if each is None})
+            found.update({k: jackknife_acceleration(*left[k]) for k, each in found.items() if each is None})
         return {k: each for k, each in found.items() if each is not None}
 
     def _one_left_out(self) -> list[Jackknife]:
@@ -188,3 +191,132 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]
     x, y = np.where(there, x - x.sum(axis=0) / n, 0.0), np.where(there, y - y.sum(axis=0) / n, 0.0)
     spread = (x * x).sum(axis=0)
     return x * np.where(spread > 0, (x * y).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)
+
+
+# How cells are drawn --------------------------------------------------------------------------------------------------
+
+Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
+
+SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
+FEWEST = 16  # rows; fewer are drawn one by one
+CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
+
+
+@lru_cache(maxsize=8)
+def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Return, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
+
+    Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
+    """
+    if not rate:
+        return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
+    from scipy.special import pdtr
+
+    means = rate * np.arange(LARGEST_PIECE + 1)
+    counts = np.arange(LARGEST_PIECE + 12 * math.isqrt(LARGEST_PIECE) + 40)
+    cumulative = pdtr(counts, means[:, None])
+    tables = np.full(cumulative.shape, 2**64 - 1, dtype=np.uint64)
+    below = cumulative < 1
+    tables[below] = np.ldexp(cumulative[below], 64).astype(np.uint64) - np.uint64(1)
+    starts = np.arange(256, dtype=np.uint64) << np.uint64(56)
+    guides = np.stack([np.searchsorted(table, starts) for table in tables])
+    return tables, guides.astype(np.uint8)
+
+
+def usual_rate(n: int) -> float:
+    """Return the mean of a row's Poisson count that makes draws of n rows the fastest; 0 for few rows."""
+    return 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
+
+
+class CellSampler:
+    """Rows in cells; a draw takes as many rows as there are, with replacement, and counts them by cell.
+
+    Parameters
+    ----------
+    sizes : ndarray of int of shape (n_cells,)
+        Rows of each cell, fewer than 2**32 in all.
+    rate : float, optional
+        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
+    """
+
+    __slots__ = ("_cells", "_guides", "_shift", "_starts", "_tables", "n", "sizes")
+
+    def __init__(self, sizes: Counts, rate: float | None = None) -> None:
+        self.sizes = np.ascontiguousarray(sizes)
+        ends = np.cumsum(sizes, dtype=np.int64)
+        self.n = int(ends[-1])
+        self._tables, self._guides = _poisson_tables(usual_rate(self.n) if rate is None else rate)
+        self._shift = (self.n * CELLS_PER_BLOCK // sizes.size).bit_length()
+        blocks = np.arange((self.n >> self._shift) + 1) << self._shift
+        self._cells = np.searchsorted(ends, blocks, side="right")
+        self._starts = np.append(0, ends)[self._cells]
+
+    def draw(self, key: np.uint64, counts: Counts) -> None:
+        """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
+        blocks = self._cells, self._starts, self._shift
+        draw_cells(self.sizes, self.n, *blocks, self._tables, self._guides, key, counts)
+
+    def __repr__(self) -> str:
+        return f"CellSampler({self.sizes.size} cells, {self.n} rows)"
+
+
+RARE = 1e-12  # chances below it are drawn as Poisson's, for NumPy before 2.4 lost them beside 1: no one could tell
+CELLS_TOGETHER = 1 << 18  # cells drawn together
+MOST_TOGETHER = 5000  # replicates drawn together, half the usual number
+
+
+def table_size(n_cells: int) -> int:
+    """Return the number of replicates that are drawn together, by the cells alone."""
+    return max(1, min(CELLS_TOGETHER // max(n_cells, 1), MOST_TOGETHER))
+
+
+def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
+    """Draw from each stratum as many rows as it has, with replacement, and count them anew.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64 of shape (n_cells,)
+        Rows of each cell.
+    strata : iterable of slice
+        Cells that are drawn from by themselves.
+    number : int
+        Of the batch of `table_size` replicates: what is drawn depends on that size.
+    key : uint64
+        Of the stream.
+
+    Returns
+    -------
+    ndarray of int64 of shape (table_size, n_cells)
+        Exactly multinomial.
+    """
+    size = table_size(sizes.size)
+    drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
+    stream = _stream(key, number, 0)
+    for part in strata:
+        rows_of, out = sizes[part], drawn[part]
+        left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
+        # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
+        for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
+            there = int(rows_of[cell])
+            out[cell] = _binomial(stream, rows, there / left) if there < left else rows
+            rows, left = rows - out[cell], left - there
+    return drawn.T
+
+
+def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
+    """Return the rows of each cell without a random group of them, one of so many."""
+    stream = _stream(key, number, 1)
+    left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
+    return np.asarray(sizes - left_out.astype(sizes.dtype))
+
+
+def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
+    """Draw numbers of successes, of a chance that may be tiny: Poisson's distribution is within it of the binomial."""
+    return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
+
+
+def _stream(key: np.uint64, number: int, purpose: int) -> np.random.Generator:
+    """Return the generator of a batch."""
+    return np.random.Generator(
+        np.random.Philox(key=np.array([stream_key(key, np.uint64(number)), purpose], dtype=np.uint64))
+    )

@@ -12,9 +12,8 @@ from fastevals._validation.arrays import as_scores, as_weights, check_finite, ch
 from fastevals._validation.labels import as_groups, as_labels, binary_labels
 from fastevals._validation.options import show
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.infer.bootstrap.label_samples import LabelSample, TableSample, joint_of, joint_of_rows
-from fastevals.infer.bootstrap.model_samples import ModelsSample
-from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
+from fastevals.infer.bootstrap.ranking_samples import ModelsSample, RankingSample
 from fastevals.infer.bootstrap.row_samples import TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
@@ -23,7 +22,7 @@ from fastevals.measure.metric_specs import AskedMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.regression import as_double
 
-Asked = Mapping[str, AskedMetric | Callable[..., Any]]
+MetricSpecs = Mapping[str, AskedMetric | Callable[..., Any]]
 
 # Cells of predictions, squared, of as many rows, above which it is faster to draw the rows: the more cells, the fewer
 # replicates are drawn with one call for each. Drawn as counts and as rows a replicate took 6 and 7 us with 57 cells of
@@ -32,7 +31,7 @@ Asked = Mapping[str, AskedMetric | Callable[..., Any]]
 MANY_CELLS = 16
 
 
-class Design(NamedTuple):
+class SamplingDesign(NamedTuple):
     """How rows are drawn: what goes with them, still as the user gave it."""
 
     groups: Any = None
@@ -41,7 +40,7 @@ class Design(NamedTuple):
     pos_label: Any = None
 
 
-def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
+def make_sample(subject: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
     """Return the sample that a subject and the metrics asked of it make."""
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         kind = type(subject).__name__
@@ -56,7 +55,7 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
         if isinstance(subject, Ranking):
             metrics = [of_ranking(each) for each in asked.values()]
             return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
-        return TableSample(subject, _of_matrix(asked), stratified=design.stratified)
+        return MatrixSample(subject, _of_matrix(asked), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
             f"subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got {show(subject)}"
@@ -74,16 +73,21 @@ def sample_of(subject: Any, asked: Asked, design: Design) -> Sample:
 # Scores -----------------------------------------------------------------------------------------------------------
 
 
-def _of_scores(y_true: Any, y_score: Any, asked: Asked, design: Design) -> Sample:
+def _of_scores(y_true: Any, y_score: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
     if design.groups is None and design.sample_weight is None:
         ranking = Ranking(y_true, y_score, pos_label=design.pos_label)
-        return sample_of(ranking, asked, design._replace(pos_label=None))
+        return make_sample(ranking, asked, design._replace(pos_label=None))
     scores = {"y_score": as_scores("y_score", y_score)}
-    return models_of(y_true, scores, asked, design, one_model=True)
+    return make_score_sample(y_true, scores, asked, design, one_model=True)
 
 
-def models_of(
-    y_true: Any, scores: Mapping[str, NDArray[Any]], asked: Asked, design: Design, *, one_model: bool = False
+def make_score_sample(
+    y_true: Any,
+    scores: Mapping[str, NDArray[Any]],
+    asked: MetricSpecs,
+    design: SamplingDesign,
+    *,
+    one_model: bool = False,
 ) -> ModelsSample:
     """Return the sample of models' scores on the same rows, arrays by what errors call them."""
     labels = BinaryLabels(*binary_labels("y_true", y_true, design.pos_label))
@@ -105,7 +109,7 @@ def models_of(
 
 
 def _beside(
-    y_true: NDArray[Any], design: Design, positive: NDArray[np.bool_] | None = None
+    y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
     """Check weights and groups against the rows; give them for rows of weight above zero, and those if not all.
 
@@ -129,12 +133,12 @@ def _beside(
 # Labels -----------------------------------------------------------------------------------------------------------
 
 
-def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample:
+def _of_labels(y_true: Any, y_pred: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
     true, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
     check_same_length(y_true=true, y_pred=predicted)
     if design.groups is None and design.sample_weight is None:
         matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
-        return sample_of(matrix, asked, design._replace(pos_label=None))
+        return make_sample(matrix, asked, design._replace(pos_label=None))
     weights, groups, kept, _ = _beside(true, design)
     if kept is not None:
         true, predicted = true[kept], predicted[kept]
@@ -147,31 +151,33 @@ def _of_labels(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample
     )  # fmt: skip
 
 
-def predictions_of(true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked: Asked, design: Design) -> Sample:
-    """Return the sample of classes that models predict on the same rows; arrays as `joint_of` takes them."""
+def make_prediction_sample(
+    true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked: MetricSpecs, design: SamplingDesign
+) -> Sample:
+    """Return the sample of classes that models predict on the same rows; arrays as `count_joint_cells` takes them."""
     metrics = _of_matrix(asked)
     weights, groups, kept, _ = _beside(true, design)
     if kept is not None:
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
     if weights is None and groups is None:
-        joint = joint_of(true, models, design.pos_label)
+        joint = count_joint_cells(true, models, design.pos_label)
         if joint.sizes.size**2 <= MANY_CELLS * true.size:
-            return TableSample(joint.matrix, metrics, stratified=design.stratified, joint=joint)
-    joint, of_row = joint_of_rows(true, models, weights, design.pos_label)
+            return MatrixSample(joint.matrix, metrics, stratified=design.stratified, joint=joint)
+    joint, of_row = number_joint_cells(true, models, weights, design.pos_label)
     return LabelSample(
         joint.matrix, of_row, metrics,
         weights=weights, groups=groups, stratified=design.stratified, joint=joint,
     )  # fmt: skip
 
 
-def _of_matrix(asked: Asked) -> list[MatrixMetric]:
+def _of_matrix(asked: MetricSpecs) -> list[MatrixMetric]:
     return list(map(matrix_metric, asked.values()))
 
 
 # Targets ----------------------------------------------------------------------------------------------------------
 
 
-def _of_targets(y_true: Any, y_pred: Any, asked: Asked, design: Design) -> Sample:
+def _of_targets(y_true: Any, y_pred: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
     if design.stratified or design.pos_label is not None:
         raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
     targets = as_double("y_true", as_scores("y_true", y_true))

@@ -21,7 +21,7 @@ from fastevals._validation.options import check_choice, check_integer, listed, s
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import LIMIT, BinaryLabels
 from fastevals.infer.delong.normal import normal_margins, z_test
-from fastevals.infer.delong.placements import Moments, moments_of, moments_of_ranking
+from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.significance.decision import alpha_of, result_of
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import Frozen, Interval, Names, Null, SignificanceResult, level_of
@@ -69,7 +69,7 @@ class DelongResult(Frozen):
     names: tuple[Any, ...] | None
     n_positives: int
     n_negatives: int
-    moments: Moments
+    moments: PlacementMoments
     pos_label: Any = None
 
     def __iter__(self) -> Iterator[Floats]:
@@ -225,7 +225,7 @@ class DelongResult(Frozen):
 
 
 def contrast_test(
-    moments: Moments, weights: Sequence[float], what: str, *, alternative: str, confidence_level: float
+    moments: PlacementMoments, weights: Sequence[float], what: str, *, alternative: str, confidence_level: float
 ) -> SignificanceResult:
     """Test whether the weighted sum of the AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
@@ -248,7 +248,7 @@ def _as_fraction(weight: float) -> Fraction:
     return simple if float(simple) == weight else Fraction(weight)
 
 
-def _chi_square(moments: Moments) -> tuple[float, int]:
+def _chi_square(moments: PlacementMoments) -> tuple[float, int]:
     """Return the statistic of equal AUCs and its degrees of freedom."""
     if len(moments.doubled_u) <= MOST_EXACT:
         statistic, df = moments.chi_square()
@@ -468,7 +468,7 @@ def delong_test_unpaired(
     for name, ranking in (("ranking_a", ranking_a), ("ranking_b", ranking_b)):
         check_unweighted(name, ranking, Ranking)
         check_class_sizes(name, LIMIT, ranking.n_positives, ranking.n_negatives)
-        pair.append(moments_of_ranking(ranking))
+        pair.append(compute_ranking_moments(ranking))
         _warn_if_undefined(pair[-1], name)
     a, b = pair
     effect = variance = df = math.nan
@@ -490,7 +490,9 @@ def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
     return float(total**2 / sum(each**2 / df for each, df in zip(variances, dfs, strict=True)) if total else sum(dfs))
 
 
-def _moments(labels: BinaryLabels, labelled: dict[str, NDArray[Any]], sample_weight: ArrayLike | None) -> Moments:
+def _moments(
+    labels: BinaryLabels, labelled: dict[str, NDArray[Any]], sample_weight: ArrayLike | None
+) -> PlacementMoments:
     """Check scores and weights against the labels; give the models' moments, with a warning if they are undefined."""
     check_same_length(y_true=labels.values, **labelled)
     for name, values in labelled.items():
@@ -499,12 +501,12 @@ def _moments(labels: BinaryLabels, labelled: dict[str, NDArray[Any]], sample_wei
     if sample_weight is not None:
         frequencies = as_frequencies("sample_weight", sample_weight)
         check_same_length(y_true=labels.values, sample_weight=frequencies)
-    moments = moments_of(labels, list(labelled.values()), frequencies)
+    moments = compute_moments(labels, list(labelled.values()), frequencies)
     _warn_if_undefined(moments, "y_true")
     return moments
 
 
-def _warn_if_undefined(moments: Moments, name: str) -> None:
+def _warn_if_undefined(moments: PlacementMoments, name: str) -> None:
     if not moments.defined:
         what = "delong's covariance" if moments.n_pos and moments.n_neg else "roc_auc"
         warn_undefined(

@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Moments(Frozen):
+class PlacementMoments(Frozen):
     """The integers that AUCs and covariances are ratios of.
 
     Attributes
@@ -46,7 +46,7 @@ class Moments(Frozen):
     numerators: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> Moments:
+    def from_sums(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> PlacementMoments:
         """Take them from the sums of products of doubled placements, of shape (2, n_models, n_models, 2).
 
         A negative is placed by the positives below it, where DeLong takes those above: covariances are the same.
@@ -129,7 +129,7 @@ class Moments(Frozen):
         return [self.doubled_u[a] - first for a in models], covariance
 
 
-def moments_of(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> Moments:
+def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> PlacementMoments:
     """Return the moments of models on the same rows, each of which counts as often as `frequencies` says."""
     if frequencies is not None:
         return _counted_moments(labels, scores, frequencies)
@@ -140,7 +140,7 @@ def moments_of(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: In
         built = run(Index.of, [keys for model in ranked for keys in model.keys])
         pairs = list(zip(built[::2], built[1::2], strict=True))
         sums = sum(run(lambda part: _add_rows(labels, ranked, pairs, part), chunks(labels.values.size)), sums)
-    return Moments.of(positives, negatives, [model.doubled_u for model in ranked], sums)
+    return PlacementMoments.from_sums(positives, negatives, [model.doubled_u for model in ranked], sums)
 
 
 class Ranked(NamedTuple):
@@ -177,7 +177,7 @@ def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[Inde
     return sums
 
 
-def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> Moments:
+def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> PlacementMoments:
     """Return the moments of rows that count as often as `frequencies` says."""
     flags = labels.flags()
     rows = flags == 0, flags != 0
@@ -191,16 +191,18 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
             below = np.bincount(ranks[rows[1 - which]] + 1, counts[1 - which], minlength=ranks.max() + 2).cumsum()
             placements[which][i] = below[ranks[these]] + below[ranks[these] + 1]
     doubled_u = [int(up @ counts[1]) for up in placements[1]]
-    return Moments.of(n_pos, n_neg, doubled_u, _products(placements, counts))
+    return PlacementMoments.from_sums(n_pos, n_neg, doubled_u, _products(placements, counts))
 
 
-def moments_of_ranking(ranking: Ranking) -> Moments:
+def compute_ranking_moments(ranking: Ranking) -> PlacementMoments:
     """Return the moments of an unweighted ranking, from its counts."""
     totals = ranking.counts.fps, ranking.counts.tps
     placements = [(2 * other[-1] - other[1:] - other[:-1]).astype(np.int32)[None] for other in reversed(totals)]
     counts = [np.diff(total) for total in totals]
     sums = _products(placements, counts)
-    return Moments.of(ranking.n_positives, ranking.n_negatives, [int(placements[1][0] @ counts[1])], sums)
+    return PlacementMoments.from_sums(
+        ranking.n_positives, ranking.n_negatives, [int(placements[1][0] @ counts[1])], sums
+    )
 
 
 def _products(placements: list[NDArray[np.int32]], counts: list[Ints]) -> Ints:

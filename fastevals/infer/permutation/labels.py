@@ -15,7 +15,7 @@ from fastevals._kernels.permutation import place_kept
 from fastevals._validation.arrays import check_same_length
 from fastevals._validation.labels import Classes, as_class_numbers, as_labels, check_comparable_labels
 from fastevals.counting.labels import count_label_tuples
-from fastevals.infer.bootstrap.label_samples import coded, measure_stack
+from fastevals.infer.bootstrap.label_samples import encode_classes, measure_stack
 from fastevals.infer.permutation.outcomes import BinomialDraws, Draws, Outcomes, Tested, chances_of_half, from_values
 from fastevals.measure.kinds import MatrixMetric, matrix_metric
 
@@ -106,7 +106,7 @@ def count_rows(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> 
     check_comparable_labels(**labels)
     whole = [as_class_numbers(name, values) for name, values in labels.items()]
     distinct, numbers, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
-    classes, codes = coded(distinct, numbers, pos_label)
+    classes, codes = encode_classes(distinct, numbers, pos_label)
     return np.stack(codes), rows, classes
 
 

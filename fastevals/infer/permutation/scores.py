@@ -15,9 +15,9 @@ from fastevals._validation.labels import Classes, binary_labels
 from fastevals.counting.labels import count_codes
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells
-from fastevals.infer.bootstrap.model_samples import rows_by_step
-from fastevals.infer.bootstrap.row_samples import CellCounter, Units, padded
-from fastevals.infer.bootstrap.samples import MOST, SLOW, WORK
+from fastevals.infer.bootstrap.ranking_samples import sort_rows_by_step
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, zero_bytes
+from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, SLOW_PER_TASK
 from fastevals.infer.permutation.labels import CellSwaps, of_cell_swaps
 from fastevals.infer.permutation.outcomes import Draws, Outcomes, Tested, from_values
 from fastevals.measure.confusion import ConfusionMatrix
@@ -132,15 +132,17 @@ class Pool:
     def __init__(self, labels: BinaryLabels, scores: NDArray[Any], metric: RankingMetric) -> None:
         true = np.concatenate((labels.values, labels.values))
         ranking = Ranking(true, scores, pos_label=labels.positive)
-        self._sweeps, self.rows, cells = rows_by_step(ranking.counts, scores, true != labels.positive, [metric])
-        units = Units.of(true.size, None, None).numbered(self.rows)
+        self._sweeps, self.rows, cells = sort_rows_by_step(ranking.counts, scores, true != labels.positive, [metric])
+        units = SamplingUnits.number(true.size, None, None).numbered(self.rows)
         self._counter = CellCounter(self.rows, cells, self._sweeps.steps.sizes.size, units, None)
-        self.task_size = max(1, min(WORK // true.size, MOST)) if self._sweeps.quick else SLOW
+        self.task_size = (
+            max(1, min(CELLS_PER_TASK // true.size, MOST_PER_TASK)) if self._sweeps.quick else SLOW_PER_TASK
+        )
 
     def workspace(self) -> Any:
         """Return the working memory of one thread."""
         counts = np.empty_like(self._sweeps.steps.sizes)
-        return padded(self.rows.size), counts, self._sweeps.workspace()
+        return zero_bytes(self.rows.size), counts, self._sweeps.workspace()
 
     def values(self, flips: Any, places: NDArray[np.uint32], space: Any) -> tuple[Floats, Floats]:
         """Return the metric of each model where `flips`, an iterable of random bits, say who has which score."""

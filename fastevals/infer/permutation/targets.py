@@ -12,7 +12,7 @@ from fastevals._execution import run
 from fastevals._kernels.permutation import mark_first
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals.infer.bootstrap.row_samples import MEDIAN
-from fastevals.infer.bootstrap.samples import SLOW
+from fastevals.infer.bootstrap.samples import SLOW_PER_TASK
 from fastevals.infer.permutation.outcomes import Draws, Tested, from_values
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import flipped, mean_of, nonzero_differences
@@ -87,7 +87,7 @@ def _of_medians(a: Floats, b: Floats, unit: int, draws: Draws) -> Tested:
     def task(numbers: range) -> Floats:
         return np.array([first - second for first, second in map(medians, map(swaps.words, numbers))])
 
-    parts = run(task, swaps.tasks(SLOW), progress=draws.progress, compiles=True)
+    parts = run(task, swaps.tasks(SLOW_PER_TASK), progress=draws.progress, compiles=True)
     return from_values(*medians(swaps.own()), swaps.outcomes(parts))._replace(
         in_unit=lambda values: mean_of(values, 1, unit)
     )

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from fastevals._kernels.fold_counts import add_terms, count_cells
 from fastevals._validation.arrays import as_scores, check_finite, check_probabilities
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.model_samples import rows_by_step
-from fastevals.infer.bootstrap.ranking_samples import Sweeps
+from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by_step
 from fastevals.measure.metric_specs import AskedMetric, RankingMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS
@@ -216,7 +215,7 @@ class Stepped(NamedTuple):
         The cell of each row: its class and step.
     """
 
-    sweeps: Sweeps
+    sweeps: RankingSweep
     cells: NDArray[np.int32]
 
     @classmethod
@@ -224,7 +223,7 @@ class Stepped(NamedTuple):
         cls, whole: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
     ) -> Stepped:
         """Sort them; `whole` are the counts of all."""
-        sweeps, rows, ordered = rows_by_step(whole, scores, negative, metrics)
+        sweeps, rows, ordered = sort_rows_by_step(whole, scores, negative, metrics)
         cells = np.empty(rows.size, dtype=np.int32)
         cells[rows] = ordered
         return cls(sweeps, cells)
