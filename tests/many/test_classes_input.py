@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fastevals import ClassRankings
-from tests.measure.test_classes import INDICATOR, LETTERS, SCORES, many
+from tests.many.test_classes import INDICATOR, LETTERS, SCORES, many
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 
 WAYS: dict[str, Callable[[NDArray[Any]], Any]] = {
