@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_array, check_finite
 from fastevals._validation.labels import as_labels, check_comparable_labels
-from fastevals._validation.options import check_integer, check_number, show
+from fastevals._validation.options import check_integer, check_number, listed, show
+
+SLACK = 1e-14  # of a product of floats
 
 
 def n_rows(name: str, data: Any) -> int:
@@ -29,7 +32,7 @@ def n_rows(name: str, data: Any) -> int:
 
 
 def check_same_rows(**data: Any) -> int:
-    """Raise unless all have as many rows as the first; give their number. None is left out."""
+    """Return the number of rows of all that are not None; raise unless it is the same."""
     rows = {name: n_rows(name, each) for name, each in data.items() if each is not None}
     if not rows:
         raise ValueError(f"one of {', '.join(data)} must be given, to say how many rows there are")
@@ -41,7 +44,7 @@ def check_same_rows(**data: Any) -> int:
 
 
 def check_learner(name: str, learner: Any) -> bool:
-    """Tell an estimator from a function, and raise of anything else."""
+    """Return whether a learner is an estimator; raise if it is no function either."""
     if isinstance(learner, type):
         raise ValueError(f"{name} must be an estimator or a function, got the class {learner.__name__}: make one of it")
     if callable(getattr(learner, "fit", None)) and callable(getattr(learner, "predict", None)):
@@ -73,6 +76,36 @@ def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int |
         raise ValueError(
             f"{name} must be a share of the rows in {within}, or their number, got {show(value)}"
         ) from None
+
+
+def as_units(size: int | float, n: int, rounded: Callable[[float], int]) -> int:
+    """Return a number of units as it is, or a share of n units as a number."""
+    if isinstance(size, int):
+        return size
+    exact = size * n
+    near = round(exact)
+    return near if abs(exact - near) <= SLACK * exact else rounded(exact)  # 0.07 of 100 is 7, though not in floats
+
+
+def training_size(name: str, value: Any, n: int, *, most: int | None = None) -> int:
+    """Return the units of a training set: a number of them, up to `most`, or a share of n rounded down, at least 1."""
+    return max(as_units(as_share_or_count(name, value, whole=True, most=most), n, math.floor), 1)
+
+
+def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], of: str) -> list[int]:
+    """Return several sizes, ascending: each value's `size`, which must differ; `of` says what they are shares of."""
+    shares_or_counts = as_values(name, values)
+    sizes = [size(name, value) for value in shares_or_counts]
+    _check_sizes_differ(name, shares_or_counts, sizes, of)
+    return sorted(sizes)
+
+
+def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], of: str) -> None:
+    """Raise unless sizes were given as shares of all or as counts, not both, and differ."""
+    if len({isinstance(each, float) for each in values}) > 1:
+        raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
+    if len(set(sizes)) < len(sizes):
+        raise ValueError(f"{name} must differ; of {of} they are {listed(sizes)}")
 
 
 def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
@@ -118,10 +151,10 @@ def as_values(name: str, values: Any) -> list[Any]:
     shape = getattr(values, "shape", (0,))
     if len(shape) != 1:
         raise ValueError(f"{name} must be a list of values, got shape {shape}")
-    found = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if not found:
+    listed_values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if not listed_values:
         raise ValueError(f"{name} is empty: it must have at least one value")
-    return [each.item() if isinstance(each, np.generic) else each for each in found]
+    return [each.item() if isinstance(each, np.generic) else each for each in listed_values]
 
 
 def check_parameter_name(name: str, value: Any) -> None:
@@ -146,7 +179,7 @@ def check_some_defined(metric: str, place: int | None, n: int, what: str) -> int
 
 
 def check_direction(name: str, metric: str, maximize: bool | None) -> bool:
-    """Raise unless it is known whether a greater value is better."""
+    """Return whether a greater value is better; raise if that isn't known."""
     if maximize is None:
         raise ValueError(f"{name} must be given, True or False, for the function {metric}, whose direction isn't known")
     return maximize

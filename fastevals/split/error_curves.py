@@ -20,12 +20,13 @@ from fastevals.split.checks import (
     check_parameter_name,
     check_some_defined,
     check_varies_only,
+    training_size,
+    training_sizes,
 )
-from fastevals.split.learners import learner_of
-from fastevals.split.plans import Splits
+from fastevals.split.designs import SplitDesign
+from fastevals.split.learners import as_learner
 from fastevals.split.splitters.base import Pair
-from fastevals.split.splitters.layout import training_size, training_sizes
-from fastevals.split.trials import Candidate, Choice, ErrorLine, Measurement, Trial, best_of, raise_if_all_failed
+from fastevals.split.trials import Candidate, Choice, ErrorLine, Measurement, Trial, best_place, raise_if_all_failed
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ class ErrorCurve(Frozen):
 
     def _best(self) -> int:
         better = check_direction("maximize", self.metric, self.maximize)
-        place = best_of(self.test.values, better)
+        place = best_place(self.test.values, better)
         return check_some_defined(self.metric, place, len(self.values), "values")
 
     @property
@@ -223,9 +224,9 @@ def validation_curve(
     """
     check_parameter_name("parameter", parameter)
     tried = as_values("values", values)
-    learner = learner_of(NAME, fit_predict, params)
+    learner = as_learner(NAME, fit_predict, params)
     check_varies_only("params", learner.params, "parameter", parameter)
-    measured = Measurement.of(
+    measured = Measurement.build(
         X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
         confidence_level=confidence_level, training=True,
     )  # fmt: skip
@@ -295,8 +296,8 @@ def learning_curve(
     >>> curve.values, bool(curve.gap[0] > curve.gap[1])
     ((2, 90), True)
     """
-    candidate = Candidate(Choice(NAME, {}), learner_of(NAME, fit_predict, params))
-    measured = Measurement.of(
+    candidate = Candidate(Choice(NAME, {}), as_learner(NAME, fit_predict, params))
+    measured = Measurement.build(
         X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
         confidence_level=confidence_level, training=True,
     )  # fmt: skip
@@ -309,14 +310,16 @@ def learning_curve(
         classes = np.unique(as_strata("y", y, measured.n_samples), return_inverse=True)[1]
     key = seed_key("rng", rng)
     cut = [
-        whole if size == smallest else Splits(partial(_smaller, whole, size, key, classes), whole.shape, whole.held)
+        whole
+        if size == smallest
+        else SplitDesign(partial(_smaller, whole, size, key, classes), whole.shape, whole.fixed)
         for size in sizes
     ]
     trials = [Trial(candidate, each) for each in cut]
     return _curve(measured, trials, None, sizes, n_jobs=n_jobs, progress=progress)
 
 
-def _smaller(whole: Splits, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
+def _smaller(whole: SplitDesign, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
     """Go through splits with so many training rows: a smaller set is part of each larger one of the same split.
 
     `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
@@ -347,8 +350,8 @@ def _curve(
         metric=measured.metric,
         parameter=parameter,
         values=tuple(values),
-        test=ErrorLine.of([estimate for estimate, _ in outcomes]),
-        training=ErrorLine.of([estimate.training for estimate, _ in outcomes if estimate.training]),
+        test=ErrorLine.from_estimates([estimate for estimate, _ in outcomes]),
+        training=ErrorLine.from_estimates([estimate.training for estimate, _ in outcomes if estimate.training]),
         maximize=measured.maximize,
         pos_label=measured.pos_label,
         confidence_level=measured.level,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from fastevals._execution import progress_bar
 from fastevals._validation.options import check_integer, import_optional, show
 from fastevals.split.checks import as_fitted_predictions, check_learner, n_rows
-from fastevals.split.plans import take_rows
 
 Rows = NDArray[np.intp]
 
@@ -110,7 +109,24 @@ class Learner:
         return values if classes[-1] == positive else -values
 
 
-def learner_of(name: str, learner: Any, params: Any = None) -> Learner:
+def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
+    """Return a copy of some rows, repeated ones too, in the kind of the data; of all where rows is None."""
+    if data is None:
+        return None
+    if rows is None:  # a learner may work in place
+        rows = np.arange(n_rows("X", data))
+    if hasattr(data, "iloc"):  # pandas, whose own brackets take labels
+        return data.iloc[rows]
+    if type(data).__module__.partition(".")[0] == "pyarrow":  # whose brackets take one number, or a column's name
+        return data.take(rows)
+    if isinstance(data, Sequence):
+        return [copy.copy(data[row]) for row in rows.tolist()]
+    if hasattr(data, "tocsr"):  # not all sparse formats can be indexed
+        return data.tocsr()[rows]
+    return data[rows]
+
+
+def as_learner(name: str, learner: Any, params: Any = None) -> Learner:
     """Return the learner that a user means by a function or an estimator."""
     return Learner(name, learner, check_learner(name, learner), _as_params("params", params))
 

@@ -15,10 +15,10 @@ from fastevals._random import seed_key
 from fastevals._validation.options import _warn, check_integer, is_splitter, listed, show
 from fastevals.results import Frozen
 from fastevals.split.checks import as_fitted_predictions, as_share_or_count, check_direction, check_some_defined, n_rows
+from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.fits import Fit
 from fastevals.split.estimates.results import ErrorEstimate, no_estimate
-from fastevals.split.learners import Failure, Learner
-from fastevals.split.plans import Splits, take_rows
+from fastevals.split.learners import Failure, Learner, take_rows
 from fastevals.split.splitters.base import Pair
 from fastevals.split.splitters.hold_out import HoldOut
 from fastevals.split.splitters.k_fold import KFold
@@ -29,8 +29,8 @@ from fastevals.split.trials import (
     Measurement,
     Outcome,
     Trial,
-    best_of,
-    candidates_of,
+    best_place,
+    list_candidates,
     raise_if_all_failed,
     same_value,
 )
@@ -130,7 +130,7 @@ def _values_of(own: Sequence[Any], parameter: str) -> list[Any]:
     return found
 
 
-def sensitivity_of(
+def measure_sensitivity(
     candidates: Sequence[Any], best: Any, parameter: str, metric: str, maximize: bool, level: float
 ) -> Sensitivity:
     """Gather the estimates of the candidates of the chosen learner by the value of one parameter."""
@@ -143,7 +143,7 @@ def sensitivity_of(
         here = [each for each in own if same_value(each.params[parameter], value)]
         alike = [each for each in here if _others_are(each, parameter, others)]
         as_chosen.append(alike[0].estimate if alike else nothing)
-        k = best_of(np.array([each.value for each in here]), maximize)
+        k = best_place(np.array([each.value for each in here]), maximize)
         at_best.append(nothing if k is None else here[k].estimate)
         best_others.append({} if k is None else {n: v for n, v in here[k].params.items() if n != parameter})
     return Sensitivity(
@@ -153,8 +153,8 @@ def sensitivity_of(
         values=tuple(values),
         chosen=next(k for k, value in enumerate(values) if same_value(value, best.params[parameter])),
         others=others,
-        as_chosen=ErrorLine.of(as_chosen),
-        at_best=ErrorLine.of(at_best),
+        as_chosen=ErrorLine.from_estimates(as_chosen),
+        at_best=ErrorLine.from_estimates(at_best),
         best_others=tuple(best_others),
         confidence_level=level,
     )
@@ -301,7 +301,7 @@ class ModelSelection(Frozen):
     test_rows : ndarray of intp or None
         The rows of the test part.
     nested : NestedEstimate or None
-        Of the whole selection, where asked for.
+        Of the whole selection, where specs for.
     model : estimator or None
         The chosen one fitted on all rows; None for functions (see `predict`).
     pos_label : label or None
@@ -364,7 +364,9 @@ class ModelSelection(Frozen):
             If it has not several values.
         """
         _check_parameter("parameter", parameter, varied_parameters(self.candidates, self.best))
-        return sensitivity_of(self.candidates, self.best, parameter, self.metric, self.maximize, self.confidence_level)
+        return measure_sensitivity(
+            self.candidates, self.best, parameter, self.metric, self.maximize, self.confidence_level
+        )
 
     def sensitivities(self) -> tuple[Sensitivity, ...]:
         """Return those of all parameters with several values, by `Sensitivity.range`: what matters most first."""
@@ -534,13 +536,13 @@ def select_model(
     >>> select_model(polynomial, x, y, "mean_squared_error", grid={"degree": [0, 2]}, rng=0).best.params
     {'degree': 2}
     """
-    tried = candidates_of(candidates, grid)
-    measured = Measurement.of(
+    tried = list_candidates(candidates, grid)
+    measured = Measurement.build(
         X, y, metric, groups=groups, pos_label=pos_label, labels=labels, maximize=maximize,
         confidence_level=confidence_level,
     )  # fmt: skip
     better = check_direction("maximize", measured.metric, measured.maximize)
-    splits = _Splits(measured, int(seed_key("rng", rng)))
+    splits = _SplitMaker(measured, int(seed_key("rng", rng)))
     held_out = None if test is None else splits.test_part(test)
     rows = np.arange(measured.n_samples) if held_out is None else held_out.train
     seen = f"all {rows.size} rows" if held_out is None else f"the {rows.size} rows of the training part"
@@ -587,7 +589,7 @@ def select_model(
     )
 
 
-class _Splits(NamedTuple):
+class _SplitMaker(NamedTuple):
     """Makes splitters of numbers, each with a seed of its own."""
 
     measured: Measurement
@@ -600,7 +602,7 @@ class _Splits(NamedTuple):
             return value
         return KFold(n_folds, stratified=self.measured.of_classes, rng=[self.key, stream])
 
-    def made(self, name: str, value: Any, splitter: Any, part: Rows | None, of: str) -> Splits:
+    def made(self, name: str, value: Any, splitter: Any, part: Rows | None, of: str) -> SplitDesign:
         """Return the splits of some rows, or of all, that a splitter makes, given as a value; `of` says which rows."""
         if splitter is not value and splitter.stratified:
             kind = type(splitter).__name__
@@ -621,7 +623,7 @@ class _Splits(NamedTuple):
         return pairs[0]
 
 
-def _to_split_further(name: str, splits: Splits) -> list[Pair]:
+def _to_split_further(name: str, splits: SplitDesign) -> list[Pair]:
     """Return splits whose training parts are to be split further."""
     pairs = list(splits.pairs())
     for pair in pairs:
@@ -630,7 +632,7 @@ def _to_split_further(name: str, splits: Splits) -> list[Pair]:
 
 
 def _best(outcomes: Sequence[Outcome], maximize: bool) -> int | None:
-    return best_of(np.array([estimate.value for estimate, _ in outcomes]), maximize)
+    return best_place(np.array([estimate.value for estimate, _ in outcomes]), maximize)
 
 
 def _nested(
@@ -639,7 +641,7 @@ def _nested(
     searches: Sequence[Sequence[Outcome]],
     maximize: bool,
     pairs: Sequence[Pair],
-    outer: Splits,
+    outer: SplitDesign,
     n_jobs: int | None,
 ) -> NestedEstimate:
     """Choose in each outer split by its search, and measure what was chosen on its test rows."""
@@ -659,7 +661,7 @@ def _nested(
             if candidate is not None and isinstance(failure, Failure):
                 failures.append(OuterFailure(k, candidate.choice, str(failure)))
     names = tuple(None if each is None else each.choice for each in chosen)
-    result = NestedEstimate(measured.estimate(found, outer.shape, outer.held), names, tuple(failures))
+    result = NestedEstimate(measured.estimate(found, outer.shape, outer.fixed), names, tuple(failures))
     missing = sum(each is None or isinstance(each, Failure) for each in found)
     if missing:
         _warn_outer_splits(measured.metric, missing, len(found), result.failed())

@@ -20,9 +20,16 @@ from fastevals.measure.bias_variance.calls import LOSSES
 from fastevals.measure.bias_variance.results import Decomposition
 from fastevals.measure.bias_variance.summary import BiasVarianceSummary
 from fastevals.results import Frozen
-from fastevals.split.checks import as_values, check_parameter_name, check_same_rows, check_varies_only
-from fastevals.split.learners import Learner, learner_of, run_fits
-from fastevals.split.splitters.layout import Layout, training_size, training_sizes
+from fastevals.split.checks import (
+    as_values,
+    check_parameter_name,
+    check_same_rows,
+    check_varies_only,
+    training_size,
+    training_sizes,
+)
+from fastevals.split.learners import Learner, as_learner, run_fits
+from fastevals.split.splitters.sampling_frame import SamplingFrame
 
 LARGEST = 2**32  # rows of a training set
 
@@ -35,7 +42,7 @@ class TrainingSets:
 
     Attributes
     ----------
-    layout : Layout
+    frame : Layout
         The rows, or groups of them that are drawn together.
     n_sets : int
         How many there are.
@@ -45,22 +52,22 @@ class TrainingSets:
         Of the streams, one a training set.
     """
 
-    layout: Layout
+    frame: SamplingFrame
     n_sets: int
     replace: bool
     key: np.uint64
 
     @classmethod
-    def of(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
-        """Draw from the rows of data."""
+    def build(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
+        """Check the arguments and return what draws from the rows of the data."""
         n_sets = check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
-        layout = Layout.of(check_same_rows(X=X, y=y, groups=groups), groups)
-        layout.check_sizes(2, "drawing different training sets")
-        return cls(layout, n_sets, as_flag("replace", replace), seed_key("rng", rng))
+        frame = SamplingFrame.from_rows(check_same_rows(X=X, y=y, groups=groups), groups)
+        frame.check_sizes(2, "drawing different training sets")
+        return cls(frame, n_sets, as_flag("replace", replace), seed_key("rng", rng))
 
     def size(self, name: str, value: int | float | None) -> int:
         """Return the units of a training set, of a number or a share of them; None is as many as there are."""
-        n, units = self.layout.n_units, self.layout.unit
+        n, units = self.frame.n_units, self.frame.unit
         size = n
         if value is not None:
             size = training_size(name, value, n)
@@ -69,17 +76,17 @@ class TrainingSets:
 
     def sizes(self, name: str, values: Any) -> list[int]:
         """Return several sizes, which must differ, ascending."""
-        return training_sizes(name, values, self.size, f"{self.layout.n_units} {self.layout.unit}")
+        return training_sizes(name, values, self.size, f"{self.frame.n_units} {self.frame.unit}")
 
     def rows(self, number: int, size: int) -> NDArray[np.intp]:
         """Return the rows of a training set of so many units, ascending."""
-        times = np.zeros(self.layout.n_units, dtype=np.intp)
+        times = np.zeros(self.frame.n_units, dtype=np.intp)
         if self.replace:
             draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
         else:
             times[random_order(self.key, number, times.size)[:size]] = 1
-        of_row = self.layout.of_row
-        return np.repeat(np.arange(self.layout.n_samples), times if of_row is None else times[of_row])
+        row_units = self.frame.row_units
+        return np.repeat(np.arange(self.frame.n_samples), times if row_units is None else times[row_units])
 
 
 Floats = NDArray[np.float64]
@@ -187,7 +194,7 @@ def bias_variance_over_training_sets(
 ) -> Decomposition:
     """Draw training sets, fit the learner to each, and decompose its loss on test rows (2.37 to 2.42).
 
-    Predictions are added up as they come: no array of all of them is held.
+    Predictions are added up as they come: no array of all of them is fixed.
 
     Parameters
     ----------
@@ -251,11 +258,11 @@ def bias_variance_over_training_sets(
     >>> bias_variance_over_training_sets(straight_line, x[::2], x[::2] ** 2, x[1::2], x[1::2] ** 2, rng=0)
     BiasVariance(expected_loss=0.1147, bias_squared=0.1018, variance=0.01287, n_models=200, n_samples=20)
     """
-    learner = learner_of("fit_predict", fit_predict, params)
-    sets = TrainingSets.of(X, y, groups, n_sets, replace, rng)
+    learner = as_learner("fit_predict", fit_predict, params)
+    sets = TrainingSets.build(X, y, groups, n_sets, replace, rng)
     options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
     case = _Case("", learner, sets.size("train_size", train_size))
-    return _decompose([case], (X, y, X_test, y_test), sets, options, n_jobs, progress)[0]
+    return _decompose_cases([case], (X, y, X_test, y_test), sets, options, n_jobs, progress)[0]
 
 
 def bias_variance_curve(
@@ -328,19 +335,19 @@ def bias_variance_curve(
     3
     """
     _check_parameter_or_sizes(parameter, values, train_sizes, train_size)
-    learner = learner_of("fit_predict", fit_predict, params)
-    sets = TrainingSets.of(X, y, groups, n_sets, replace, rng)
+    learner = as_learner("fit_predict", fit_predict, params)
+    sets = TrainingSets.build(X, y, groups, n_sets, replace, rng)
     options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
     found: list[Any]
     if parameter is None:
         found = sets.sizes("train_sizes", train_sizes)
-        cases = [_Case(f" of {size} {sets.layout.unit}", learner, size) for size in found]
+        cases = [_Case(f" of {size} {sets.frame.unit}", learner, size) for size in found]
     else:
         check_varies_only("params", learner.params, "parameter", parameter)
         found = as_values("values", values)
         size = sets.size("train_size", train_size)
         cases = [_Case(f", {parameter}={show(v)}", learner.with_params({parameter: v}), size) for v in found]
-    results = _decompose(cases, (X, y, X_test, y_test), sets, options, n_jobs, progress)
+    results = _decompose_cases(cases, (X, y, X_test, y_test), sets, options, n_jobs, progress)
     return BiasVarianceCurve(parameter, tuple(found), tuple(results))
 
 
@@ -366,7 +373,7 @@ class _Options(NamedTuple):
 Data = tuple[Any, Any, Any, Any]  # X, y, X_test, y_test
 
 
-def _decompose(
+def _decompose_cases(
     cases: Sequence[_Case], data: Data, sets: TrainingSets, options: _Options, n_jobs: int | None, progress: bool
 ) -> list[Decomposition]:
     """Fit each case to all training sets and decompose its loss, predictions added up as they come."""
@@ -389,7 +396,7 @@ def _decompose(
     summary()  # raises before any fit if an option is wrong
     items = [(case, number) for case in cases for number in range(sets.n_sets)]
     fit = partial(_predictions, sets, data, "labels" if of_classes else "targets")
-    predictions = run_fits(fit, items, describe=_described, n_jobs=n_jobs, progress=progress)
+    predictions = run_fits(fit, items, describe=_describe, n_jobs=n_jobs, progress=progress)
     results = []
     for case in cases:
         added = summary()
@@ -397,7 +404,7 @@ def _decompose(
             try:
                 added.update(predicted, y_observed=None if observed is None else observed[number])
             except ValueError as error:
-                error.add_note(f"in what the learner predicts of X_test, fitted to {_described((case, number))}")
+                error.add_note(f"in what the learner predicts of X_test, fitted to {_describe((case, number))}")
                 raise
         results.append(added.result(per_sample=per_sample))
     next(predictions, None)  # the end: the bar, and workers, are done with
@@ -410,7 +417,7 @@ def _predictions(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, i
     return case.learner.predictions(X, y, sets.rows(number, case.size), X_test, None, (kind,))[kind]
 
 
-def _described(item: tuple[_Case, int]) -> str:
+def _describe(item: tuple[_Case, int]) -> str:
     case, number = item
     return f"training set {number}{case.said}"
 

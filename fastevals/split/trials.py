@@ -1,4 +1,8 @@
-"""Candidates and their trials: the fits of many learners on many splits in one pass."""
+"""Candidates and their trials: the fits of many learners on many splits in one pass.
+
+What selects a model or draws an error curve lists its `Trial`s; `Measurement.outcomes` makes all their fits at once, so
+that workers never wait between candidates, and returns an estimate, or what failed, for each.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,22 @@ from fastevals.measure.kinds import is_greater_better, kind_of
 from fastevals.measure.metric_specs import AskedMetric, one_asked
 from fastevals.results import Frozen, level_of
 from fastevals.split.checks import as_values, check_learner, check_same_rows, n_rows
-from fastevals.split.estimates.fits import Asked, Counted, Fit, SplitFit, estimates_from, fits_of, said_of, tallies_of
+from fastevals.split.designs import FixedByDesign, SplitDesign, design_splits
+from fastevals.split.estimates.fits import (
+    Fit,
+    FitTask,
+    MetricsByName,
+    SplitCounts,
+    describe_fit,
+    estimate_from_counts,
+    make_fits,
+    make_split_metrics,
+)
 from fastevals.split.estimates.results import ErrorEstimate, no_estimate
-from fastevals.split.learners import Failure, Learner, learner_of, run_fits
-from fastevals.split.plans import Held, Splits, held_by, plan_of, splits_of, take_rows
+from fastevals.split.learners import Failure, Learner, as_learner, run_fits, take_rows
+from fastevals.split.splitters.base import Rows
+
+Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
@@ -33,23 +49,23 @@ class Choice(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What may be chosen, and the learner with these parameters."""
+    """What may be chosen: a learner with values of its parameters."""
 
     choice: Choice
     learner: Learner
 
 
-def candidates_of(candidates: Any, grid: Any) -> list[Candidate]:
+def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
     """Return the candidates of learners and grids, in order: the last parameter of a grid varies first."""
-    found = []
-    for name, (learner, its_grid) in _as_named_learners("candidates", candidates, grid).items():
-        of = learner_of(name, learner)
+    listed = []
+    for name, (function, its_grid) in _as_named_learners("candidates", candidates, grid).items():
+        learner = as_learner(name, function)
         where = "grid" if grid is not None else f"candidates[{name!r}]'s grid"
         for combinations in _as_grids(where, its_grid):
             for values in product(*combinations.values()):
                 params = dict(zip(combinations, values, strict=True))
-                found.append(Candidate(Choice(name, params), of.with_params(params)))
-    return found
+                listed.append(Candidate(Choice(name, params), learner.with_params(params)))
+    return listed
 
 
 def same_value(one: Any, other: Any) -> bool:
@@ -57,14 +73,11 @@ def same_value(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
-def best_of(values: NDArray[np.float64], maximize: bool) -> int | None:
+def best_place(values: NDArray[np.float64], maximize: bool) -> int | None:
     """Return the place of the best value, the first of equals; None if all are NaN."""
     if np.isnan(values).all():
         return None
     return int(np.nanargmax(values) if maximize else np.nanargmin(values))
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,8 +103,8 @@ class ErrorLine(Frozen):
     per_split: Floats
 
     @classmethod
-    def of(cls, estimates: Sequence[ErrorEstimate]) -> ErrorLine:
-        """Put estimates of the same splits side by side."""
+    def from_estimates(cls, estimates: Sequence[ErrorEstimate]) -> ErrorLine:
+        """Return estimates of the same splits side by side."""
         numbers = [(each.value, each.standard_deviation, *each.confidence_interval) for each in estimates]
         values, deviation, low, high = np.array(numbers, dtype=np.float64).T
         return cls(values, deviation, low, high, np.stack([each.per_split for each in estimates]))
@@ -100,46 +113,31 @@ class ErrorLine(Frozen):
         return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
 
 
-Rows = NDArray[np.intp]
 Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: NaN where a fit failed, and the first that did
 
 
 class Trial(NamedTuple):
-    """A candidate on splits."""
+    """A candidate to fit on each of some splits."""
 
     candidate: Candidate
-    splits: Splits
+    splits: SplitDesign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """One metric of one data set, ready to be measured on any splits.
+    """One metric of one data set, ready to be measured on any splits."""
 
-    Attributes
-    ----------
-    metric : str
-        What results call it.
-    maximize : bool or None
-        Whether greater is better; None if that isn't known.
-    level, alpha : float
-        Confidence level of intervals, and the rest to 1.
-    groups : array-like or None
-        Rows that belong together.
-    n_samples : int
-        Rows.
-    """
-
-    metric: str
-    maximize: bool | None
+    metric: str  # what results call it
+    maximize: bool | None  # whether greater is better; None if that isn't known
     level: float
-    alpha: float
+    alpha: float  # 1 less the level
     groups: Any
     n_samples: int
-    _asked: Asked
-    _task: SplitFit
+    _specs: MetricsByName
+    _task: FitTask
 
     @classmethod
-    def of(
+    def build(
         cls,
         X: Any,
         y: Any,
@@ -159,9 +157,11 @@ class Measurement:
         if isinstance(one, AskedMetric):
             kind_of(one, "metric")
         level, alpha = level_of(confidence_level)
-        tallies, positive = tallies_of({name: one}, "y", y, several=False, pos_label=pos_label, labels=labels)
+        metric_sets, positive = make_split_metrics(
+            {name: one}, "y", y, several=False, pos_label=pos_label, labels=labels
+        )
         direction = _as_direction("maximize", name, maximize, is_greater_better(one))
-        task = SplitFit(X, y, tallies, positive, training)
+        task = FitTask(X, y, metric_sets, positive, training)
         return cls(name, direction, level, alpha, groups, n, {name: one}, task)
 
     @property
@@ -172,52 +172,51 @@ class Measurement:
     @property
     def of_classes(self) -> bool:
         """Return whether the metric is of labels or of scores of classes."""
-        return self._task.tallies[0].kind in ("labels", "scores")
+        return self._task.metric_sets[0].kind in ("labels", "scores")
 
-    def splits(self, name: str, splitter: Any, part: Rows | None = None) -> Splits:
+    def splits(self, name: str, splitter: Any, part: Rows | None = None) -> SplitDesign:
         """Return the splits that a splitter makes of some rows, or of all."""
         data = self._task.X, self._task.y, self.groups
         if part is not None:
             data = tuple(take_rows(each, part) for each in data)
-        plan = plan_of(name, splitter, *data)
-        return splits_of(plan, held_by(splitter, plan, data[1]), part)
+        return design_splits(name, splitter, *data, rows=part)
 
     def fits(self, fits: Iterable[Fit], total: int, **how: Any) -> list[Any]:
-        """Make fits; give what is `Counted` of each, in order."""
-        return list(run_fits(self._task, fits, total=total, describe=said_of, **how))
+        """Make fits, and return the `SplitCounts` of each, in order."""
+        return list(run_fits(self._task, fits, total=total, describe=describe_fit, **how))
 
     def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
-        """Fit each trial's candidate on each of its splits, all in one pass, and give what comes of each trial."""
-        fits = (fit for candidate, splits in trials for fit in fits_of(candidate.learner, splits))
-        found = iter(
+        """Fit each trial's candidate on each of its splits, all in one pass, and return the outcome of each trial."""
+        fits = (fit for candidate, splits in trials for fit in make_fits(candidate.learner, splits))
+        counted = iter(
             self.fits(
-                fits, sum(trial.splits.number for trial in trials), keep_failures=True, n_jobs=n_jobs,
+                fits, sum(trial.splits.n_splits for trial in trials), keep_failures=True, n_jobs=n_jobs,
                 progress=as_flag("progress", progress),
             )
         )  # fmt: skip
-        return [self._outcome(list(islice(found, splits.number)), splits) for _, splits in trials]
+        return [self._outcome(list(islice(counted, splits.n_splits)), splits) for _, splits in trials]
 
-    def _outcome(self, found: Sequence[Counted | Failure], splits: Splits) -> Outcome:
-        failure = next((each for each in found if isinstance(each, Failure)), None)
+    def _outcome(self, counted: Sequence[SplitCounts | Failure], splits: SplitDesign) -> Outcome:
+        failure = next((each for each in counted if isinstance(each, Failure)), None)
         shape = splits.shape
-        return (self.estimate(found, shape, splits.held) if failure is None else self.nothing(shape)), failure
+        return (self.estimate(counted, shape, splits.fixed) if failure is None else self.nothing(shape)), failure
 
     def nothing(self, shape: tuple[int, int]) -> ErrorEstimate:
         """Return what stands where there is no estimate."""
         return no_estimate(shape, training=self._task.training)
 
-    def value(self, counted: Counted, part: str) -> float:
+    def value(self, counted: SplitCounts, part: str) -> float:
         """Return the metric of one split, whose test rows are called a part of the data."""
-        value = float(self._task.tallies[0].values([counted.test[0]])[0, 0])
+        value = float(self._task.metric_sets[0].values([counted.test[0]])[0, 0])
         if math.isnan(value):
             warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
         return value
 
-    def estimate(self, found: Sequence[Any], shape: tuple[int, int], held: Held) -> ErrorEstimate:
-        """Return the estimate from fits, NaN where one is not `Counted`: it failed, of which there is no warning."""
-        if not any(isinstance(each, Counted) for each in found):
+    def estimate(self, counted: Sequence[Any], shape: tuple[int, int], fixed: FixedByDesign) -> ErrorEstimate:
+        """Return the estimate from fits, NaN where one is no `SplitCounts`: it failed, without a warning."""
+        if not any(isinstance(each, SplitCounts) for each in counted):
             return self.nothing(shape)
-        estimates, _ = estimates_from(self._task.tallies, found, shape, self._asked, self.alpha, held)
+        estimates, _ = estimate_from_counts(self._task.metric_sets, counted, shape, self._specs, self.alpha, fixed)
         return estimates[self.metric]
 
 

@@ -17,8 +17,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
 from fastevals.datasets import load_auto
-from fastevals.split.estimates import score_tallies
-from fastevals.split.estimates import tallies as label_tallies
+from fastevals.split.estimates import score_metrics, split_metrics
 from fastevals.split.estimates.fixed_predictions import evaluate_splits
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 from fastevals.split.splitters.hold_out import HoldOut
@@ -114,8 +113,8 @@ def check_scores(y: Any, s: Any, splitter: Any) -> Any:
 @pytest.mark.parametrize("splitter", SPLITTERS, ids=repr)
 def test_scores(splitter: Any, few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not few:
-        monkeypatch.setattr(score_tallies, "FEW_CELLS", -1)
-        monkeypatch.setattr(score_tallies, "PER_ROW", 0)
+        monkeypatch.setattr(score_metrics, "FEW_CELLS", -1)
+        monkeypatch.setattr(score_metrics, "PER_ROW", 0)
     rng = np.random.default_rng(2)
     check_scores(rng.integers(0, 2, 12), rng.choice([0.1, 0.4, 0.5, 0.9], 12), splitter)
 
@@ -232,10 +231,10 @@ def test_many_classes_are_counted_in_parts(stacked: int, monkeypatch: pytest.Mon
     rng = np.random.default_rng(6)
     y, p = rng.integers(0, 5, (2, 60))
     whole = quietly(y, p, KFold(20, n_repeats=7, rng=1), ["accuracy", metric("f1", average="macro")], labels=range(5))
-    monkeypatch.setattr(label_tallies, "STACKED", stacked)
+    monkeypatch.setattr(split_metrics, "STACKED", stacked)
     again = quietly(y, p, KFold(20, n_repeats=7, rng=1), "accuracy", labels=range(5))
     assert_array_equal(again.matrices.counts, whole.matrices.counts)
-    monkeypatch.setattr(label_tallies, "MOST_KEPT", 10)
+    monkeypatch.setattr(split_metrics, "MOST_KEPT", 10)
     parts = quietly(y, p, KFold(20, n_repeats=7, rng=1), ["accuracy", metric("f1", average="macro")], labels=range(5))
     assert whole.matrices is not None
     assert parts.matrices is None

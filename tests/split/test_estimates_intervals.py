@@ -25,7 +25,7 @@ from fastevals import (
     proportion_interval,
 )
 from fastevals.measure.metric_specs import as_asked
-from fastevals.split.estimates.tallies import LabelTally
+from fastevals.split.estimates.split_metrics import LabelMetrics
 from tests import reference_estimates as twin
 
 N = 450
@@ -240,16 +240,16 @@ def test_stratified_intervals_hold_the_error_rate_as_often_as_they_say() -> None
     assert held >= 0.92 * 600
 
 
-@pytest.mark.parametrize("variance", [LabelTally.class_variance, LabelTally.row_variance])
+@pytest.mark.parametrize("variance", [LabelMetrics.class_variance, LabelMetrics.row_variance])
 def test_matrices_of_so_many_classes_that_it_would_take_long_have_no_variance(variance):
-    counted = np.ones(650 * 650) if variance is LabelTally.class_variance else np.ones(20_000)
+    counted = np.ones(650 * 650) if variance is LabelMetrics.class_variance else np.ones(20_000)
     assert math.isnan(variance(SimpleNamespace(classes=SimpleNamespace(labels=np.arange(650))), "f1", counted))
 
 
-@pytest.mark.parametrize(("variance", "entries"), [(LabelTally.class_variance, 8), (LabelTally.row_variance, 16)])
+@pytest.mark.parametrize(("variance", "entries"), [(LabelMetrics.class_variance, 8), (LabelMetrics.row_variance, 16)])
 def test_matrices_up_to_a_size_have_a_variance(monkeypatch, variance, entries):
-    tally = LabelTally(as_asked("accuracy"), [0, 1, 1, 0], "y")
-    monkeypatch.setattr("fastevals.split.estimates.tallies.MOST_TRIED", entries)
-    assert variance(tally, "accuracy", np.array([3, 1, 2, 5])) >= 0
-    monkeypatch.setattr("fastevals.split.estimates.tallies.MOST_TRIED", entries - 1)
-    assert math.isnan(variance(tally, "accuracy", np.array([3, 1, 2, 5])))
+    metrics = LabelMetrics(as_asked("accuracy"), [0, 1, 1, 0], "y")
+    monkeypatch.setattr("fastevals.split.estimates.split_metrics.MOST_TRIED", entries)
+    assert variance(metrics, "accuracy", np.array([3, 1, 2, 5])) >= 0
+    monkeypatch.setattr("fastevals.split.estimates.split_metrics.MOST_TRIED", entries - 1)
+    assert math.isnan(variance(metrics, "accuracy", np.array([3, 1, 2, 5])))

@@ -18,8 +18,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from fastevals.split.checks import check_same_rows, n_rows
-from fastevals.split.learners import Failure, learner_of, run_fits
-from fastevals.split.plans import take_rows
+from fastevals.split.learners import Failure, as_learner, run_fits, take_rows
 
 
 def range_of(values: list[int]) -> range:
@@ -98,7 +97,7 @@ def scaled(X_train: Any, y_train: Any, X_test: Any, factor: float = 1.0) -> Any:
 
 
 def test_a_function_gives_the_same_for_all_kinds() -> None:
-    learner = learner_of("learner", scaled, {"factor": 2.0})
+    learner = as_learner("learner", scaled, {"factor": 2.0})
     found = learner.predictions(X, Y, np.array([0, 1, 1]), X, np.array([1, 2]), ["labels", "scores"])
     assert list(found) == ["labels", "scores"]
     assert found["labels"].tolist() == found["scores"].tolist() == [2 * 2.0 + 3, 2 * 4.0 + 3]
@@ -109,7 +108,7 @@ def test_a_function_gives_the_same_for_all_kinds() -> None:
 
 def test_an_estimator_is_copied() -> None:
     model = Ridge(alpha=7.0)
-    learner = learner_of("learner", model, {"fit_intercept": False})
+    learner = as_learner("learner", model, {"fit_intercept": False})
     found = learner.predictions(X, Y, None, X, None, ["targets"])["targets"]
     assert_array_equal(found, Ridge(alpha=7.0, fit_intercept=False).fit(X, Y).predict(X))
     assert not hasattr(model, "coef_")
@@ -126,7 +125,7 @@ def test_an_estimator_of_another_kind_is_copied_too() -> None:
             return [self.value] * len(X)
 
     model = Mean()
-    found = learner_of("learner", model).predictions(X, Y, np.array([1]), X, np.array([0, 1]), ["targets"])
+    found = as_learner("learner", model).predictions(X, Y, np.array([1]), X, np.array([0, 1]), ["targets"])
     assert found["targets"].tolist() == [1.0, 1.0]
     assert not hasattr(model, "value")
 
@@ -135,7 +134,7 @@ def test_an_estimator_of_another_kind_is_copied_too() -> None:
 def test_scores_are_of_the_positive_class(model: Any) -> None:
     x = X[:, :1] - 5
     y = np.where(x[:, 0] > 0, "b", "a")
-    learner = learner_of("learner", model)
+    learner = as_learner("learner", model)
     scores = {
         each: learner.predictions(x, y, None, x, None, ["scores", "labels"], each)["scores"] for each in ("a", "b")
     }
@@ -145,7 +144,7 @@ def test_scores_are_of_the_positive_class(model: Any) -> None:
 
 def test_an_estimator_among_the_parameters_is_copied_too() -> None:
     inner = Ridge(alpha=7.0)
-    learner = learner_of("learner", TransformedTargetRegressor(), {"regressor": inner})
+    learner = as_learner("learner", TransformedTargetRegressor(), {"regressor": inner})
     found = learner.predictions(X, Y, None, X, None, ["targets"])["targets"]
     assert_array_equal(found, Ridge(alpha=7.0).fit(X, Y).predict(X))
     assert learner.fit(X, Y).regressor is not inner
@@ -161,7 +160,7 @@ def test_a_learner_that_works_in_place_does_so_on_copies() -> None:
         return X_test[:, 0]
 
     x, y = X.copy(), Y.copy()
-    learner_of("learner", shifted).predictions(x, y, None, x, None, ["targets"])
+    as_learner("learner", shifted).predictions(x, y, None, x, None, ["targets"])
     assert_array_equal(x, X)
     assert_array_equal(y, Y)
     rows = [[1, 2], [3, 4]]
@@ -177,10 +176,10 @@ def test_an_estimator_whose_fit_gives_nothing() -> None:
         def predict(self, X: Any) -> Any:
             return [self.value] * len(X)
 
-    found = learner_of("learner", Silent()).predictions(X, Y, np.array([1]), X, np.array([0]), ["labels"])
+    found = as_learner("learner", Silent()).predictions(X, Y, np.array([1]), X, np.array([0]), ["labels"])
     assert found["labels"].tolist() == [1]
     with pytest.raises(ValueError, match=r"learner must have set_params to be given params, got"):
-        learner_of("learner", Silent(), {"value": 1}).fit(X, Y)
+        as_learner("learner", Silent(), {"value": 1}).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +192,7 @@ def test_an_estimator_whose_fit_gives_nothing() -> None:
 )
 def test_odd_predictions(predicted: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        learner_of("learner", lambda *data: predicted).predictions(X, Y, None, X, None, ["targets"])
+        as_learner("learner", lambda *data: predicted).predictions(X, Y, None, X, None, ["targets"])
 
 
 def test_a_training_part_without_positives_gives_them_no_chance() -> None:
@@ -209,13 +208,13 @@ def test_a_training_part_without_positives_gives_them_no_chance() -> None:
         def predict_proba(self, X: Any) -> Any:
             return np.ones((len(X), 1))
 
-    found = learner_of("learner", Prior()).predictions(X, Y, None, X, None, ["scores"], 1)
+    found = as_learner("learner", Prior()).predictions(X, Y, None, X, None, ["scores"], 1)
     assert found["scores"].tolist() == [0.0] * 6
 
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    found = learner_of("learner", Ridge()).predictions(X, Y, None, X, None, ["targets"])
+    found = as_learner("learner", Ridge()).predictions(X, Y, None, X, None, ["targets"])
     assert_array_equal(found["targets"], Ridge().fit(X, Y).predict(X))
 
 
@@ -229,18 +228,18 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_bad_learners(learner: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        learner_of("learner", learner)
+        as_learner("learner", learner)
 
 
 @pytest.mark.parametrize("params", [3, [("factor", 2.0)], {2: 3.0}])
 def test_bad_parameters(params: Any) -> None:
     with pytest.raises(ValueError, match="params must "):
-        learner_of("learner", scaled, params)
+        as_learner("learner", scaled, params)
 
 
 @pytest.mark.parametrize(("given", "shape"), [([1, 2], r"\(2,\)"), ([[1]] * 6, r"\(6, 1\)"), (3, r"\(\)")])
 def test_predictions_that_do_not_fit(given: Any, shape: str) -> None:
-    learner = learner_of("learner", lambda X_train, y_train, X_test: given)
+    learner = as_learner("learner", lambda X_train, y_train, X_test: given)
     with pytest.raises(ValueError, match=f"learner must give one prediction for each of the 6 rows, got shape {shape}"):
         learner.predictions(X, Y, None, X, None, ["labels"])
 

@@ -13,8 +13,7 @@ from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from fastevals._execution import num_threads
-from fastevals.split.splitters.hold_out import HoldOut
-from fastevals.split.splitters.layout import class_sizes
+from fastevals.split.splitters.hold_out import HoldOut, apportion_over_classes
 from tests import reference_splits as twin
 from tests.strategies import BOUNDED
 
@@ -41,7 +40,7 @@ def test_a_share_is_the_number_it_is_written_as() -> None:
 def test_classes_have_their_share_of_each_part(counts: list[int], cuts: list[float]) -> None:
     sizes, n = np.array(counts), sum(counts)
     parts = np.diff([0, *sorted(round(cut * n) for cut in cuts), n])
-    found = class_sizes(sizes, parts)
+    found = apportion_over_classes(sizes, parts)
     assert (found.sum(axis=0) == parts).all()
     assert (found.sum(axis=1) == sizes).all()
     assert (np.abs(found * n - np.outer(sizes, parts)) < n).all()
@@ -49,9 +48,11 @@ def test_classes_have_their_share_of_each_part(counts: list[int], cuts: list[flo
 
 def test_shares_of_many_classes_and_of_many_rows() -> None:
     sizes = np.random.default_rng(0).integers(3, 60, 400)
-    found = class_sizes(sizes, np.array([sizes.sum() - 4000, 1500, 2500, 0]))
+    found = apportion_over_classes(sizes, np.array([sizes.sum() - 4000, 1500, 2500, 0]))
     assert found.sum(axis=0)[1:].tolist() == [1500, 2500, 0]
-    assert (class_sizes(np.array([2**31, 2**31 - 1]), np.array([2**32 - 2, 1])).sum(axis=0) == [2**32 - 2, 1]).all()
+    assert (
+        apportion_over_classes(np.array([2**31, 2**31 - 1]), np.array([2**32 - 2, 1])).sum(axis=0) == [2**32 - 2, 1]
+    ).all()
 
 
 def test_the_books_exercise() -> None:

@@ -35,7 +35,7 @@ def nearest(x, y, x_new):
 
 
 def sets_of(n, *, groups=None, replace=True, rng=0):
-    return TrainingSets.of(range(n), None, groups, 2, replace, rng)
+    return TrainingSets.build(range(n), None, groups, 2, replace, rng)
 
 
 def numbers(found):

@@ -120,7 +120,9 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
     return number_or_array(_error_632_plus(*values))
 
 
-def corrected(resubstitution: float, out_of_bag: float, no_information: float, best: float | None) -> BootstrapErrors:
+def correct_bootstrap_errors(
+    resubstitution: float, out_of_bag: float, no_information: float, best: float | None
+) -> BootstrapErrors:
     """Return all parts of an estimate; of a metric of which `best` is the largest value, in its own unit."""
     own = np.array([resubstitution, out_of_bag, no_information])
     err, out, none = own if best is None else best - own

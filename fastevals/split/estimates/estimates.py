@@ -15,11 +15,20 @@ from fastevals.measure.kinds import bounds_of, is_greater_better
 from fastevals.measure.metric_specs import as_asked
 from fastevals.results import level_of
 from fastevals.split.checks import check_same_rows
-from fastevals.split.estimates.corrections import corrected
-from fastevals.split.estimates.fits import Asked, Counted, Fit, SplitFit, estimates_from, fits_of, said_of, tallies_of
+from fastevals.split.designs import design_splits
+from fastevals.split.estimates.corrections import correct_bootstrap_errors
+from fastevals.split.estimates.fits import (
+    Fit,
+    FitTask,
+    MetricsByName,
+    SplitCounts,
+    describe_fit,
+    estimate_from_counts,
+    make_fits,
+    make_split_metrics,
+)
 from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, interval_about
-from fastevals.split.learners import learner_of, run_fits
-from fastevals.split.plans import held_by, plan_of, splits_of
+from fastevals.split.learners import as_learner, run_fits
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
 METHODS = ("out-of-bag", ".632", ".632+")
@@ -144,54 +153,57 @@ def estimate_error(
     >>> estimate_error(majority, X, y, KFold(10, stratified=True, rng=1), "error_rate")["error_rate"].value
     0.5
     """
-    asked = as_asked(metrics)
+    specs = as_asked(metrics)
     level, alpha = level_of(confidence_level)
     check_same_rows(X=X, y=y, groups=groups)
-    own = learner_of("fit_predict", fit_predict, params)
-    plan = plan_of("splitter", splitter, X, y, groups)
-    splits = splits_of(plan, held_by(splitter, plan, y))
+    learner = as_learner("fit_predict", fit_predict, params)
+    design = design_splits("splitter", splitter, X, y, groups)
     _check_splits_method("method", method, METHODS, isinstance(splitter, BootstrapSplit))
-    tallies, positive = tallies_of(asked, "y", y, several=own.is_estimator, pos_label=pos_label, labels=labels)
+    metric_sets, positive = make_split_metrics(
+        specs, "y", y, several=learner.is_estimator, pos_label=pos_label, labels=labels
+    )
     if method == ".632+":
-        _check_no_information([name for each in tallies if not each.knows_no_information for name in each.names])
-    task = SplitFit(X, y, tallies, positive, as_flag("training", training))
-    more = [Fit(own, None, None, "all rows")] if method in METHODS[1:] else []
+        _check_no_information([name for each in metric_sets if not each.knows_no_information for name in each.names])
+    task = FitTask(X, y, metric_sets, positive, as_flag("training", training))
+    resubstitution = [Fit(learner, None, None, "all rows")] if method in METHODS[1:] else []
     counted = list(
         run_fits(
-            task, chain(fits_of(own, splits), more), total=splits.number + len(more), describe=said_of,
-            n_jobs=n_jobs, progress=as_flag("progress", progress),
+            task, chain(make_fits(learner, design), resubstitution), total=design.n_splits + len(resubstitution),
+            describe=describe_fit, n_jobs=n_jobs, progress=as_flag("progress", progress),
         )
     )  # fmt: skip
-    whole = counted.pop() if more else None
+    whole = counted.pop() if resubstitution else None
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    found, variances = estimates_from(tallies, counted, splits.shape, asked, alpha, splits.held, splitter)
+    estimates, variances = estimate_from_counts(
+        metric_sets, counted, design.shape, specs, alpha, design.fixed, splitter
+    )
     if whole is not None:
-        found |= _with_corrections(found, asked, variances, whole, str(method))
-    matrices = tallies[0].matrices([each.test[0] for each in counted], splits.shape)
-    n_train, n_test = (np.reshape(each, splits.shape) for each in sizes)
-    in_order = {name: found[name] for name in asked}
+        estimates |= _with_corrections(estimates, specs, variances, whole, str(method))
+    matrices = metric_sets[0].matrices([each.test[0] for each in counted], design.shape)
+    n_train, n_test = (np.reshape(each, design.shape) for each in sizes)
+    in_order = {name: estimates[name] for name in specs}
     return ErrorEstimates(
-        in_order, n_train, n_test, matrices, splitter, method, level, labels=tallies[0].labels, pos_label=positive
+        in_order, n_train, n_test, matrices, splitter, method, level, labels=metric_sets[0].labels, pos_label=positive
     )
 
 
 def _with_corrections(
-    found: Mapping[str, ErrorEstimate],
-    asked: Asked,
+    estimates: Mapping[str, ErrorEstimate],
+    specs: MetricsByName,
     variances: Sequence[SplitVariance],
-    whole: Counted,
+    whole: SplitCounts,
     method: str,
 ) -> dict[str, ErrorEstimate]:
     """Return the estimates with the .632 or the .632+ value in place of the mean over the replicates."""
     changed = {}
     for variance, counts, predicted in zip(variances, whole.test, whole.predicted or (), strict=True):
-        tally = variance.tally
-        own = tally.values([counts])[:, 0]
-        none = tally.no_information(predicted)
-        for name, err, rate in zip(tally.names, own.tolist(), none.tolist(), strict=True):
-            estimate, bounds, greater = found[name], bounds_of(asked[name]), is_greater_better(asked[name])
+        metrics = variance.metrics
+        resubstitution = metrics.values([counts])[:, 0].tolist()
+        rates = metrics.no_information(predicted).tolist()
+        for name, err, rate in zip(metrics.names, resubstitution, rates, strict=True):
+            estimate, bounds, greater = estimates[name], bounds_of(specs[name]), is_greater_better(specs[name])
             best = bounds[1] if greater else None
-            parts = corrected(err, estimate.value, rate, best)
+            parts = correct_bootstrap_errors(err, estimate.value, rate, best)
             value = parts.error_632_plus if method == ".632+" else parts.error_632
             interval = estimate.confidence_interval
             if not np.isnan(interval.low):

@@ -14,54 +14,62 @@ from fastevals._validation.options import check_not_given, check_one_kind
 from fastevals.measure.kinds import kind_of
 from fastevals.measure.metric_specs import AskedMetric
 from fastevals.split.checks import n_rows
-from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, estimates_of
-from fastevals.split.estimates.score_tallies import LossTally, RankTally, is_mean_loss
-from fastevals.split.estimates.tallies import Floats, FunctionTally, LabelTally, MedianTally, Tally, TargetTally
+from fastevals.split.designs import FixedByDesign, SplitDesign
+from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, make_estimates
+from fastevals.split.estimates.score_metrics import MeanLossMetrics, ThresholdMetrics, is_mean_loss
+from fastevals.split.estimates.split_metrics import (
+    Floats,
+    FunctionMetrics,
+    LabelMetrics,
+    MedianErrorMetric,
+    SplitMetrics,
+    TargetMetrics,
+)
 from fastevals.split.learners import Learner
-from fastevals.split.plans import Held, Splits
+from fastevals.split.splitters.base import Rows
 
-Asked = Mapping[str, AskedMetric | Callable[..., Any]]
+MetricsByName = Mapping[str, AskedMetric | Callable[..., Any]]
 
 MEDIAN = "median_absolute_error"
 
 
-def tallies_of(
-    asked: Asked, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
-) -> tuple[list[Tally], Any]:
-    """Return the tallies of the metrics, that of labels first, and the positive class, None where there is none.
+def make_split_metrics(
+    specs: MetricsByName, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
+) -> tuple[list[SplitMetrics], Any]:
+    """Return metrics as sets of one kind each, that of labels first, and the positive class, None where there is none.
 
     `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
     """
-    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
+    kinds = {label: kind_of(each) for label, each in specs.items() if isinstance(each, AskedMetric)}
     check_one_kind("metrics", kinds, several=several)
-    of_kind: dict[str, dict[str, Any]] = {}
-    for label, each in asked.items():
-        of_kind.setdefault(_tally_of(label, each, kinds), {})[label] = each
-    if "labels" not in of_kind:
+    by_kind: dict[str, dict[str, Any]] = {}
+    for label, each in specs.items():
+        by_kind.setdefault(_metrics_group(label, each, kinds), {})[label] = each
+    if "labels" not in by_kind:
         check_not_given("labels", labels, "metrics of predicted labels")
-    if not {"labels", "ranks", "losses"} & set(of_kind):
+    if not {"labels", "ranks", "losses"} & set(by_kind):
         check_not_given("pos_label", pos_label, "metrics of two classes")
-    tallies: list[Tally] = []
+    metric_sets: list[SplitMetrics] = []
     positive = None
-    if "labels" in of_kind:
-        of_labels = LabelTally(of_kind["labels"], y, name, labels=labels, pos_label=pos_label)
-        tallies.append(of_labels)
-        positive = of_labels.classes.pos_label
+    if "labels" in by_kind:
+        label_metrics = LabelMetrics(by_kind["labels"], y, name, labels=labels, pos_label=pos_label)
+        metric_sets.append(label_metrics)
+        positive = label_metrics.classes.pos_label
         pos_label = pos_label if positive is None else positive
-    if "ranks" in of_kind or "losses" in of_kind:
+    if "ranks" in by_kind or "losses" in by_kind:
         array, positive, _ = binary_labels(name, y, pos_label)
         rows = _check_two_labels_only(name, array, positive)
-        if "ranks" in of_kind:
-            tallies.append(RankTally(of_kind["ranks"], rows))
-        if "losses" in of_kind:
-            tallies.append(LossTally(of_kind["losses"], rows))
-    for key, kind in (("targets", TargetTally), ("median", MedianTally), ("functions", FunctionTally)):
-        if key in of_kind:
-            tallies.append(kind(of_kind[key], y, name))
-    return tallies, positive
+        if "ranks" in by_kind:
+            metric_sets.append(ThresholdMetrics(by_kind["ranks"], rows))
+        if "losses" in by_kind:
+            metric_sets.append(MeanLossMetrics(by_kind["losses"], rows))
+    for key, kind in (("targets", TargetMetrics), ("median", MedianErrorMetric), ("functions", FunctionMetrics)):
+        if key in by_kind:
+            metric_sets.append(kind(by_kind[key], y, name))
+    return metric_sets, positive
 
 
-def _tally_of(label: str, each: Any, kinds: Mapping[str, str]) -> str:
+def _metrics_group(label: str, each: Any, kinds: Mapping[str, str]) -> str:
     if label not in kinds:
         return "functions"
     if kinds[label] == "scores":
@@ -69,22 +77,19 @@ def _tally_of(label: str, each: Any, kinds: Mapping[str, str]) -> str:
     return "median" if each.name == MEDIAN else kinds[label]
 
 
-Rows = NDArray[np.intp]
-
-
 class Fit(NamedTuple):
-    """A learner, the rows that it is fitted to and those that it is tested on, None for all; and which fit it is."""
+    """A fit to make, and the rows to test it on; None stands for all rows."""
 
     learner: Learner
     train: Rows | None
     test: Rows | None
-    said: str
+    description: str  # which fit it is, for errors
 
 
-class Counted(NamedTuple):
-    """What is known of a split: counts by tally, of the test set and of the training rows, and the sizes of both.
+class SplitCounts(NamedTuple):
+    """What is known of a split: counts by metrics, of the test set and of the training rows, and the sizes of both.
 
-    Of a fit to all rows, tested on the same, it is also what each tally has of the predictions.
+    Of a fit to all rows, tested on the same, it is also what each metrics has of the predictions.
     """
 
     test: list[Any]
@@ -95,102 +100,95 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SplitFit:
-    """Makes a fit and counts what it predicts.
-
-    Attributes
-    ----------
-    X, y : data with rows
-        All of it.
-    tallies : sequence of Tally
-        What is counted.
-    positive : label
-        The positive class of scores.
-    training : bool
-        Whether training rows are predicted too, as often as they are trained on.
-    """
+class FitTask:
+    """Makes a fit and counts what it predicts: the task of a worker, which returns counts and no predictions."""
 
     X: Any
     y: Any
-    tallies: Sequence[Tally]
-    positive: Any
-    training: bool
+    metric_sets: Sequence[SplitMetrics]
+    positive: Any  # the positive class of scores
+    training: bool  # whether training rows are predicted too, as often as they are trained on
 
-    def __call__(self, fit: Fit) -> Counted:
-        """Return what is counted of a split, or of a fit to all rows."""
+    def __call__(self, fit: Fit) -> SplitCounts:
+        """Return the counts of a split, or of a fit to all rows."""
         train, test = fit.train, fit.test
         if train is None or test is None:
             rows = np.arange(n_rows("X", self.X))
-            found = self._predictions(fit.learner, None, None)
-            predicted, counts = self._counts(fit, found, rows, "all rows")
-            return Counted(counts, [], rows.size, rows.size, predicted)
-        found = self._predictions(fit.learner, train, np.concatenate((test, train)) if self.training else test)
-        _, tested = self._counts(fit, {kind: each[: test.size] for kind, each in found.items()}, test, "test rows")
-        seen: list[Any] = []
+            checked, counts = self._counts(fit, self._predict(fit.learner, None, None), rows, "all rows")
+            return SplitCounts(counts, [], rows.size, rows.size, checked)
+        predicted = self._predict(fit.learner, train, np.concatenate((test, train)) if self.training else test)
+        test_part = {kind: each[: test.size] for kind, each in predicted.items()}
+        _, counts = self._counts(fit, test_part, test, "test rows")
+        training_counts: list[Any] = []
         if self.training:
-            _, seen = self._counts(
-                fit, {kind: each[test.size :] for kind, each in found.items()}, train, "training rows"
-            )
-        return Counted(tested, seen, int(np.count_nonzero(np.bincount(train))), test.size)
+            training_part = {kind: each[test.size :] for kind, each in predicted.items()}
+            _, training_counts = self._counts(fit, training_part, train, "training rows")
+        return SplitCounts(counts, training_counts, int(np.count_nonzero(np.bincount(train))), test.size)
 
     def _counts(
-        self, fit: Fit, found: dict[str, NDArray[Any]], rows: Rows, said: str
+        self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
     ) -> tuple[list[NDArray[Any]], list[Any]]:
-        """Return each tally's predictions of some rows, and what it counts."""
-        name = f"{fit.learner.name}'s predictions of the {said}"
-        checked = [each.checked(name, found[each.kind], rows) for each in self.tallies]
-        return checked, [each.of_rows(rows, own) for each, own in zip(self.tallies, checked, strict=True)]
+        """Return each metrics's predictions of some rows, and what it counts."""
+        name = f"{fit.learner.name}'s predictions of the {part}"
+        checked = [each.check_predictions(name, predicted[each.kind], rows) for each in self.metric_sets]
+        return checked, [each.count_split(rows, own) for each, own in zip(self.metric_sets, checked, strict=True)]
 
-    def _predictions(self, learner: Learner, train: Rows | None, new: Rows | None) -> dict[str, NDArray[Any]]:
-        kinds = dict.fromkeys(each.kind for each in self.tallies)
+    def _predict(self, learner: Learner, train: Rows | None, new: Rows | None) -> dict[str, NDArray[Any]]:
+        kinds = dict.fromkeys(each.kind for each in self.metric_sets)
         return learner.predictions(self.X, self.y, train, self.X, new, kinds, self.positive)
 
 
-def fits_of(learner: Learner, splits: Splits) -> Iterator[Fit]:
+def make_fits(learner: Learner, splits: SplitDesign) -> Iterator[Fit]:
     """Go through the fits of a learner on splits."""
     for number, (train, test) in enumerate(splits.pairs()):
         repeat, fold = divmod(number, splits.shape[1])
         yield Fit(learner, train, test, f"repetition {repeat}, fold {fold}")
 
 
-def said_of(fit: Fit) -> str:
-    """Say which fit it is."""
-    return fit.said
+def describe_fit(fit: Fit) -> str:
+    """Return which fit it is: a function, as workers pickle it."""
+    return fit.description
 
 
-def estimates_from(
-    tallies: Sequence[Tally],
-    found: Sequence[Any],
+def estimate_from_counts(
+    metric_sets: Sequence[SplitMetrics],
+    outcomes: Sequence[Any],
     shape: tuple[int, int],
-    asked: Asked,
+    specs: MetricsByName,
     alpha: float,
-    held: Held,
+    fixed: FixedByDesign,
     splitter: Any = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
-    """Make the estimates of metrics from what is `Counted` of all splits; give also how each tally's vary.
+    """Return the estimates of metrics from the counts of all splits, and how those of each set of metrics vary.
 
-    What is anything else stands for one that failed: its values are NaN, of which there is no warning. One is there.
+    An outcome that is no `SplitCounts` is a fit that failed: its values are NaN, without a warning. One has counts.
     """
-    there = [k for k, each in enumerate(found) if isinstance(each, Counted)]
-    counted: list[Counted] = [found[k] for k in there]
+    present = [k for k, each in enumerate(outcomes) if isinstance(each, SplitCounts)]
+    counted: list[SplitCounts] = [outcomes[k] for k in present]
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
 
-    def measured(tally: Tally, parts: list[Any], pooled: Any) -> tuple[Floats, Floats]:
-        values = np.full((len(tally.names), len(found)), np.nan)
-        values[:, there] = tally.values(parts)
-        return values, tally.micro(pooled)
+    def measure(metrics: SplitMetrics, counts: list[Any], pooled: Any) -> tuple[Floats, Floats]:
+        values = np.full((len(metrics.names), len(outcomes)), np.nan)
+        values[:, present] = metrics.values(counts)
+        return values, metrics.micro(pooled)
 
     estimates: dict[str, ErrorEstimate] = {}
     variances = []
-    for k, tally in enumerate(tallies):
-        parts = [each.test[k] for each in counted]
-        variances.append(SplitVariance(tally, tally.pooled(parts), held, *sizes, alpha))
-        test, training = measured(tally, parts, variances[-1].pooled), None
+    for k, metrics in enumerate(metric_sets):
+        counts = [each.test[k] for each in counted]
+        variances.append(SplitVariance(metrics, metrics.pool(counts), fixed, *sizes, alpha))
+        test, training = measure(metrics, counts, variances[-1].pooled), None
         if counted[0].training:
-            parts = [each.training[k] for each in counted]
-            training = measured(tally, parts, tally.pooled(parts))
-        estimates |= estimates_of(
-            *test, shape, asked, variances[-1], training=training, missing=len(found) - len(there), splitter=splitter
+            counts = [each.training[k] for each in counted]
+            training = measure(metrics, counts, metrics.pool(counts))
+        estimates |= make_estimates(
+            *test,
+            shape,
+            specs,
+            variances[-1],
+            training=training,
+            missing=len(outcomes) - len(present),
+            splitter=splitter,
         )
     return estimates, variances
 
@@ -199,7 +197,7 @@ def estimates_from(
 
 
 def _check_two_labels_only(name: str, y: NDArray[Any], positive: Any) -> NDArray[np.bool_]:
-    """Tell the positive rows; raise if there is a third label."""
+    """Return which rows are positive; raise if there is a third label."""
     if np.unique(y).size > 2:
         raise_not_binary(name, y)
     return np.asarray(y == positive)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,10 @@ from fastevals._validation.options import as_flag, check_instance, is_splitter, 
 from fastevals.measure.metric_specs import as_asked
 from fastevals.results import level_of
 from fastevals.split.checks import as_strata, check_same_rows, n_rows
-from fastevals.split.estimates.fits import tallies_of
-from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, estimates_of
-from fastevals.split.estimates.tallies import Floats, Tally
-from fastevals.split.plans import AssignedFolds, CodedSplits, held_by, plan_of, shape_of
+from fastevals.split.designs import AssignedFolds, FoldAssignments, find_fixed_by_design, resolve_splits
+from fastevals.split.estimates.fits import make_split_metrics
+from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, make_estimates
+from fastevals.split.estimates.split_metrics import Floats, SplitMetrics
 
 WORK = 1 << 18  # codes of rows of one task
 
@@ -87,90 +88,100 @@ def evaluate_splits(
     >>> evaluate_splits(y_true, y_pred, [0, 0, 1, 1, 1], "mean_absolute_error")["mean_absolute_error"].per_split
     array([[0.25, 1.  ]])
     """
-    asked = as_asked(metrics)
+    specs = as_asked(metrics)
     level, alpha = level_of(confidence_level)
-    tallies, positive = tallies_of(asked, "y_true", y_true, several=False, pos_label=pos_label, labels=labels)
-    plan = _plan(splits, y_true, groups)
-    predicted = _as_fixed_predictions("y_pred", y_pred, plan.n_samples, plan.n_repeats)
-    held = held_by(splits, plan, y_true)
-    counted = _count(plan, tallies, predicted, held.what is not None, as_flag("progress", progress))
-    shape = shape_of(plan)
+    metric_sets, positive = make_split_metrics(
+        specs, "y_true", y_true, several=False, pos_label=pos_label, labels=labels
+    )
+    assignments = _resolve_splits(splits, y_true, groups)
+    predicted = _as_fixed_predictions("y_pred", y_pred, assignments.n_samples, assignments.n_repeats)
+    fixed = find_fixed_by_design(splits, assignments, y_true)
+    counted = _count(assignments, metric_sets, predicted, fixed.kind is not None, as_flag("progress", progress))
+    shape = assignments.shape
     n_test = counted.n_test.reshape(shape)
-    sizes = plan.n_samples - n_test, n_test
-    found: dict[str, ErrorEstimate] = {}
-    for tally, values, pooled in zip(tallies, counted.values, counted.pooled, strict=True):
-        variance = SplitVariance(tally, pooled, held, *sizes, alpha)
-        found |= estimates_of(values, tally.micro(pooled), shape, asked, variance, splitter=splits)
-    in_order = {name: found[name] for name in asked}
-    matrices = tallies[0].matrices(counted.parts[0], shape)
-    return ErrorEstimates(in_order, *sizes, matrices, splits, None, level, labels=tallies[0].labels, pos_label=positive)
+    sizes = assignments.n_samples - n_test, n_test
+    estimates: dict[str, ErrorEstimate] = {}
+    for metrics, values, pooled in zip(metric_sets, counted.values, counted.pooled, strict=True):
+        variance = SplitVariance(metrics, pooled, fixed, *sizes, alpha)
+        estimates |= make_estimates(values, metrics.micro(pooled), shape, specs, variance, splitter=splits)
+    in_order = {name: estimates[name] for name in specs}
+    matrices = metric_sets[0].matrices(counted.chunks[0], shape)
+    return ErrorEstimates(
+        in_order, *sizes, matrices, splits, None, level, labels=metric_sets[0].labels, pos_label=positive
+    )
 
 
-def _plan(splits: Any, y_true: Any, groups: Any) -> CodedSplits:
+def _resolve_splits(splits: Any, y_true: Any, groups: Any) -> FoldAssignments:
     """Return the splits of a splitter or of an array of fold numbers."""
     if is_splitter(splits):
         check_instance("splits", splits)
         n = check_same_rows(y_true=y_true, groups=groups)
         if getattr(splits, "stratified", False):
             as_strata("y_true", y_true, n)
-        return plan_of("splits", splits, y_true, y_true, groups)
+        return resolve_splits("splits", splits, y_true, y_true, groups)
     _check_no_groups("groups", groups, "splits")
     return AssignedFolds(*_as_fold_numbers("splits", splits, n_rows("y_true", y_true)))
 
 
-class _Counted(NamedTuple):
-    """Of all test sets: their sizes, and for each tally the values, the counts of all, and those of parts of them."""
+class _FixedCounts(NamedTuple):
+    """What is counted of all test sets; lists have an entry for each set of metrics."""
 
     n_test: NDArray[np.int64]
-    values: list[Floats]
-    pooled: list[Any]
-    parts: list[list[Any]]
+    values: list[Floats]  # of each metric in each test set
+    pooled: list[Any]  # counts of all test sets together
+    chunks: list[list[Any]]  # what `measure_folds` returned beside the values, chunk by chunk
 
 
 def _count(
-    plan: CodedSplits, tallies: Sequence[Tally], predicted: NDArray[Any], ask_tested: bool, progress: bool
-) -> _Counted:
-    """Count the rows of each test set, a chunk of repetitions at a time, and how often each is tested if asked to."""
-    n, n_folds = plan.n_samples, plan.n_folds
-    fixed = predicted.ndim == 1
-    prepared = [each.prepared(each.checked("y_pred", predicted), n_folds) for each in tallies] if fixed else []
-    asks_tested = ask_tested or not fixed or any(each.asks_tested for each in tallies)
-    keeps = [each.keeps(plan.n_repeats * n_folds) for each in tallies]
+    assignments: FoldAssignments,
+    metric_sets: Sequence[SplitMetrics],
+    predicted: NDArray[Any],
+    need_times_tested: bool,
+    progress: bool,
+) -> _FixedCounts:
+    """Count the rows of each test set, a chunk of repetitions at a time, and if needed how often each is tested."""
+    n, n_folds = assignments.n_samples, assignments.n_folds
+    same_each_time = predicted.ndim == 1
+    prepared = []
+    if same_each_time:
+        prepared = [each.prepare(each.check_predictions("y_pred", predicted), n_folds) for each in metric_sets]
+    needs_times_tested = need_times_tested or not same_each_time or any(each.needs_times_tested for each in metric_sets)
+    keeps = [each.keeps_matrices(assignments.n_repeats * n_folds) for each in metric_sets]
     size, nowhere = max(1, WORK // n), np.zeros(n, dtype=np.int32)
 
     def task(start: int) -> tuple[NDArray[np.int64], list[Floats], list[list[Any]], NDArray[Any]]:
-        stop = min(start + size, plan.n_repeats)
-        folds = plan.codes(start, stop).astype(np.uint32) - np.uint32(plan.first)
+        stop = min(start + size, assignments.n_repeats)
+        folds = assignments.codes(start, stop).astype(np.uint32) - np.uint32(assignments.first)
         sizes = np.zeros((stop - start, n_folds, 1), dtype=np.int64)
         count_cells(folds, nowhere, sizes)
         _check_nonempty_folds(sizes[:, :, 0], start)
-        tested = folds < n_folds if asks_tested else np.empty((0, n), dtype=np.bool_)
-        if fixed:
-            found = [
-                [each.of_folds(own, folds, n_folds, keep=keep)]
-                for each, own, keep in zip(tallies, prepared, keeps, strict=True)
+        tested = folds < n_folds if needs_times_tested else np.empty((0, n), dtype=np.bool_)
+        if same_each_time:
+            measured = [
+                [each.measure_folds(own, folds, n_folds, keep=keep)]
+                for each, own, keep in zip(metric_sets, prepared, keeps, strict=True)
             ]
         else:
-            found = [[] for _ in tallies]
+            measured = [[] for _ in metric_sets]
             for row in range(stop - start):
                 own = _tested_only(predicted[start + row], tested[row])
-                for each, so_far, keep in zip(tallies, found, keeps, strict=True):
-                    clean = each.prepared(each.checked(f"y_pred[{start + row}]", own), n_folds)
-                    so_far.append(each.of_folds(clean, folds[row : row + 1], n_folds, keep=keep))
-        values = [np.concatenate([each for each, _ in so_far], axis=1) for so_far in found]
-        times = tested.sum(axis=0) if fixed else tested
-        return sizes[:, :, 0], values, [[part for _, part in so_far] for so_far in found], times
+                for each, so_far, keep in zip(metric_sets, measured, keeps, strict=True):
+                    clean = each.prepare(each.check_predictions(f"y_pred[{start + row}]", own), n_folds)
+                    so_far.append(each.measure_folds(clean, folds[row : row + 1], n_folds, keep=keep))
+        values = [np.concatenate([each for each, _ in so_far], axis=1) for so_far in measured]
+        times = tested.sum(axis=0) if same_each_time else tested
+        return sizes[:, :, 0], values, [[counts for _, counts in so_far] for so_far in measured], times
 
-    compiles = "evaluate_splits", fixed, *(type(each).__name__ for each in tallies)
-    done = run(task, range(0, plan.n_repeats, size), progress=progress, compiles=compiles)
-    sizes, values, parts, times = zip(*done, strict=True)
-    all_parts = [[part for of_task in of_tally for part in of_task] for of_tally in zip(*parts, strict=True)]
-    tested = np.sum(times, axis=0) if fixed else np.concatenate(times)
-    return _Counted(
+    compiles = "evaluate_splits", same_each_time, *(type(each).__name__ for each in metric_sets)
+    done = run(task, range(0, assignments.n_repeats, size), progress=progress, compiles=compiles)
+    sizes, values, chunks, times = zip(*done, strict=True)
+    all_chunks = [list(chain.from_iterable(by_task)) for by_task in zip(*chunks, strict=True)]
+    tested = np.sum(times, axis=0) if same_each_time else np.concatenate(times)
+    return _FixedCounts(
         np.concatenate(sizes),
         [np.concatenate(each, axis=1) for each in zip(*values, strict=True)],
-        [each.pooled_of(own, predicted, tested) for each, own in zip(tallies, all_parts, strict=True)],
-        all_parts,
+        [each.pool_folds(own, predicted, tested) for each, own in zip(metric_sets, all_chunks, strict=True)],
+        all_chunks,
     )
 
 

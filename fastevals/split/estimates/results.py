@@ -23,9 +23,9 @@ from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import bounds_of
 from fastevals.results import ByMetric, Frozen, Interval, Null
+from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors
-from fastevals.split.estimates.tallies import Tally
-from fastevals.split.plans import Held
+from fastevals.split.estimates.split_metrics import SplitMetrics
 
 Floats = NDArray[np.float64]
 
@@ -34,15 +34,15 @@ NOWHERE = Interval(math.nan, math.nan)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitVariance:
-    """How metrics of one tally vary over the test sets of splits.
+    """How metrics of one metrics vary over the test sets of splits.
 
     Attributes
     ----------
-    tally : Tally
+    metrics : Tally
         The metrics.
     pooled : object
-        The tally's counts of all test sets together.
-    held : Held
+        The metrics's counts of all test sets together.
+    fixed : Held
         What is the same in all test sets.
     n_train, n_test : array-like of int
         Rows of each split.
@@ -50,9 +50,9 @@ class SplitVariance:
         One less the level.
     """
 
-    tally: Tally
+    metrics: SplitMetrics
     pooled: Any
-    held: Held
+    fixed: FixedByDesign
     n_train: Any
     n_test: Any
     alpha: float
@@ -67,7 +67,7 @@ class SplitVariance:
             return interval_about(value, margin, margin, bounds)
         number = int(np.count_nonzero(~np.isnan(per_split)))
         if margin == 0:
-            outcomes = self.tally.outcomes(name, self.pooled)
+            outcomes = self.metrics.outcomes(name, self.pooled)
             if outcomes is not None:
                 successes, failures = (each * self._tested for each in outcomes)
                 ends = share_interval(successes, failures, "wilson", self.alpha, "two-sided")
@@ -89,8 +89,8 @@ class SplitVariance:
         margin = corrected_t_margin(values, n_test / n_train if n_train else 0.0, self.alpha)
         missing = self._missing(name, same=margin == 0)
         if not missing > 0:
-            return math.nan if math.isnan(missing) and self.held.what == "rows" and margin else margin
-        df, rows_df = values.size - 1, self.held.n_rows - 1
+            return math.nan if math.isnan(missing) and self.fixed.kind == "rows" and margin else margin
+        df, rows_df = values.size - 1, self.fixed.n_rows - 1
         error, more = margin / self._critical(df), math.sqrt(missing / rows_df)
         both = math.hypot(error, more)
         share = (error / both) ** 2
@@ -98,15 +98,15 @@ class SplitVariance:
 
     def _missing(self, name: str, same: bool) -> float:
         """Compute the variance, of a row, that the splits don't show: that of all rows where splits are the `same`."""
-        held = self.held.what
-        if (held is None and not same) or self.held.n_rows < 2:
+        fixed = self.fixed.kind
+        if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
-        if same and self.tally.outcomes(name, self.pooled) is not None:
+        if same and self.metrics.outcomes(name, self.pooled) is not None:
             return 0.0  # a share of rows has an interval of its own
-        of_rows = self.tally.row_variance(name, self.pooled) if same or held == "rows" else math.nan
-        if held != "classes" or not math.isnan(of_rows):
+        of_rows = self.metrics.row_variance(name, self.pooled) if same or fixed == "rows" else math.nan
+        if fixed != "classes" or not math.isnan(of_rows):
             return of_rows
-        return self.held.share * self.tally.class_variance(name, self.pooled)
+        return self.fixed.share * self.metrics.class_variance(name, self.pooled)
 
     def _critical(self, df: float) -> float:
         return critical_value(Null("t", (df,)), "two-sided", self.alpha)
@@ -115,7 +115,7 @@ class SplitVariance:
     def _tested(self) -> float:
         """Rows that are in any test set, as far as sizes tell, for each time that one is."""
         times = float(np.sum(self.n_test))
-        return min(times, self.held.n_rows) / times
+        return min(times, self.fixed.n_rows) / times
 
 
 def interval_about(value: float, below: float, above: float, bounds: tuple[float, float]) -> Interval:
@@ -157,9 +157,9 @@ class ErrorEstimate(Frozen):
     n_undefined : int
         Splits in which it is undefined.
     training : ErrorEstimate or None
-        The same of the training rows, without an interval, where asked for.
+        The same of the training rows, without an interval, where specs for.
     bootstrap : BootstrapErrors or None
-        The parts of the .632 and the .632+ estimate, where one of them was asked for.
+        The parts of the .632 and the .632+ estimate, where one of them was specs for.
     """
 
     value: float
@@ -217,18 +217,18 @@ class ErrorEstimates(ByMetric):
         return f"{repeats} x {folds} splits, {self.confidence_level:g}{method}"
 
 
-def estimates_of(
+def make_estimates(
     values: Floats,
     micro: Floats,
     shape: tuple[int, int],
-    asked: Mapping[str, Any],
+    specs: Mapping[str, Any],
     variance: SplitVariance,
     *,
     training: tuple[Floats, Floats] | None = None,
     missing: int = 0,
     splitter: Any = None,
 ) -> dict[str, ErrorEstimate]:
-    """Make the estimates of a tally's metrics from their values in each split; warn of splits in which one has none.
+    """Make the estimates of a metrics's metrics from their values in each split; warn of splits in which one has none.
 
     `values` are those of each metric in each split, `micro` one for each metric; `training` are both of the training
     rows. Of splits that were not measured, `missing` of them, values are NaN without a warning.
@@ -238,15 +238,15 @@ def estimates_of(
         n_train, n_test = (np.reshape(each, shape) for each in (variance.n_train, variance.n_test))
         splits = MeasuredSplits(n_train, n_test, splitter)
     found = {}
-    for m, name in enumerate(variance.tally.names):
+    for m, name in enumerate(variance.metrics.names):
         own = _without_interval(name, values[m].reshape(shape), micro[m], missing)
         if not math.isnan(own.standard_deviation):
-            interval = variance.interval(name, own.value, own.per_split, bounds_of(asked[name]))
+            interval = variance.interval(name, own.value, own.per_split, bounds_of(specs[name]))
             own = replace(own, confidence_interval=interval)
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
             own = replace(own, training=seen)
-        known = None if callable(asked[name]) else str(asked[name])
+        known = None if callable(specs[name]) else str(specs[name])
         found[name] = replace(own, _splits=None if splits is None else splits._replace(metric=known))
     return found
 

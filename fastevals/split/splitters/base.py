@@ -13,14 +13,17 @@ from fastevals._execution import run
 from fastevals._kernels.draws import take_drawn
 from fastevals._validation.options import show
 from fastevals.split.checks import check_same_rows
-from fastevals.split.splitters.layout import Layout
+from fastevals.split.splitters.sampling_frame import SamplingFrame
 
-CELLS = 2**40  # of an array of all splits: more is no array to ask for
+MOST_CODES = 2**40  # of an array of all splits: more is no array to ask for
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Rows = NDArray[np.intp]
 
 WORK = 1 << 18  # rows of a task
+
+
+TRAIN, TEST, VALIDATION, NEITHER = range(4)  # codes of the parts, where a repetition has one test set
 
 
 class Pair(NamedTuple):
@@ -30,8 +33,8 @@ class Pair(NamedTuple):
     test: Rows
 
 
-class Draw(Protocol):
-    """What codes units get in which repetition."""
+class Assignment(Protocol):
+    """What code each unit gets in each repetition, which depends on nothing but the seed and its number."""
 
     @property
     def compiles(self) -> Hashable:
@@ -43,41 +46,30 @@ class Draw(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitPlan:
-    """The splits of one data set, drawn when asked for.
+    """The splits of one data set, each drawn when it is needed.
 
-    A repetition is a code for each row. The row is in the test part of fold ``code - first``, if that is in
-    ``[0, n_folds)``; what it is trained on is said by `training`.
-
-    Attributes
-    ----------
-    layout : Layout
-        The rows.
-    draw : Draw
-        What gives units their codes.
-    dtype : dtype
-        Of codes.
-    n_repeats : int
-        Repetitions; for all of very many splits it may be past 64 bits.
-    n_folds : int
-        Test parts of a repetition.
-    first : int
-        The code of the first of them.
-    training : {"others", "zeros", "times"}
-        Rows to train on: all that are not in the test part; those with code 0; each as many times as its code says.
+    A repetition is a code for each row, that of its unit. The row is in the test part of fold ``code - first``, if that
+    is in ``[0, n_folds)``; which rows are trained on follows from the codes as `training` says.
     """
 
-    layout: Layout
-    draw: Draw
-    dtype: np.dtype[Any]
-    n_repeats: int
-    n_folds: int = 1
-    first: int = 1
+    frame: SamplingFrame
+    assignment: Assignment  # gives units their codes
+    dtype: np.dtype[Any]  # of codes
+    n_repeats: int  # of all combinations it may be past 64 bits
+    n_folds: int = 1  # test parts of a repetition
+    first: int = 1  # the code of the first of them
+    # Rows to train on: all "others" than the test part; those of code 0 ("zeros"); each as often as its code ("times").
     training: str = "zeros"
 
     @property
     def n_samples(self) -> int:
         """Rows."""
-        return self.layout.n_samples
+        return self.frame.n_samples
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Repetitions and folds as results have them."""
+        return self.n_repeats, self.n_folds
 
     @property
     def n_splits(self) -> int:
@@ -88,20 +80,21 @@ class SplitPlan:
         """Return the codes of some repetitions, of shape (stop - start, n_samples), without drawing those before."""
         out = np.empty((stop - start, self.n_samples), dtype=self.dtype)
         size = max(1, WORK // self.n_samples)
-        of_row, n_units = self.layout.of_row, self.layout.n_units
+        row_units, n_units = self.frame.row_units, self.frame.n_units
 
         def fill(first: int) -> None:
             part = out[first - start : first - start + size]
-            if of_row is None:
-                self.draw.fill(first, part)
+            if row_units is None:
+                self.assignment.fill(first, part)
                 return
             codes = np.empty((len(part), n_units), dtype=self.dtype)
-            self.draw.fill(first, codes)
+            self.assignment.fill(first, codes)
             for row, drawn in zip(part, codes, strict=True):
-                take_drawn(drawn, of_row, row)
+                take_drawn(drawn, row_units, row)
 
-        compiles = self.draw.compiles, of_row is None, self.dtype
-        run(fill, [*range(start, stop, size)], compiles=compiles if self.draw.compiles or of_row is not None else None)
+        kernels = self.assignment.compiles
+        compiles = (kernels, row_units is None, self.dtype) if kernels or row_units is not None else None
+        run(fill, [*range(start, stop, size)], compiles=compiles)
         return out
 
     def indices(self, codes: Codes, fold: int) -> Pair:
@@ -192,7 +185,7 @@ class Splitter:
         return plan.codes(0, plan.n_repeats)
 
 
-def settle(splitter: Splitter, **values: Any) -> None:
+def set_fields(splitter: Splitter, **values: Any) -> None:
     """Set the fields of a frozen splitter that is being made."""
     for name, value in values.items():
         object.__setattr__(splitter, name, value)
@@ -203,7 +196,7 @@ def settle(splitter: Splitter, **values: Any) -> None:
 
 def _check_splits_fit(n_repeats: int, n: int) -> None:
     """Raise if an array of all splits would hold more than any memory does."""
-    if n_repeats * n > CELLS:
+    if n_repeats * n > MOST_CODES:
         raise ValueError(
             f"assignments of {show(n_repeats)} repetitions of {n} rows are too many for an array; take random "
             "ones (n_repeats=), or go through split()"

@@ -15,8 +15,8 @@ from fastevals._random import seed_key
 from fastevals._validation.options import as_flag, check_integer
 from fastevals.infer.bootstrap.row_samples import row_limits
 from fastevals.split.checks import check_split_units
-from fastevals.split.splitters.base import Codes, SplitPlan, Splitter, settle
-from fastevals.split.splitters.layout import Layout
+from fastevals.split.splitters.base import Codes, SplitPlan, Splitter, set_fields
+from fastevals.split.splitters.sampling_frame import SamplingFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class BootstrapSplit(Splitter):
     _key: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        settle(
+        set_fields(
             self,
             n_repeats=check_integer("n_repeats", self.n_repeats, low=1),
             stratified=as_flag("stratified", self.stratified),
@@ -74,46 +74,34 @@ class BootstrapSplit(Splitter):
         return self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
-        layout = Layout.of(n_samples, groups, y, stratified=self.stratified)
-        check_split_units(int(layout.sizes.max()), layout.unit, 2, self._needs(layout))
-        draw = Redrawn.of(layout, self._key)
-        return SplitPlan(layout, draw, np.dtype(np.uint8), self.n_repeats, first=0, training="times")
+        frame = SamplingFrame.from_rows(n_samples, groups, y, stratified=self.stratified)
+        check_split_units(int(frame.sizes.max()), frame.unit, 2, self._needs(frame))
+        assignment = BootstrapDraw.from_frame(frame, self._key)
+        return SplitPlan(frame, assignment, np.dtype(np.uint8), self.n_repeats, first=0, training="times")
 
     @staticmethod
-    def _needs(layout: Layout) -> str:
-        return "a class of a stratified BootstrapSplit" if layout.labels.size else "BootstrapSplit"
+    def _needs(frame: SamplingFrame) -> str:
+        return "a class of a stratified BootstrapSplit" if frame.labels.size else "BootstrapSplit"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Redrawn:
-    """How often each unit is drawn, from each stratum as many as it has; again where all were.
+class BootstrapDraw:
+    """An `Assignment` of how often each unit is drawn, from each stratum as many as it has; anew where all were."""
 
-    Attributes
-    ----------
-    layout : Layout
-        The units.
-    limits : ndarray of uint32 of shape (n_strata, 12)
-        Of Poisson counts.
-    n_limits : ndarray of int64 of shape (n_strata,)
-        How many there are of each: none where units are drawn one by one.
-    key : int
-        Of the stream.
-    """
-
-    layout: Layout
-    limits: NDArray[np.uint32]
-    n_limits: NDArray[np.int64]
-    key: int
+    frame: SamplingFrame
+    limits: NDArray[np.uint32]  # of Poisson counts, of shape (n_strata, 12)
+    n_limits: NDArray[np.int64]  # how many there are of each stratum: none where units are drawn one by one
+    key: int  # of the stream
 
     @classmethod
-    def of(cls, layout: Layout, key: int) -> Redrawn:
-        """Draw from a layout."""
-        of_size = {size: row_limits(size) for size in set(layout.sizes.tolist())}
-        found = [of_size[size] for size in layout.sizes.tolist()]
-        limits = np.zeros((len(found), ROW_LIMITS), dtype=np.uint32)
-        for row, each in zip(limits, found, strict=True):
-            row[: each.size] = each
-        return cls(layout, limits, np.array([each.size for each in found]), key)
+    def from_frame(cls, frame: SamplingFrame, key: int) -> BootstrapDraw:
+        """Prepare to draw from a frame."""
+        by_size = {size: row_limits(size) for size in set(frame.sizes.tolist())}
+        by_stratum = [by_size[size] for size in frame.sizes.tolist()]
+        limits = np.zeros((len(by_stratum), ROW_LIMITS), dtype=np.uint32)
+        for row, own in zip(limits, by_stratum, strict=True):
+            row[: own.size] = own
+        return cls(frame, limits, np.array([own.size for own in by_stratum]), key)
 
     @property
     def compiles(self) -> Hashable:
@@ -122,6 +110,5 @@ class Redrawn:
 
     def fill(self, first: int, out: Codes) -> None:
         """Write the times of the replicates from `first` on."""
-        at = self.layout
-        strata = at.order, at.starts, at.sizes
+        strata = self.frame.order, self.frame.starts, self.frame.sizes
         draw_with_replacement(self.limits, self.n_limits, *strata, np.uint64(self.key), first, out)

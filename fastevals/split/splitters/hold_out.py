@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._random import seed_key
-from fastevals._validation.options import as_flag, check_integer
-from fastevals.split.checks import as_share_or_count, check_same_rows
-from fastevals.split.splitters.base import SplitPlan, Splitter, settle
-from fastevals.split.splitters.dealing import Shuffled
-from fastevals.split.splitters.layout import NEITHER, TEST, TRAIN, VALIDATION, AskedSizes, Layout, class_sizes
+from fastevals._validation.options import as_flag, check_integer, show
+from fastevals.split.checks import as_share_or_count, as_units, check_same_rows
+from fastevals.split.splitters.assignments import RandomAssignment
+from fastevals.split.splitters.base import NEITHER, TEST, TRAIN, VALIDATION, Rows, SplitPlan, Splitter, set_fields
+from fastevals.split.splitters.sampling_frame import SamplingFrame
 
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # of a sum of shares
 
-Rows = NDArray[np.intp]
+Ints = NDArray[np.int64]
+Size = int | float
+Cells = tuple[list[int], list[int]]  # rows and columns of a table
 
 
 class Parts(NamedTuple):
@@ -89,7 +91,7 @@ class HoldOut(Splitter):
             if size is not None:
                 sizes[name] = as_share_or_count(name, size)
         _check_shares(sizes, whole=self.train_size is not None)
-        settle(
+        set_fields(
             self,
             **sizes,
             n_repeats=check_integer("n_repeats", self.n_repeats, low=1),
@@ -122,32 +124,117 @@ class HoldOut(Splitter):
         """
         _, counts = self._layout(check_same_rows(X=X, y=y, groups=groups), y, groups)
         ways = 1
-        for of_class in counts.tolist():
-            left = sum(of_class)
-            for size in of_class:
+        for class_counts in counts.tolist():
+            left = sum(class_counts)
+            for size in class_counts:
                 ways *= math.comb(left, size)
                 left -= size
         return ways
 
-    def _layout(self, n_samples: int, y: Any, groups: Any) -> tuple[Layout, NDArray[np.int64]]:
+    def _layout(self, n_samples: int, y: Any, groups: Any) -> tuple[SamplingFrame, Ints]:
         """Return the units, and how many of each stratum are in each part."""
-        layout = Layout.of(n_samples, groups, y, stratified=self.stratified)
-        asked = AskedSizes(self.test_size, self.validation_size, self.train_size)
-        sizes = asked.of(layout.n_units, layout.unit)
-        if layout.labels.size:
+        frame = SamplingFrame.from_rows(n_samples, groups, y, stratified=self.stratified)
+        sizes = PartSizes(self.test_size, self.validation_size, self.train_size).resolve(frame.n_units, frame.unit)
+        if frame.labels.size:
             n_parts = int(np.count_nonzero(sizes[:NEITHER]))
-            layout.check_sizes(n_parts, f"a stratified HoldOut of {n_parts} parts")
-        return layout, class_sizes(layout.sizes, sizes)
+            frame.check_sizes(n_parts, f"a stratified HoldOut of {n_parts} parts")
+        return frame, apportion_over_classes(frame.sizes, sizes)
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
-        layout, counts = self._layout(n_samples, y, groups)
+        frame, counts = self._layout(n_samples, y, groups)
         order = np.argsort(counts.sum(axis=0), kind="stable")
         dtype = np.min_scalar_type(NEITHER)
-        draw = Shuffled.of(layout, order, counts[:, order], dtype, self._key)
-        return SplitPlan(layout, draw, dtype, self.n_repeats)
+        assignment = RandomAssignment.from_counts(frame, order, counts[:, order], dtype, self._key)
+        return SplitPlan(frame, assignment, dtype, self.n_repeats)
+
+
+class PartSizes(NamedTuple):
+    """The sizes that a user wants parts to have: shares of the units, or numbers of them."""
+
+    test_size: Size
+    validation_size: Size | None
+    train_size: Size | None
+
+    def resolve(self, n: int, unit: str) -> Ints:
+        """Return the units of each part, by its code, of n in all.
+
+        As scikit-learn's: a share is rounded up for test and validation, down for training.
+        """
+        sizes = {"test": as_units(self.test_size, n, math.ceil)}
+        if self.validation_size is not None:
+            sizes["validation"] = as_units(self.validation_size, n, math.ceil)
+        rest = n - sum(sizes.values())
+        train = rest if self.train_size is None else as_units(self.train_size, n, math.floor)
+        if isinstance(self.train_size, float):
+            train = min(train, rest)  # all other shares were rounded up
+        sizes["training"] = train
+        _check_part_sizes(sizes, n, unit, self._asdict())
+        return np.array([train, sizes["test"], sizes.get("validation", 0), rest - train])
+
+
+def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
+    """Share out whole parts of n units over classes: each number is its exact share n_c n_p / n, rounded up or down.
+
+    The shares of a class, and those of a part, add up to whole numbers. While some have fractions, there is a cycle
+    through cells with fractions, in turn in one class and in one part; along it as much is added and taken off in turn
+    as makes one of them whole, and all sums stay as they are. Such a rounding always exists: Bacharach (1966),
+    doi:10.1287/mnsc.12.9.732.
+
+    Parameters
+    ----------
+    sizes : ndarray of int of shape (n_classes,)
+        Units of each class.
+    parts : ndarray of int of shape (n_parts,)
+        Units of each part; of the same sum n.
+    """
+    n = sum(sizes.tolist())
+    whole, over = np.divmod(np.outer(sizes.astype(np.uint64), parts.astype(np.uint64)), np.uint64(n))  # below 2**64
+    counts, over = whole.astype(np.int64), over.astype(np.int64)
+    while (cycle := _cycle((over > 0) & (over < n))) is not None:
+        up, down = sorted(cycle, key=lambda cells: -over[cells].sum())
+        step = min((n - over[up]).min(), over[down].min())
+        over[up] += step
+        over[down] -= step
+    counts += over // n
+    return counts
+
+
+def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
+    """Return the cells of a cycle, every other one: a class and a part with an open cell have another one."""
+    if not open_cells.any():
+        return None
+    row = int(np.argmax(open_cells.any(axis=1)))
+    part = int(np.argmax(open_cells[row]))
+    rows, parts = [row], [part]  # cell i of the way: rows[i], parts[i], and then rows[i + 1], parts[i]
+    while True:
+        row = _first_except(open_cells[:, part], row)
+        part = _first_except(open_cells[row], part)
+        rows.append(row)
+        parts.append(part)
+        if part in parts[:-1]:
+            start = parts.index(part)
+            rows, parts = rows[start + 1 :], parts[start:]
+            return (rows, parts[:-1]), (rows, parts[1:])
+
+
+def _first_except(marked: NDArray[np.bool_], than: int) -> int:
+    """Return the first that is marked other than one."""
+    marked = marked.copy()
+    marked[than] = False
+    return int(np.argmax(marked))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_part_sizes(sizes: dict[str, int], n: int, of: str, given: dict[str, Any]) -> None:
+    """Raise unless each part of n units has one at least, and all together no more than there are."""
+    asked = ", ".join(f"{name}={show(size)}" for name, size in given.items() if size is not None)
+    for part, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{asked} leaves the {part} part of {n} {of} empty")
+    if sum(sizes.values()) > n:
+        raise ValueError(f"{asked} takes {sum(sizes.values())} {of}, but there are {n}")
 
 
 def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from fastevals._random import seed_key
 from fastevals._validation.options import as_flag, check_integer
-from fastevals.split.splitters.base import Draw, SplitPlan, Splitter, settle
-from fastevals.split.splitters.dealing import Shuffled, Spread, count_classes
-from fastevals.split.splitters.layout import Layout
+from fastevals.split.splitters.assignments import GroupAssignment, RandomAssignment, count_classes_by_group
+from fastevals.split.splitters.base import Assignment, SplitPlan, Splitter, set_fields
+from fastevals.split.splitters.sampling_frame import SamplingFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class KFold(Splitter):
     _key: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        settle(
+        set_fields(
             self,
             n_splits=check_integer("n_splits", self.n_splits, low=2),
             n_repeats=check_integer("n_repeats", self.n_repeats, low=1),
@@ -90,24 +90,25 @@ class KFold(Splitter):
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
         because = f"n_splits={self.n_splits}"
-        layout = Layout.of(n_samples, groups, y, stratified=self.stratified and groups is None)
-        layout.check_sizes(self.n_splits, because)
+        frame = SamplingFrame.from_rows(n_samples, groups, y, stratified=self.stratified and groups is None)
+        frame.check_sizes(self.n_splits, because)
         dtype = np.min_scalar_type(self.n_splits - 1)
-        if layout.of_row is not None:
-            counts = count_classes(layout, y, self.n_splits, because) if self.stratified else None
-            draw: Draw = Spread.of(layout, counts, self.n_splits, self._key if self.shuffle else None)
+        if frame.row_units is not None:
+            counts = count_classes_by_group(frame, y, self.n_splits, because) if self.stratified else None
+            key = self._key if self.shuffle else None
+            assignment: Assignment = GroupAssignment.from_frame(frame, counts, self.n_splits, key)
         else:
-            dealt = self._dealt(layout, dtype)
-            draw = dealt if self.shuffle else dealt.unshuffled()
-        return SplitPlan(layout, draw, dtype, self.n_repeats, self.n_splits, first=0, training="others")
+            random = self._random_assignment(frame, dtype)
+            assignment = random if self.shuffle else random.unshuffled()
+        return SplitPlan(frame, assignment, dtype, self.n_repeats, self.n_splits, first=0, training="others")
 
-    def _dealt(self, layout: Layout, dtype: np.dtype[Any]) -> Shuffled:
+    def _random_assignment(self, frame: SamplingFrame, dtype: np.dtype[Any]) -> RandomAssignment:
         """Deal out rows in turn, going on from stratum to stratum, so that folds differ by one in size too."""
         folds = np.arange(self.n_splits)
-        before = np.cumsum(layout.sizes) - layout.sizes
-        counts = layout.sizes[:, None] // self.n_splits
-        counts = counts + ((folds - before[:, None]) % self.n_splits < layout.sizes[:, None] % self.n_splits)
-        return Shuffled.of(layout, folds, counts, dtype, self._key)
+        before = np.cumsum(frame.sizes) - frame.sizes
+        counts = frame.sizes[:, None] // self.n_splits
+        counts = counts + ((folds - before[:, None]) % self.n_splits < frame.sizes[:, None] % self.n_splits)
+        return RandomAssignment.from_counts(frame, folds, counts, dtype, self._key)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from fastevals._kernels.splits import fill_combinations
 from fastevals._random import seed_key
 from fastevals._validation.options import check_integer
-from fastevals.split.splitters.base import Codes, Draw, SplitPlan, Splitter, settle
-from fastevals.split.splitters.dealing import Fixed, Shuffled
-from fastevals.split.splitters.layout import TEST, TRAIN, Layout
+from fastevals.split.splitters.assignments import FixedAssignment, RandomAssignment
+from fastevals.split.splitters.base import TEST, TRAIN, Codes, SplitPlan, Splitter, set_fields
+from fastevals.split.splitters.sampling_frame import SamplingFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class LeaveOneOut(Splitter):
     """
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
-        layout = Layout.of(n_samples, groups)
-        layout.check_sizes(2, "LeaveOneOut")
-        n = layout.n_units
+        frame = SamplingFrame.from_rows(n_samples, groups)
+        frame.check_sizes(2, "LeaveOneOut")
+        n = frame.n_units
         dtype = np.min_scalar_type(n - 1)
-        return SplitPlan(layout, Fixed(np.arange(n, dtype=dtype)), dtype, 1, n, first=0, training="others")
+        return SplitPlan(frame, FixedAssignment(np.arange(n, dtype=dtype)), dtype, 1, n, first=0, training="others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +73,26 @@ class LeavePOut(Splitter):
     _key: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        settle(self, p=check_integer("p", self.p, low=1), _key=int(seed_key("rng", self.rng)))
+        set_fields(self, p=check_integer("p", self.p, low=1), _key=int(seed_key("rng", self.rng)))
         if self.n_repeats is not None:
-            settle(self, n_repeats=check_integer("n_repeats", self.n_repeats, low=1))
+            set_fields(self, n_repeats=check_integer("n_repeats", self.n_repeats, low=1))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         """Return the number of splits; arguments as for `split`, not needed for random ones."""
         return self.plan(X, y, groups).n_splits if self.n_repeats is None else self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
-        layout = Layout.of(n_samples, groups)
-        n = layout.n_units
-        _check_left_out(self.p, n, layout.unit)
+        frame = SamplingFrame.from_rows(n_samples, groups)
+        n = frame.n_units
+        _check_left_out(self.p, n, frame.unit)
         dtype = np.min_scalar_type(TEST)
         if self.n_repeats is None:
-            draw: Draw = Combinations(n, self.p)
-            return SplitPlan(layout, draw, dtype, math.comb(n, self.p))
+            return SplitPlan(frame, Combinations(n, self.p), dtype, math.comb(n, self.p))
         parts = [(TEST, self.p), (TRAIN, n - self.p)]
         parts.sort(key=lambda part: part[1])
         codes, counts = zip(*parts, strict=True)
-        return SplitPlan(
-            layout, Shuffled.of(layout, codes, np.array([counts]), dtype, self._key), dtype, self.n_repeats
-        )
+        assignment = RandomAssignment.from_counts(frame, codes, np.array([counts]), dtype, self._key)
+        return SplitPlan(frame, assignment, dtype, self.n_repeats)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,11 @@
-"""What is counted of a test set, and metrics of the counts: one class a kind.
+"""Metrics of test sets, computed from what is counted of each: one class for each kind of prediction.
 
-Either each split has predictions of its own, which are counted as they come (`of_rows`); or predictions are there
-beforehand, and the test sets of many splits are counted in one pass (`of_folds`). Both give the same counts.
+Where each split has predictions of its own, a test set is counted as they come (`count_split`), metrics are computed of
+the counts of all (`values`), and counts are pooled (`pool`). Where predictions are fixed, the test sets of many splits
+are counted in one pass over the rows (`measure_folds`, `pool_folds`). Both give the same counts, so the same numbers.
+
+A splitter may hold the rows, or the shares of the classes, fixed. What a metric varies by because of them is computed
+from the pooled counts: the variance of what it gains by one row more (`row_variance`, `class_variance`).
 """
 
 from __future__ import annotations
@@ -40,47 +44,36 @@ Rows = NDArray[np.intp]
 ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
 
 
-class Tally:
-    """Metrics of one kind, of predictions of the same rows.
+class SplitMetrics:
+    """Metrics of one kind, and the counts of test sets that they are computed from.
 
-    Attributes
-    ----------
-    names : list of str
-        What results call the metrics.
-    kind : str
-        What is predicted: "labels", "scores", "targets", or "values" of any kind.
-    knows_no_information : bool
-        Whether `no_information` gives numbers.
-    asks_tested : bool
-        Whether `pooled_of` always looks at `tested`.
-    classes : Classes or None
-        Of predicted labels.
+    What counts are is up to the class: cells of a matrix, sums, threshold counts. Others only hand them on.
     """
 
-    names: list[str]
-    kind: str
-    knows_no_information = False
-    asks_tested = False
-    classes: Classes | None = None
+    names: list[str]  # what results call the metrics
+    kind: str  # of what is predicted: "labels", "scores", "targets", or "values" of any kind
+    knows_no_information = False  # whether `no_information` returns numbers
+    needs_times_tested = False  # whether `pool_folds` always looks at `tested`
+    classes: Classes | None = None  # of predicted labels
 
     @property
     def labels(self) -> NDArray[Any] | None:
         """The classes of predicted labels."""
         return None if self.classes is None else self.classes.labels
 
-    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return predictions of some rows, or of all, as `of_rows` takes them."""
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return predictions of some rows, or of all, as `count_split` and `prepare` take them."""
         raise NotImplementedError
 
-    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> Any:
-        """Return what is known of a test set."""
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Any:
+        """Return the counts of a test set."""
         raise NotImplementedError
 
     def values(self, counted: Sequence[Any]) -> Floats:
         """Return each metric of each test set, of shape (n_metrics, n_splits); NaN where undefined."""
         raise NotImplementedError
 
-    def pooled(self, counted: Sequence[Any]) -> Any:
+    def pool(self, counted: Sequence[Any]) -> Any:
         """Return the counts of all test sets together, where there are any."""
         return None
 
@@ -103,86 +96,88 @@ class Tally:
         """Return the successes and failures that a metric is a share of; None where it is none."""
         return None
 
-    def prepared(self, predicted: NDArray[Any], n_folds: int) -> Any:
-        """Do once, for predictions of all rows, what `of_folds` needs for so many folds."""
+    def prepare(self, predicted: NDArray[Any], n_folds: int) -> Any:
+        """Return what `measure_folds` needs of predictions of all rows: work that is done once."""
         return predicted
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `pooled_of` needs.
+    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `pool_folds` needs.
 
         With `keep`, that is also what `matrices` needs.
         """
         raise NotImplementedError
 
-    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
+    def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
         """Return the counts of all test sets together.
 
-        `parts` are what each call of `of_folds` gave; `tested` is how often each prediction is in a test set, of the
-        shape of the predictions, or nowhere where that is not asked for.
+        `parts` are what each call of `measure_folds` returned beside the values; `tested` is how often each prediction
+        is in a test set, of the shape of the predictions, or nowhere if that was not counted.
         """
-        return self.pooled(parts)
+        return self.pool(parts)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Return each metric of all pairs of one row's truth and another's prediction, of predictions of all rows."""
         return np.full(len(self.names), np.nan)
 
-    def keeps(self, n_splits: int) -> bool:
+    def keeps_matrices(self, n_splits: int) -> bool:
         """Return whether results hold the matrices of so many test sets."""
         return False
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
-        """Return the matrices of splits of a shape where results hold them; `counted` is as for `pooled`."""
+        """Return the matrices of splits of a shape where results hold them; `counted` is as for `pool`."""
         return None
 
 
-class SumTally(Tally):
-    """Metrics of sums over the rows: sums of test sets add up to those of all together."""
+class AdditiveMetrics(SplitMetrics):
+    """Metrics of sums over the rows, so that the sums of test sets add up to those of all together."""
 
-    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Return the sums of each test set, of shape (n_repeats, n_folds, n_sums)."""
         raise NotImplementedError
 
-    def of_totals(self, totals: NDArray[Any]) -> Floats:
+    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
         """Return each metric of sums of shape (n, n_sums)."""
         raise NotImplementedError
 
-    def merged(self, totals: NDArray[Any]) -> NDArray[Any]:
+    def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
         """Return the sums of all test sets together."""
         return np.asarray(totals.sum(axis=0))
 
-    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
         """Return the sums of a test set."""
         folds = np.zeros((1, rows.size), dtype=np.uint32)
-        return np.asarray(self.totals(self.rows_of(predicted, rows), folds, 1)[0, 0])
+        return np.asarray(self.sum_by_fold(self.row_terms(predicted, rows), folds, 1)[0, 0])
 
-    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return what is added up of each row."""
         raise NotImplementedError
 
     def values(self, counted: Sequence[Any]) -> Floats:
         """Return each metric of each test set."""
-        return self.of_totals(np.stack(counted))
+        return self.evaluate_totals(np.stack(counted))
 
-    def pooled(self, counted: Sequence[Any]) -> Any:
+    def pool(self, counted: Sequence[Any]) -> Any:
         """Return the sums of all; `counted` are sums of any number of test sets each."""
-        return self.merged(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
+        return self.merge_totals(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
 
     def micro(self, pooled: Any) -> Floats:
         """Return each metric of the sums of all."""
-        return np.asarray(self.of_totals(pooled[None])[:, 0])
+        return np.asarray(self.evaluate_totals(pooled[None])[:, 0])
 
-    def prepared(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
+    def prepare(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
         """Return what is added up of each row."""
-        return self.rows_of(predicted, None)
+        return self.row_terms(predicted, None)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Return each metric of all test sets, and the sums of each, with `keep`, or of all together."""
-        totals = self.totals(prepared, folds, n_folds)
+        totals = self.sum_by_fold(prepared, folds, n_folds)
         flat = totals.reshape(-1, totals.shape[-1])
-        return self.of_totals(flat).reshape(-1, *totals.shape[:2]), totals if keep else self.merged(flat)[None, None]
+        return self.evaluate_totals(flat).reshape(-1, *totals.shape[:2]), totals if keep else self.merge_totals(flat)[
+            None, None
+        ]
 
 
-def variance_of_rows(without: float, more: Floats, numbers: NDArray[Any]) -> float:
+def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
     """Compute the variance of what a metric gains by a row.
 
     `without` is its value, and `more` are its values with one row more, of kinds that there are so many rows of.
@@ -194,7 +189,7 @@ def variance_of_rows(without: float, more: Floats, numbers: NDArray[Any]) -> flo
     return float(shares @ (gains - shares @ gains) ** 2)
 
 
-def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
+def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
     """Return the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
     if n_folds == 1:  # ten times as fast as sorting
         rows = np.flatnonzero(folds == 0)
@@ -204,53 +199,53 @@ def in_test_sets(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
     return np.argsort(folds, kind="stable")[: starts[-1]], starts
 
 
-class FunctionTally(Tally):
+class FunctionMetrics(SplitMetrics):
     """Functions of the truth and the predictions of a test set: nothing is known of all test sets together."""
 
     kind = "values"
 
-    def __init__(self, asked: Mapping[str, Callable[..., Any]], y: Any, name: str) -> None:
-        self.names = list(asked)
-        self._functions = list(asked.values())
+    def __init__(self, specs: Mapping[str, Callable[..., Any]], y: Any, name: str) -> None:
+        self.names = list(specs)
+        self._functions = list(specs.values())
         self._y = as_vector(name, y)
 
-    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the predictions as an array."""
         return as_vector(name, predicted)
 
-    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
         """Call the functions, each with arrays of its own: one may sort them in place."""
-        found = zip(self.names, self._functions, strict=True)
-        return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in found])
+        functions = zip(self.names, self._functions, strict=True)
+        return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in functions])
 
     def values(self, counted: Sequence[Any]) -> Floats:
         """Return each metric of each test set."""
         return np.stack(counted, axis=1)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Call the functions for each test set."""
-        found = np.empty((len(self.names), len(folds), n_folds))
-        for repeat, of_rows in enumerate(folds):
-            rows, starts = in_test_sets(of_rows, n_folds)
+        results = np.empty((len(self.names), len(folds), n_folds))
+        for repeat, row_folds in enumerate(folds):
+            rows, starts = rows_by_test_set(row_folds, n_folds)
             for fold in range(n_folds):
                 part = rows[starts[fold] : starts[fold + 1]]
-                found[:, repeat, fold] = self.of_rows(part, prepared[part])
-        return found, None
+                results[:, repeat, fold] = self.count_split(part, prepared[part])
+        return results, None
 
 
-class MedianTally(FunctionTally):
+class MedianErrorMetric(FunctionMetrics):
     """The median absolute error, which no sums tell."""
 
     kind = "targets"
 
-    def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
-        for each in asked.values():
+    def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
+        for each in specs.values():
             error_metric(each)
-        super().__init__(dict.fromkeys(asked, _median_absolute_error), as_finite(name, y), name)
+        super().__init__(dict.fromkeys(specs, _median_absolute_error), as_finite_targets(name, y), name)
 
-    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the predictions as finite floats."""
-        return as_finite(name, predicted)
+        return as_finite_targets(name, predicted)
 
 
 def _median_absolute_error(y_true: Floats, y_pred: Floats) -> float:
@@ -263,7 +258,7 @@ MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
 MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
 
 
-class LabelTally(SumTally):
+class LabelMetrics(AdditiveMetrics):
     """Metrics of confusion matrices.
 
     Attributes
@@ -276,63 +271,63 @@ class LabelTally(SumTally):
     knows_no_information = True
 
     def __init__(
-        self, asked: Mapping[str, Any], y: Any, name: str, *, labels: Any = None, pos_label: Any = None
+        self, specs: Mapping[str, Any], y: Any, name: str, *, labels: Any = None, pos_label: Any = None
     ) -> None:
-        self.names = list(asked)
-        self._asked = asked
+        self.names = list(specs)
+        self._specs = specs
         self._name, self._y = name, as_true_labels(name, y)
         self.classes: Classes = as_classes(name, np.unique(self._y), labels, pos_label)
         self._order = np.argsort(self.classes.labels, kind="stable")
         self._n_cells = self.classes.labels.size**2
         self._true = self._codes(name, self._y)
-        self.of_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # what can't be is an error before any fit
+        self.evaluate_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # what can't be is an error before any fit
 
     def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
         return _as_class_codes(name, labels, self.classes.labels, self._order)
 
-    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the numbers of the predicted classes."""
         y = self._y if rows is None else self._y[rows]
         labels = as_predicted_labels(y, {name: predicted}, true_name=self._name)[name]
         return self._codes(name, labels if labels.dtype.kind == "U" else as_class_numbers(name, labels))
 
-    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return the cell of each row."""
         true = self._true if rows is None else self._true[rows]
         return np.asarray(true * np.int32(self.classes.labels.size) + predicted)
 
-    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Count the cells of each test set."""
         counts = np.zeros((len(folds), n_folds, self._n_cells), dtype=np.int64)
         count_cells(folds, prepared, counts)
         return counts
 
-    def of_totals(self, totals: NDArray[Any]) -> Floats:
+    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
         """Return each metric of matrices."""
         k = self.classes.labels.size
-        metrics = [matrix_metric(each) for each in self._asked.values()]  # anew in each call: closures do not pickle
+        metrics = [matrix_metric(each) for each in self._specs.values()]  # anew in each call: closures do not pickle
         step = max(1, STACKED // (k * k))
-        found: list[Floats] = []
+        results: list[Floats] = []
         for start in range(0, len(totals), step):
             values = measure_stack(totals[start : start + step].reshape(-1, k, k), self.classes, metrics)
             for name, each in zip(self.names, values, strict=True):
                 check_one_number(name, each.shape[1:])
-            found.append(np.stack(values))
-        return np.concatenate(found, axis=1)
+            results.append(np.stack(values))
+        return np.concatenate(results, axis=1)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Return each metric of all test sets, and the counts of each or of all together.
 
         It is done for so few test sets at a time that memory holds their matrices.
         """
         n_cells = self._n_cells
         step = min(max(1, STACKED // n_cells), n_folds)
-        lines = max(1, STACKED // (n_cells * step))
+        repeats = max(1, STACKED // (n_cells * step))
         values, counts = [], []
-        for top in range(0, len(folds), lines):
-            some = folds[top : top + lines]
+        for top in range(0, len(folds), repeats):
+            some = folds[top : top + repeats]
             parts = [
-                super(LabelTally, self).of_folds(
+                super(LabelMetrics, self).measure_folds(
                     prepared, some - np.uint32(start), min(step, n_folds - start), keep=keep
                 )
                 for start in range(0, n_folds, step)
@@ -341,13 +336,13 @@ class LabelTally(SumTally):
             counts.append(np.concatenate([each for _, each in parts], axis=1).reshape(-1, n_cells))
         return np.concatenate(values, axis=1), np.concatenate(counts)
 
-    def keeps(self, n_splits: int) -> bool:
+    def keeps_matrices(self, n_splits: int) -> bool:
         """Return whether results hold the matrices of so many test sets."""
         return n_splits * self._n_cells <= MOST_KEPT
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
         """Return the matrices of splits of a shape."""
-        if not self.keeps(math.prod(shape)):
+        if not self.keeps_matrices(math.prod(shape)):
             return None
         k = self.classes.labels.size
         return ConfusionMatrix._of(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
@@ -356,76 +351,76 @@ class LabelTally(SumTally):
         """Compute the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
         k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
-        (there,) = np.nonzero(rows)
-        if there.size * pooled.size > MOST_TRIED:
+        (present,) = np.nonzero(rows)
+        if present.size * pooled.size > MOST_TRIED:
             return math.nan
-        more = np.zeros((there.size, k, k))
-        more[np.arange(there.size), there] = pooled.reshape(k, k)[there] / rows[there, None]
-        return self._variance(name, pooled, more, rows[there])
+        more = np.zeros((present.size, k, k))
+        more[np.arange(present.size), present] = pooled.reshape(k, k)[present] / rows[present, None]
+        return self._variance(name, pooled, more, rows[present])
 
     def row_variance(self, name: str, pooled: NDArray[Any]) -> float:
         """Compute the variance of what a metric gains by a row."""
-        (there,) = np.nonzero(pooled)
-        if there.size * pooled.size > MOST_TRIED:
+        (present,) = np.nonzero(pooled)
+        if present.size * pooled.size > MOST_TRIED:
             return math.nan
-        more = np.zeros((there.size, pooled.size))
-        more[np.arange(there.size), there] = 1.0
-        return self._variance(name, pooled, more, pooled[there])
+        more = np.zeros((present.size, pooled.size))
+        more[np.arange(present.size), present] = 1.0
+        return self._variance(name, pooled, more, pooled[present])
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
         """Compute the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
-        (values,) = measure_stack(stack, self.classes, [matrix_metric(self._asked[name])])
-        return variance_of_rows(float(values[0]), values[1:], numbers)
+        (values,) = measure_stack(stack, self.classes, [matrix_metric(self._specs[name])])
+        return gain_variance(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
         """Return the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
-        asked, k = self._asked[name], self.classes.labels.size
+        spec, k = self._specs[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
-        if not isinstance(asked, AskedMetric) or asked.name not in OUTCOMES or asked.options:
+        if not isinstance(spec, AskedMetric) or spec.name not in OUTCOMES or spec.options:
             return None
         right = int(np.trace(matrix))
-        if asked.name in ("accuracy", "error_rate"):
+        if spec.name in ("accuracy", "error_rate"):
             cells = Cells(right, int(matrix.sum()) - right, 0, 0)
         elif k == 2:
             cells = Cells(*map(int, (matrix[1, 1], matrix[0, 1], matrix[1, 0], matrix[0, 0])))
         else:
             return None
-        successes, failures = OUTCOMES[asked.name](cells)
+        successes, failures = OUTCOMES[spec.name](cells)
         return float(successes), float(failures)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Return each metric of the matrix that the margins make."""
         k = self.classes.labels.size
         margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
-        return self.of_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
+        return self.evaluate_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
 
 
 N_SUMS = 5  # rows, and four sums of errors
 USUAL = 2.0**400  # targets as large, or as small, are taken in another unit
 
 
-class TargetTally(SumTally):
+class TargetMetrics(AdditiveMetrics):
     """Metrics of errors but the median."""
 
     kind = "targets"
     knows_no_information = True
 
-    def __init__(self, asked: Mapping[str, Any], y: Any, name: str) -> None:
-        self.names = list(asked)
-        self._metrics = [error_metric(each) for each in asked.values()]
-        self._y = as_finite(name, y)
+    def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
+        self.names = list(specs)
+        self._metrics = [error_metric(each) for each in specs.values()]
+        self._y = as_finite_targets(name, y)
         self._origin = origin_of(self._y)
         largest = float(np.abs(self._y).max())
         self._unit = 1.0 if 1 / USUAL < largest < USUAL else power_of_two(largest)  # else squares are past the floats
         self._scatter = any(metric == "r2" for metric, _ in self._metrics)
 
-    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the predictions as finite floats."""
-        return as_finite(name, predicted)
+        return as_finite_targets(name, predicted)
 
-    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return each row's squared error, errors above, below and relative to the target, and centred target."""
         y = self._y if rows is None else self._y[rows]
         with np.errstate(over="ignore"):
@@ -435,15 +430,15 @@ class TargetTally(SumTally):
             over, under = np.maximum(errors, 0.0), np.maximum(-errors, 0.0)
             return np.stack((errors * errors, over, under, relative, (y - self._origin) * self._unit), axis=1)
 
-    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Add up the errors of each test set."""
-        found = np.zeros((len(folds), n_folds, N_SUMS + 2 * self._scatter))
-        add_terms(folds, prepared[:, :-1], found)
+        totals = np.zeros((len(folds), n_folds, N_SUMS + 2 * self._scatter))
+        add_terms(folds, prepared[:, :-1], totals)
         if self._scatter:
-            add_deviations(folds, prepared[:, -1], np.empty(n_folds), found)
-        return found
+            add_deviations(folds, prepared[:, -1], np.empty(n_folds), totals)
+        return totals
 
-    def merged(self, totals: NDArray[Any]) -> NDArray[Any]:
+    def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
         """Return the sums of all together: of deviations from the mean of all."""
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.asarray(totals.sum(axis=0))
@@ -453,12 +448,14 @@ class TargetTally(SumTally):
                 sums[N_SUMS + 1] += np.sum(n * (mean - sums[N_SUMS]) ** 2)
         return sums
 
-    def of_totals(self, totals: NDArray[Any]) -> Floats:
+    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
         """Return each metric of sums."""
         scatter = totals[:, -1] if self._scatter else np.zeros(len(totals))
-        return self._of_sums(RegressionSums(totals[:, 0], scatter, *totals[:, 1:N_SUMS].T)._replace(unit=self._unit))
+        return self._evaluate_sums(
+            RegressionSums(totals[:, 0], scatter, *totals[:, 1:N_SUMS].T)._replace(unit=self._unit)
+        )
 
-    def _of_sums(self, sums: RegressionSums) -> Floats:
+    def _evaluate_sums(self, sums: RegressionSums) -> Floats:
         by_quantile = {quantile: metrics_of_sums(sums, quantile) for _, quantile in self._metrics}
         return np.stack([by_quantile[quantile][metric] for metric, quantile in self._metrics])
 
@@ -476,10 +473,10 @@ class TargetTally(SumTally):
         relative = np.sum((under + over) / self._unit / np.maximum(np.abs(self._y), EPSILON))
         sums = np.array([square, over.sum(), under.sum(), relative])[:, None]
         scatter = n * np.sum((y - y.mean()) ** 2)
-        return self._of_sums(RegressionSums(float(n) ** 2, scatter, *sums)._replace(unit=self._unit))[:, 0]
+        return self._evaluate_sums(RegressionSums(float(n) ** 2, scatter, *sums)._replace(unit=self._unit))[:, 0]
 
 
-def as_finite(name: str, predicted: Any) -> Floats:
+def as_finite_targets(name: str, predicted: Any) -> Floats:
     """Return targets, or predictions of them, as finite floats."""
     values = as_double(name, as_scores(name, predicted))
     check_finite(name, values)

@@ -1,4 +1,4 @@
-"""Scores of the positive class: threshold counts of each test set, or sums of what each row loses."""
+"""Metrics of scores of test sets: from threshold counts of each, or from sums of what each row loses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by
 from fastevals.measure.metric_specs import AskedMetric, RankingMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS
-from fastevals.split.estimates.tallies import Floats, Folds, SumTally, Tally, in_test_sets, variance_of_rows
+from fastevals.split.estimates.split_metrics import (
+    AdditiveMetrics,
+    Floats,
+    Folds,
+    SplitMetrics,
+    gain_variance,
+    rows_by_test_set,
+)
 
 Rows = NDArray[np.intp]
 
@@ -26,9 +33,9 @@ PER_ROW = 2  # the same, for each row: of one fold all are counted together
 MOST_EXACT = 2**31  # pairs of rows up to which counts of them are whole numbers
 
 
-def is_mean_loss(asked: AskedMetric) -> bool:
+def is_mean_loss(spec: AskedMetric) -> bool:
     """Return whether a metric of scores is the mean of what each row loses."""
-    sweep = of_ranking(asked).sweep
+    sweep = of_ranking(spec).sweep
     return sweep is not None and sweep.kernel == "mean_loss"
 
 
@@ -39,33 +46,33 @@ def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
     return metric.sweep.of_thresholds
 
 
-class ScoreTally(Tally):
+class ScoreMetrics(SplitMetrics):
     """Metrics of scores."""
 
     kind = "scores"
     knows_no_information = True
 
-    def __init__(self, asked: Mapping[str, AskedMetric], positive: NDArray[np.bool_]) -> None:
-        self.names = list(asked)
-        self._asked = asked
+    def __init__(self, specs: Mapping[str, AskedMetric], positive: NDArray[np.bool_]) -> None:
+        self.names = list(specs)
+        self._specs = specs
         self._positive = positive
         self._metrics()  # an option that is none is an error before the first fit
-        self._chances = any(
-            each.name in METRICS and METRICS[each.name].of == "probabilities" for each in asked.values()
+        self._probabilities = any(
+            each.name in METRICS and METRICS[each.name].of == "probabilities" for each in specs.values()
         )
 
     def _metrics(self) -> list[RankingMetric]:  # anew in each call: closures do not pickle
-        return [of_ranking(each) for each in self._asked.values()]
+        return [of_ranking(each) for each in self._specs.values()]
 
-    def checked(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the scores as they are, once they are known to be finite, and probabilities where they must be."""
         scores = as_scores(name, predicted)
         check_finite(name, scores)
-        if self._chances:
+        if self._probabilities:
             check_probabilities(name, scores.min(), scores.max())
         return scores
 
-    def of_counts(self, counted: Sequence[ThresholdCounts]) -> Floats:
+    def evaluate_counts(self, counted: Sequence[ThresholdCounts]) -> Floats:
         """Return each metric of threshold counts, of shape (n_metrics, n)."""
         return np.array([[metric.of_counts(counts) for counts in counted] for metric in self._metrics()])
 
@@ -77,11 +84,11 @@ class ScoreTally(Tally):
         n = n_pos + n_neg
         # Shares as counts of pairs: of whole numbers an AUC is 0.5 exactly.
         by = (n_pos, n_neg) if n * n < MOST_EXACT else (n_pos / n, n_neg / n)
-        return self.of_counts([ThresholdCounts(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
+        return self.evaluate_counts([ThresholdCounts(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
 
 
 class LossTotals(NamedTuple):
-    """Sums of the losses of all test sets: as `LossTally` adds them up, and, where they are asked for, by class.
+    """Sums of the losses of all test sets: as `MeanLossMetrics` adds them up, and, where counted, by class.
 
     Attributes
     ----------
@@ -95,39 +102,39 @@ class LossTotals(NamedTuple):
     by_class: Floats | None
 
 
-class LossTally(ScoreTally, SumTally):
+class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
     """Metrics that are means of what each row loses: the Brier score, the log loss."""
 
-    def rows_of(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return the loss of each row by each metric."""
         positive = self._positive if rows is None else self._positive[rows]
         losses = [_losses(metric)(predicted.astype(np.float64)) for metric in self._metrics()]
         return np.stack([np.where(positive, own, other) for own, other in losses], axis=1)
 
-    def totals(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Add up the losses of each test set."""
-        found = np.zeros((len(folds), n_folds, 1 + len(self.names)))
-        add_terms(folds, prepared, found)
-        return found
+        totals = np.zeros((len(folds), n_folds, 1 + len(self.names)))
+        add_terms(folds, prepared, totals)
+        return totals
 
-    def of_totals(self, totals: NDArray[Any]) -> Floats:
+    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
         """Return the means."""
         return np.asarray((totals[:, 1 : 1 + len(self.names)] / totals[:, :1]).T)
 
-    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
         """Return the sums of a test set, and those by class."""
         by_class = self._by_class(predicted[None], self._positive[rows][None], np.ones((1, rows.size), dtype=np.int64))
-        return np.concatenate((SumTally.of_rows(self, rows, predicted), by_class.ravel()))
+        return np.concatenate((AdditiveMetrics.count_split(self, rows, predicted), by_class.ravel()))
 
-    def pooled(self, counted: Sequence[Any]) -> LossTotals:
+    def pool(self, counted: Sequence[Any]) -> LossTotals:
         """Return the sums of all, and those by class if they were counted."""
-        totals = SumTally.pooled(self, counted)
+        totals = AdditiveMetrics.pool(self, counted)
         m = len(self.names)
         return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
 
-    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
+    def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
         """Return the sums of all, and those by class where it is known how often each row is tested."""
-        pooled = self.pooled(parts)
+        pooled = self.pool(parts)
         if not tested.any():
             return pooled
         predicted = np.atleast_2d(predicted)
@@ -136,17 +143,17 @@ class LossTally(ScoreTally, SumTally):
 
     def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
         """Add up losses and their squares by class, of predictions of shape (n, n_rows), each so many times."""
-        found = np.zeros((2, 1 + 2 * len(self.names)))
-        for scores, of_class, number in zip(predicted, positive, times, strict=True):
-            scores, of_class, number = scores[number > 0], of_class[number > 0], number[number > 0].astype(np.float64)
-            losses = [np.where(of_class, *_losses(metric)(scores.astype(np.float64))) for metric in self._metrics()]
+        sums = np.zeros((2, 1 + 2 * len(self.names)))
+        for scores, truth, number in zip(predicted, positive, times, strict=True):
+            scores, truth, number = scores[number > 0], truth[number > 0], number[number > 0].astype(np.float64)
+            losses = [np.where(truth, *_losses(metric)(scores.astype(np.float64))) for metric in self._metrics()]
             terms = np.stack([np.ones(scores.size), *losses, *np.square(losses)]) * number
-            found += [terms[:, of_class == each].sum(axis=1) for each in (False, True)]
-        return found
+            sums += [terms[:, truth == each].sum(axis=1) for each in (False, True)]
+        return sums
 
     def micro(self, pooled: LossTotals) -> Floats:
         """Return the means of all."""
-        return np.asarray(self.of_totals(pooled.totals[None])[:, 0])
+        return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
 
     def class_variance(self, name: str, pooled: LossTotals) -> float:
         """Compute the variance of the mean losses of the classes."""
@@ -168,7 +175,7 @@ class LossTally(ScoreTally, SumTally):
         return variance if variance > VARIES * square else 0.0
 
 
-class Sorted(NamedTuple):
+class SortedScores(NamedTuple):
     """Scores from the highest down.
 
     Attributes
@@ -189,7 +196,7 @@ class Sorted(NamedTuple):
     thresholds: NDArray[Any]
 
     @classmethod
-    def of(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> Sorted:
+    def from_scores(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> SortedScores:
         """Sort them; `whole` are the counts of all."""
         rows = np.argsort(scores, kind="stable")[::-1]
         ordered = scores[rows]
@@ -201,10 +208,10 @@ class Sorted(NamedTuple):
         ranks = self.ranks[places]
         last = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
         tps = np.cumsum(self.positive[places])[last]
-        return _from_none(self.thresholds[ranks[last]], tps, last + 1 - tps)
+        return _with_origin(self.thresholds[ranks[last]], tps, last + 1 - tps)
 
 
-class Stepped(NamedTuple):
+class SteppedScores(NamedTuple):
     """Scores as the steps of one ranking, whose rows are counted for each test set.
 
     Attributes
@@ -219,9 +226,9 @@ class Stepped(NamedTuple):
     cells: NDArray[np.int32]
 
     @classmethod
-    def of(
+    def from_scores(
         cls, whole: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
-    ) -> Stepped:
+    ) -> SteppedScores:
         """Sort them; `whole` are the counts of all."""
         sweeps, rows, ordered = sort_rows_by_step(whole, scores, negative, metrics)
         cells = np.empty(rows.size, dtype=np.int32)
@@ -233,92 +240,92 @@ class Stepped(NamedTuple):
         sizes = self.sweeps.steps.sizes
         counts, space = np.empty((n_folds, *sizes.shape), dtype=sizes.dtype), self.sweeps.workspace()
         raw = np.empty((len(folds), n_folds, self.sweeps.n_raw))
-        for of_rows, of_repeat in zip(folds, raw, strict=True):
+        for row_folds, repeat_raw in zip(folds, raw, strict=True):
             counts[:] = 0
-            count_cells(of_rows[None], self.cells, counts.reshape(1, n_folds, -1))
-            for of_fold, row in zip(counts, of_repeat, strict=True):
-                self.sweeps.sweep(of_fold, space, row)
+            count_cells(row_folds[None], self.cells, counts.reshape(1, n_folds, -1))
+            for fold_counts, row in zip(counts, repeat_raw, strict=True):
+                self.sweeps.sweep(fold_counts, space, row)
         values = self.sweeps.values(raw.reshape(-1, self.sweeps.n_raw))
         return np.stack(values).reshape(-1, len(folds), n_folds)
 
 
-class RankTally(ScoreTally):
+class ThresholdMetrics(ScoreMetrics):
     """Metrics of threshold counts: scores are sorted once, and test sets stay sorted."""
 
-    asks_tested = True
+    needs_times_tested = True
 
-    def of_rows(self, rows: Rows, predicted: NDArray[Any]) -> ThresholdCounts:
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> ThresholdCounts:
         """Return the threshold counts of a test set."""
         return Ranking(self._positive[rows], predicted).counts
 
     def values(self, counted: Sequence[ThresholdCounts]) -> Floats:
         """Return each metric of each test set."""
-        return self.of_counts(counted)
+        return self.evaluate_counts(counted)
 
-    def pooled(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
+    def pool(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
         """Return the counts of all at each threshold of any."""
-        return self._of_steps(
+        return self._merge_steps(
             np.concatenate([each.thresholds[1:] for each in counted]),
             *(np.concatenate([np.diff(getattr(each, name)) for each in counted]) for name in ("tps", "fps")),
         )
 
     def micro(self, pooled: ThresholdCounts) -> Floats:
         """Return each metric of the counts of all."""
-        return self.of_counts([pooled])[:, 0]
+        return self.evaluate_counts([pooled])[:, 0]
 
     def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
         """Compute the variance of what a metric gains by a row of a class, its scores in the shares there are."""
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
-        metric = of_ranking(self._asked[name])
+        metric = of_ranking(self._specs[name])
         thresholds, tps, fps = pooled.thresholds, pooled.tps.astype(np.float64), pooled.fps.astype(np.float64)
         more = [
             metric.of_counts(ThresholdCounts(thresholds, tps * (1 + positive / n_pos), fps * (1 + negative / n_neg)))
             for negative, positive in ((0, 0), (1, 0), (0, 1))
         ]
-        return variance_of_rows(more[0], np.array(more[1:]), np.array([n_neg, n_pos]))
+        return gain_variance(more[0], np.array(more[1:]), np.array([n_neg, n_pos]))
 
-    def _of_steps(self, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> ThresholdCounts:
+    def _merge_steps(self, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> ThresholdCounts:
         """Return the counts of rows of both classes, so many of each score; scores may come again."""
         thresholds, number = np.unique(scores, return_inverse=True)
         sums = np.zeros((2, thresholds.size), dtype=np.int64)
-        for of_class, rows in zip(sums, (positives, negatives), strict=True):
-            np.add.at(of_class, number, rows)
-        return _from_none(thresholds[::-1], *np.cumsum(sums[:, ::-1], axis=1))
+        for class_sums, rows in zip(sums, (positives, negatives), strict=True):
+            np.add.at(class_sums, number, rows)
+        return _with_origin(thresholds[::-1], *np.cumsum(sums[:, ::-1], axis=1))
 
-    def prepared(self, predicted: NDArray[Any], n_folds: int) -> Stepped | Sorted:
+    def prepare(self, predicted: NDArray[Any], n_folds: int) -> SteppedScores | SortedScores:
         """Sort the scores."""
         whole = Ranking(self._positive, predicted).counts
         if n_folds * whole.thresholds.size <= max(FEW_CELLS, PER_ROW * self._positive.size):
-            return Stepped.of(whole, predicted, ~self._positive, self._metrics())
-        return Sorted.of(whole, predicted, self._positive)
+            return SteppedScores.from_scores(whole, predicted, ~self._positive, self._metrics())
+        return SortedScores.from_scores(whole, predicted, self._positive)
 
-    def of_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Return each metric of all test sets."""
-        if isinstance(prepared, Stepped):
+        if isinstance(prepared, SteppedScores):
             return prepared.values(folds, n_folds), None
         return self._one_by_one(prepared, folds, n_folds), None
 
-    def _one_by_one(self, ordered: Sorted, folds: Folds, n_folds: int) -> Floats:
+    def _one_by_one(self, ordered: SortedScores, folds: Folds, n_folds: int) -> Floats:
         """Return the metrics of many test sets: each one's thresholds are looked at alone."""
-        found = np.empty((len(self.names), len(folds), n_folds))
+        results = np.empty((len(self.names), len(folds), n_folds))
         metrics = self._metrics()
-        for repeat, of_rows in enumerate(folds):
-            places, starts = in_test_sets(of_rows[ordered.rows], n_folds)
+        for repeat, row_folds in enumerate(folds):
+            places, starts = rows_by_test_set(row_folds[ordered.rows], n_folds)
             for fold in range(n_folds):
                 counts = ordered.counts(places[starts[fold] : starts[fold + 1]])
-                found[:, repeat, fold] = [metric.of_counts(counts) for metric in metrics]
-        return found
+                results[:, repeat, fold] = [metric.of_counts(counts) for metric in metrics]
+        return results
 
-    def pooled_of(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> ThresholdCounts:
+    def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> ThresholdCounts:
         """Return the counts of all rows, each as often as it is tested."""
-        there = tested > 0
-        times, positive = tested[there], np.broadcast_to(self._positive, predicted.shape)[there]
-        return self._of_steps(predicted[there], times * positive, times * ~positive)
+        some = tested > 0
+        times, positive = tested[some], np.broadcast_to(self._positive, predicted.shape)[some]
+        return self._merge_steps(predicted[some], times * positive, times * ~positive)
 
 
-def _from_none(thresholds: NDArray[Any], tps: NDArray[np.int64], fps: NDArray[np.int64]) -> ThresholdCounts:
+def _with_origin(thresholds: NDArray[Any], tps: NDArray[np.int64], fps: NDArray[np.int64]) -> ThresholdCounts:
     """Return the counts with those of no row, at +inf, before them."""
     if thresholds.dtype.kind in "iu":
         thresholds = thresholds.astype(np.longdouble)  # float64 would round some
