@@ -2,61 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import check_same_length, read_only
+from fastevals._validation.arrays import EXACT, as_scores, check_finite, check_same_length
+from fastevals._validation.options import row_at, show
 from fastevals.results import Frozen
 
 SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits
+MOST = 2**62  # rows
 USUAL = 2.0**240  # sums of weights nearer to 1 need no unit, nor do their products
-
-
-class Cells(NamedTuple):
-    """The four cells of binary confusion matrices: numbers, or arrays of one shape."""
-
-    tp: Any
-    fp: Any
-    fn: Any
-    tn: Any
-
-
-class UsualCells(Cells):
-    """Cells of sizes at which no metric over- or underflows: nobody needs to look at each."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThresholdCounts(Frozen):
-    """Counts of the rows at or above each distinct score.
+    """Counts of the rows at or above each distinct score: all that metrics and curves of a ranking are made of.
 
-    Row 0 is the threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which
-    everything is. Counts are int64, or float64 sums of weights. The arrays are read-only views, not copies;
-    of what they hold nothing is checked but their lengths.
+    Every producer of the package makes these counts, every metric and curve is a function of them. Row 0 is the
+    threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which everything is.
+
+    Counts of parts of the rows (files, days, machines) add up: ``a + b``, ``sum(parts)`` or, of many parts,
+    ``ThresholdCounts.merge(parts)`` are the counts of all rows, whatever scores the parts have.
+
+    Parameters
+    ----------
+    thresholds : array-like of shape (n_thresholds + 1,)
+        +inf, then finite scores, strictly descending.
+    tps, fps : array-like of shape (n_thresholds + 1,)
+        Positive and negative rows with ``score >= threshold``: 0 at first, and never falling. Integers count rows;
+        floats, in either, are sums of weights.
 
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds + 1,)
-        Strictly descending, the first +inf.
+        float64, or the longer float where the scores are longer floats or integers past 2**53.
     tps, fps : ndarray of shape (n_thresholds + 1,)
-        Positive and negative rows with ``score >= threshold``; ascending from 0 to `n_pos` and `n_neg`.
+        int64, or float64 sums of weights. All arrays are copies, and read-only.
     n_pos, n_neg : int or float
         Positive and negative rows in all.
 
-    Notes
-    -----
-    Averages over folds bend this: a vertical one has NaN thresholds, and in that of P-R curves `fps` may fall.
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
 
     Examples
     --------
     >>> import fastevals
-    >>> fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.4]).counts
+    >>> monday = fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.4]).counts
+    >>> monday
     ThresholdCounts(thresholds=[inf, 0.4, 0.1], tps=[0, 2, 2], fps=[0, 0, 1])
+    >>> monday + fastevals.ThresholdCounts([float("inf"), 0.3, 0.1], [0, 1, 1], [0, 0, 5])
+    ThresholdCounts(thresholds=[inf, 0.4, 0.3, 0.1], tps=[0, 2, 3, 3], fps=[0, 0, 0, 6])
     """
 
     thresholds: NDArray[Any]
@@ -64,16 +65,36 @@ class ThresholdCounts(Frozen):
     fps: NDArray[Any]
 
     def __post_init__(self) -> None:
-        for name in ("thresholds", "tps", "fps"):
-            object.__setattr__(self, name, read_only(name, getattr(self, name)))
-        check_same_length(thresholds=self.thresholds, tps=self.tps, fps=self.fps)
+        thresholds = _checked_thresholds("thresholds", self.thresholds)
+        tps, fps = as_counts(tps=self.tps, fps=self.fps)
+        check_same_length(thresholds=thresholds, tps=tps, fps=fps)
+        for name, counts in (("tps", tps), ("fps", fps)):
+            _check_cumulative(name, counts)
+        check_total("tps and fps", tps[-1], fps[-1])
+        self._set(thresholds, tps, fps)
+
+    @classmethod
+    def _unchecked(cls, thresholds: NDArray[Any], tps: NDArray[Any], fps: NDArray[Any]) -> Self:
+        """Wrap arrays that are known to be counts, as those of kernels are: without a look at them, or a copy."""
+        counts = object.__new__(cls)
+        counts._set(thresholds, tps, fps)
+        return counts
+
+    def _set(self, *arrays: NDArray[Any]) -> None:
+        for name, array in zip(("thresholds", "tps", "fps"), arrays, strict=True):
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._unchecked, (self.thresholds, self.tps, self.fps)
 
     def __repr__(self) -> str:
         shown = {
             name: np.array2string(getattr(self, name), separator=", ", threshold=8, edgeitems=2)
             for name in ("thresholds", "tps", "fps")
         }
-        return f"ThresholdCounts({', '.join(f'{name}={text}' for name, text in shown.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     @property
     def n_pos(self) -> int | float:
@@ -85,9 +106,55 @@ class ThresholdCounts(Frozen):
         """Negative rows (or their weight) in all."""
         return self.fps[-1].item()  # type: ignore[no-any-return]
 
-    def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:
+    @classmethod
+    def merge(cls, parts: Iterable[ThresholdCounts]) -> ThresholdCounts:
+        """Add up the counts of parts: the counts of all rows, at each threshold of any part.
+
+        Parameters
+        ----------
+        parts : iterable of ThresholdCounts
+            At least one. Their scores must be on one scale; they may overlap, or not.
+
+        Returns
+        -------
+        ThresholdCounts
+            Of shape ``(n_thresholds_of_any + 1,)``. Integers are exact, so the order of the parts is of no account.
+            Sums of weights are rounded once for each doubling of the parts; weights beside integers make weights.
+
+        Raises
+        ------
+        ValueError
+            If there is no part, one is not ThresholdCounts, or the sum is past 2**62 rows or the largest float.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> parts = [fastevals.Ranking([0, 1], scores).counts for scores in ([1, 3], [2, 3], [3, 1])]
+        >>> fastevals.ThresholdCounts.merge(parts)
+        ThresholdCounts(thresholds=[inf,  3.,  2.,  1.], tps=[0, 2, 2, 3], fps=[0, 1, 2, 3])
+        """
+        merged = list(parts)
+        if not merged:
+            raise ValueError("parts is empty: it must have at least one ThresholdCounts")
+        for i, part in enumerate(merged):
+            if type(part) is not ThresholdCounts:
+                raise ValueError(f"parts must be ThresholdCounts, got {type(part).__name__} at {i}")
+        with np.errstate(over="ignore"):
+            check_total("parts", sum(part.n_pos for part in merged), sum(part.n_neg for part in merged))
+            while len(merged) > 1:  # by pairs: each row is looked at, and rounded, log2(n_parts) times
+                pairs = [merged[i : i + 2] for i in range(0, len(merged), 2)]
+                merged = [_add(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        return merged[0]
+
+    def __add__(self, other: Any) -> ThresholdCounts:
+        return self.merge([self, other]) if isinstance(other, ThresholdCounts) else NotImplemented
+
+    def __radd__(self, other: Any) -> ThresholdCounts:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # where `sum` begins
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep some of the rows, the first and the last among them."""
-        return ThresholdCounts(self.thresholds[rows], self.tps[rows], self.fps[rows])
+        return self._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
         """Return the confusion cells at some of the thresholds."""
@@ -114,6 +181,21 @@ class ThresholdCounts(Frozen):
         return last_row(self.thresholds.size, thresholds.shape, lambda rows: self.thresholds[rows] >= thresholds)
 
 
+class Cells(NamedTuple):
+    """The four cells of binary confusion matrices: numbers, or arrays of one shape."""
+
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any
+
+
+class UsualCells(Cells):
+    """Cells of sizes at which no metric over- or underflows: nobody needs to look at each."""
+
+    __slots__ = ()
+
+
 def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]], Any]) -> NDArray[np.intp]:
     """Return the last of n rows where a condition holds that holds at row 0 and, once it fails, fails from there on.
 
@@ -125,3 +207,72 @@ def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]],
         yes = holds(middle)
         low, high = np.where(yes, middle, low), np.where(yes, high, middle)
     return low
+
+
+def _add(a: ThresholdCounts, b: ThresholdCounts) -> ThresholdCounts:
+    """Add the counts of two parts, at each threshold of either."""
+    thresholds = np.union1d(a.thresholds, b.thresholds)[::-1].copy()
+    rows = [np.searchsorted(-part.thresholds, -thresholds, side="right") - 1 for part in (a, b)]
+    tps, fps = (x[rows[0]] + y[rows[1]] for x, y in ((a.tps, b.tps), (a.fps, b.fps)))
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def as_counts(**named: Any) -> list[NDArray[Any]]:
+    """Return copies of counts by name: int64, or float64 if one of them is of floats; none negative, all finite."""
+    arrays = {name: as_scores(name, values) for name, values in named.items()}
+    weighted = any(array.dtype.kind == "f" for array in arrays.values())
+    for name, array in arrays.items():
+        most = EXACT if weighted else MOST
+        if array.dtype.kind in "iu" and int(array.max()) > most:
+            beside = " beside floats" if weighted else ""
+            raise ValueError(f"{name} must be at most {'2**53' if weighted else '2**62'}{beside}, got {array.max()}")
+        check_finite(name, array)
+        if array.dtype.kind != "b" and array.min() < 0:
+            row = int(np.argmax(array < 0))
+            raise ValueError(f"{name} must not be negative, got {show(array[row])} at {row_at(row)}")
+    with np.errstate(over="ignore"):  # a longer float's
+        counts = [np.array(array, dtype=np.float64 if weighted else np.int64) for array in arrays.values()]
+    for name, each in zip(named, counts, strict=True):
+        check_finite(name, each)
+    return counts
+
+
+def check_total(name: str, *totals: Any) -> None:
+    """Raise if counts of both classes, or sums of weights, add up past what arithmetic holds."""
+    total = sum(map(float, totals))
+    if not total < np.inf:
+        raise ValueError(f"{name} must have a finite sum, but it overflows")
+    if total > MOST and not any(isinstance(each, (float, np.floating)) for each in totals):
+        raise ValueError(f"{name} must add up to at most 2**62 rows, got {total:g}")
+
+
+def _checked_thresholds(name: str, values: Any) -> NDArray[Any]:
+    """Return a copy of thresholds as a float that holds them: +inf, then finite ones, strictly descending."""
+    array = as_scores(name, values)
+    thresholds = np.array(array, dtype=np.result_type(array.dtype, np.float64))
+    if np.isnan(thresholds).any():
+        raise ValueError(f"{name} must not be NaN, got NaN at {row_at(np.argmax(np.isnan(thresholds)))}")
+    if thresholds[0] != np.inf:
+        raise ValueError(f"{name} must start with inf, at which nothing is predicted positive, got {show(array[0])}")
+    rises = thresholds[1:] >= thresholds[:-1]
+    if rises.any():
+        row = int(np.argmax(rises)) + 1
+        found = f"{show(thresholds[row])} after {show(thresholds[row - 1])} at {row_at(row)}"
+        raise ValueError(f"{name} must be strictly descending, got {found}")
+    if thresholds[-1] == -np.inf:
+        raise ValueError(f"{name} must be finite but for the first, got -inf at {row_at(thresholds.size - 1)}")
+    return thresholds
+
+
+def _check_cumulative(name: str, counts: NDArray[Any]) -> None:
+    """Raise unless counts start with 0 and never fall."""
+    if counts[0] != 0:
+        raise ValueError(f"{name} must be 0 at the threshold inf, got {show(counts[0])} at {row_at(0)}")
+    falls = counts[1:] < counts[:-1]
+    if falls.any():
+        row = int(np.argmax(falls)) + 1
+        found = f"{show(counts[row])} after {show(counts[row - 1])} at {row_at(row)}"
+        raise ValueError(f"{name} must not fall from one threshold to the next, got {found}")

@@ -7,7 +7,7 @@ where they can, so results are exact; a value that is undefined is None. Rows of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
@@ -59,6 +59,16 @@ def threshold_counts(y_true: Any, y_score: Any, weights: Any = None) -> list[Cou
     """Recount ``score >= t`` for every threshold t: +inf, then the distinct scores from the highest down."""
     rows = rows_of(y_true, y_score, weights)
     return [counts_at(rows, t) for t in (math.inf, *sorted({row.score for row in rows}, reverse=True))]
+
+
+def merged_counts(parts: Iterable[list[Counts]]) -> list[Counts]:
+    """Add up, for every threshold of any part, what each part has at or above it."""
+    parts = list(parts)
+    found = []
+    for threshold in sorted({row.threshold for part in parts for row in part}, reverse=True):
+        last = [max((row for row in part if row.threshold >= threshold), key=lambda row: row[1:]) for part in parts]
+        found.append(Counts(threshold, sum(row.tp for row in last), sum(row.fp for row in last)))
+    return found
 
 
 def confusion_at(y_true: Any, y_score: Any, threshold: Any, weights: Any = None) -> list[list[Fraction]]:

@@ -128,7 +128,7 @@ def fill_counts(
         thresholds[here] = codec.values(bits)
 
     run(fill, range(len(ends)))
-    return ThresholdCounts(thresholds, tps, fps)
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
 
 
 class Span(NamedTuple):

@@ -51,40 +51,49 @@ class PooledRanking(Numbers, Curves, Thresholds):
         return self._counts
 
 
+class AveragedCounts(ThresholdCounts):
+    """Averages over folds in place of counts, for curves alone: they bend the rules of counts, and don't add up.
+
+    A vertical average has no thresholds (NaN after the first), and in that of P-R curves `fps` may fall.
+    """
+
+    __slots__ = ()
+
+
 def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
     """Add up the counts at each threshold."""
     with np.errstate(over="ignore"):
         thresholds, tps, fps = _over_thresholds(rankings, lambda at: (at.tp, at.fp))
         _check_pooled("rankings", tps[-1] + fps[-1])
-    return ThresholdCounts(thresholds, tps, fps)
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
 
 
-def mean_rates(rankings: Sequence[Ranking]) -> ThresholdCounts:
+def mean_rates(rankings: Sequence[Ranking]) -> AveragedCounts:
     """Average TPR and FPR at each threshold."""
     thresholds, tpr, fpr = _over_thresholds(rankings, lambda at: (cells.recall(at), cells.false_positive_rate(at)))
-    return ThresholdCounts(thresholds, tpr / len(rankings), fpr / len(rankings))
+    return AveragedCounts._unchecked(thresholds, tpr / len(rankings), fpr / len(rankings))
 
 
-def mean_precision_and_recall(rankings: Sequence[Ranking]) -> ThresholdCounts:
+def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
     """Return counts, for one positive row, that have the averages of precision and recall at each threshold."""
     thresholds, recall, false, precision, defined = _over_thresholds(rankings, _recall_and_precision)
     recall, precision = recall / len(rankings), cells.ratio(precision, defined)
     # With no recall the average of false positives will do.
     found = recall > 0
     false = np.where(found, recall * (1 / np.where(found, precision, 1.0) - 1), false / len(rankings))
-    return ThresholdCounts(thresholds, recall, false)
+    return AveragedCounts._unchecked(thresholds, recall, false)
 
 
-def mean_shares(rankings: Sequence[Ranking]) -> ThresholdCounts:
+def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
     """Return counts, for one positive row, that have the averages of the shares of rows and of positives found."""
     thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
     # Of any number of rows: that of the fold with the fewest positives, so that no false positives are below zero.
     n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
     found = gain / len(rankings)
-    return ThresholdCounts(thresholds, found, np.maximum(share / len(rankings) * n_rows - found, 0.0))
+    return AveragedCounts._unchecked(thresholds, found, np.maximum(share / len(rankings) * n_rows - found, 0.0))
 
 
-def mean_at_each_fpr(rankings: Sequence[Ranking]) -> ThresholdCounts:
+def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
     """Average the TPR at each FPR: jumps stay jumps, so the polyline of all folds' places is exact."""
     lines = []
     for each in rankings:
@@ -98,7 +107,7 @@ def mean_at_each_fpr(rankings: Sequence[Ranking]) -> ThresholdCounts:
     fpr, tpr = points[:, kept]
     thresholds = np.full(fpr.size, np.nan)
     thresholds[0] = np.inf
-    return ThresholdCounts(thresholds, tpr, fpr)
+    return AveragedCounts._unchecked(thresholds, tpr, fpr)
 
 
 def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:

@@ -268,7 +268,7 @@ def counts_of(scores: GroupedScores, g: int, dtype: np.dtype[Any]) -> ThresholdC
         )
     thresholds = np.empty(tps.size, dtype=dtype)
     thresholds[0], thresholds[1:] = np.inf, codec.decode(distinct)
-    return ThresholdCounts(thresholds, tps, fps)
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
 
 
 def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:

@@ -60,7 +60,7 @@ def test_the_distance_is_that_of_the_farthest_point(case, seed):
     corners[0, 1::2] = np.cumsum(up) - up * tied
     corners[1, 1::2] = np.cumsum(right) - right
     corners[:, 2::2] = np.cumsum(up), np.cumsum(right)
-    there = ThresholdCounts(np.arange(corners.shape[1], 0, -1.0), *corners)
+    there = ThresholdCounts([math.inf, *range(corners.shape[1] - 1, 0, -1)], *corners)
     assert found == pytest.approx(far(dense(counts), dense(there)), abs=0.08)
 
 

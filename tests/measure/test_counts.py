@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +13,9 @@ import fastevals
 from fastevals import Ranking, ThresholdCounts
 from fastevals.counting.sweeps import best_row, fill_rows, select_rows, sum_steps
 from fastevals.counts import Cells
+from tests import reference
 
+INF = math.inf
 BLOCK = 1 << 16
 LONG = 300_000  # rows: several blocks and chunks
 BORDERS = sorted({0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK - 1, 2 * BLOCK, 4 * BLOCK, LONG - 1})
@@ -34,19 +38,158 @@ def test_totals_are_plain_numbers() -> None:
     counts = small()
     assert (counts.n_pos, counts.n_neg) == (3, 4)
     assert type(counts.n_pos) is int
-    assert type(ThresholdCounts(np.array([np.inf]), np.array([0.5]), np.array([0])).n_pos) is float
+    half = ThresholdCounts([np.inf, 1], [0, 0.5], [0, 1])
+    assert (half.n_pos, half.n_neg) == (0.5, 1.0)
+    assert type(half.n_pos) is type(half.n_neg) is float
 
 
-def test_views_are_read_only_and_the_callers_arrays_are_not() -> None:
+def test_arrays_are_read_only_copies() -> None:
     arrays = [np.array([np.inf, 1.0]), np.array([0, 1]), np.array([0, 2])]
     counts = ThresholdCounts(*arrays)
     for name, array in zip(("thresholds", "tps", "fps"), arrays, strict=True):
-        view = getattr(counts, name)
-        assert np.shares_memory(view, array)
+        array[1] = 7
+        assert getattr(counts, name)[1] != 7
         with pytest.raises(ValueError, match="read-only"):
-            view[0] = 7
-        assert array.flags.writeable
-        array[0] = array[0]
+            getattr(counts, name)[0] = 7
+
+
+def test_copies_and_pickles_are_equal_and_read_only() -> None:
+    counts = small()
+    for other in (copy.copy(counts), copy.deepcopy(counts), pickle.loads(pickle.dumps(counts))):
+        assert repr(other) == repr(counts)
+        assert not other.tps.flags.writeable
+
+
+def test_counts_are_rows_or_weights() -> None:
+    assert ThresholdCounts([INF, 2, 1], [False, True, True], np.array([0, 1, 3], np.uint8)).fps.dtype == np.int64
+    assert ThresholdCounts(np.array([INF, 2], np.float32), [0, 1], [0, 3]).thresholds.dtype == np.float64
+    assert ThresholdCounts(np.array([INF, 2], np.longdouble), [0, 1], [0, 3]).thresholds.dtype == np.longdouble
+    mixed = ThresholdCounts([INF, 2, 1], [0, 1, 1], [0, 0.5, 3])
+    assert mixed.tps.dtype == mixed.fps.dtype == np.float64
+
+
+REFUSED = {
+    "thresholds is empty": ([], [], []),
+    "fps has 1 rows, but thresholds has 2": ([INF, 0.5], [0, 1], [0]),
+    "thresholds must hold numbers, got dtype <U1": (["a"], [0], [0]),
+    "thresholds must not be NaN, got NaN at row 1": ([INF, math.nan], [0, 1], [0, 1]),
+    "thresholds must start with inf, at which nothing is predicted positive, got 0.5": ([0.5, 0.1], [0, 1], [0, 1]),
+    "thresholds must be strictly descending, got 0.7 after 0.5 at row 2": ([INF, 0.5, 0.7], [0, 1, 2], [0, 1, 2]),
+    "thresholds must be strictly descending, got -0.0 after 0.0 at row 2": ([INF, 0.0, -0.0], [0, 1, 2], [0, 1, 2]),
+    "thresholds must be strictly descending, got inf after inf at row 1": ([INF, INF], [0, 1], [0, 1]),
+    "thresholds must be finite but for the first, got -inf at row 1": ([INF, -INF], [0, 1], [0, 1]),
+    "tps must be 0 at the threshold inf, got 1 at row 0": ([INF, 0.5], [1, 1], [0, 1]),
+    "fps must not fall from one threshold to the next, got 1 after 2 at row 2": ([INF, 2, 1], [0, 1, 2], [0, 2, 1]),
+    "fps must not be negative, got -1 at row 1": ([INF, 2], [0, 1], [0, -1]),
+    "tps must be finite, but has 1 NaN value, the first at row 1": ([INF, 2], [0, math.nan], [0, 1]),
+    "tps must be finite, but has 1 infinite value, the first at row 1": ([INF, 2], [0, INF], [0, 1]),
+    "tps and fps must have a finite sum, but it overflows": ([INF, 2], [0, 1e308], [0, 1e308]),
+    r"tps must be at most 2\*\*62, got 9223372036854775808": ([INF, 2], np.array([0, 2**63], np.uint64), [0, 1]),
+    r"tps must be at most 2\*\*53 beside floats, got 9007199254740993": ([INF, 2], [0, 2**53 + 1], [0, 0.5]),
+    r"tps and fps must add up to at most 2\*\*62 rows, got 6.9": ([INF, 2], [0, 3 * 2**60], [0, 3 * 2**60]),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_no_counts(message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ThresholdCounts(*REFUSED[message])
+
+
+# Sums of parts ------------------------------------------------------------------------------------------------------
+
+
+def assert_same(a: ThresholdCounts, b: ThresholdCounts) -> None:
+    for name in ("thresholds", "tps", "fps"):
+        assert getattr(a, name).dtype == getattr(b, name).dtype
+        assert np.array_equal(getattr(a, name), getattr(b, name))
+
+
+SCORES_OF = {
+    "many ties": lambda rng, n: rng.integers(0, 7, n) / 4 - 0.75,
+    "no ties": lambda rng, n: rng.random(n),
+    "zeros of either sign": lambda rng, n: np.where(rng.random(n) < 0.5, 0.0, -0.0) + rng.integers(0, 2, n),
+    "integers past doubles": lambda rng, n: 2**60 + rng.integers(0, 20, n),
+    "longer floats": lambda rng, n: 1 + rng.integers(0, 9, n).astype(np.longdouble) * np.finfo(np.longdouble).eps,
+}
+
+
+@pytest.mark.parametrize("kind", SCORES_OF)
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 8, 37])
+def test_parts_add_up_to_the_whole(kind: str, n_parts: int) -> None:
+    rng = np.random.default_rng([n_parts, len(kind)])
+    for n in (n_parts, 4 * n_parts + 1, 600):  # parts of one row, of one class
+        y, scores = rng.integers(0, 2, n), SCORES_OF[kind](rng, n)
+        part_of = np.append(rng.permutation(n_parts), rng.integers(0, n_parts, n - n_parts))
+        parts = [counts_of(y[part_of == i], scores[part_of == i]) for i in range(n_parts)]
+        whole = counts_of(y, scores)
+        merged = ThresholdCounts.merge(parts)
+        assert_same(merged, whole)
+        assert_same(sum(parts), whole)
+        assert_same(ThresholdCounts.merge(iter(parts[::-1])), whole)
+        assert [(c.threshold, c.tp, c.fp) for c in reference.merged_counts(map(reference_counts, parts))] == list(
+            zip(merged.thresholds.tolist(), merged.tps.tolist(), merged.fps.tolist(), strict=True)
+        )
+
+
+def counts_of(y: Any, scores: Any) -> ThresholdCounts:
+    return Ranking(y, scores, pos_label=1 if y.any() else None).counts
+
+
+def reference_counts(counts: ThresholdCounts) -> list[reference.Counts]:
+    return [reference.Counts(*row) for row in
+            zip(counts.thresholds.tolist(), counts.tps.tolist(), counts.fps.tolist(), strict=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-300, 1e290])
+def test_weights_of_parts_add_up_within_rounding(unit: float) -> None:
+    rng = np.random.default_rng(5)
+    y, scores, weights = rng.integers(0, 2, 500), rng.integers(0, 90, 500), rng.random(500) * unit
+    parts = [Ranking(y[i::9], scores[i::9], sample_weight=weights[i::9]).counts for i in range(9)]
+    merged, whole = ThresholdCounts.merge(parts), Ranking(y, scores, sample_weight=weights).counts
+    assert np.array_equal(merged.thresholds, whole.thresholds)
+    for name in ("tps", "fps"):
+        np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=5 * np.finfo(float).eps, atol=0)
+        assert (np.diff(getattr(merged, name)) >= 0).all()
+
+
+def test_rows_and_weights_make_weights() -> None:
+    both = Ranking([0, 1], [1, 2]).counts + Ranking([0, 1], [2, 1], sample_weight=[0.5, 2]).counts
+    assert (both.tps.tolist(), both.fps.tolist()) == ([0.0, 1.0, 3.0], [0.0, 0.5, 1.5])
+
+
+def test_a_part_without_rows_changes_nothing() -> None:
+    assert_same(small() + ThresholdCounts([INF], [0], [0]), small())
+    assert_same(small() + ThresholdCounts([INF, 0.9], [0, 0], [0, 0]), small())
+
+
+def test_what_does_not_add_up() -> None:
+    with pytest.raises(ValueError, match="parts is empty"):
+        ThresholdCounts.merge([])
+    with pytest.raises(ValueError, match="parts must be ThresholdCounts, got Ranking at 1"):
+        ThresholdCounts.merge([small(), Ranking([0, 1], [1, 2])])
+    for other in (1, None, np.zeros(2)):
+        with pytest.raises(TypeError):
+            small() + other  # type: ignore[operator]
+    many = ThresholdCounts([INF, 1], [0, 2**61], [0, 2**60])
+    with pytest.raises(ValueError, match=r"parts must add up to at most 2\*\*62 rows"):
+        _ = many + many
+    heavy = ThresholdCounts([INF, 1], [0, 1e308], [0, 0])
+    with pytest.raises(ValueError, match="parts must have a finite sum"):
+        _ = heavy + heavy
+
+
+def test_averages_over_folds_do_not_add_up() -> None:
+    folds = fastevals.RankingFolds([Ranking([0, 1], [1, 2]), Ranking([0, 1, 1], [1, 2, 0])])
+    for average in ("macro", "vertical"):
+        counts = folds.roc_curve(average=average).counts
+        assert isinstance(counts, ThresholdCounts)
+        assert type(pickle.loads(pickle.dumps(counts))) is type(counts.take(np.array([0, 1]))) is type(counts)
+        with pytest.raises(ValueError, match="parts must be ThresholdCounts, got AveragedCounts at 0"):
+            _ = counts + small()
+
+
+# Rows of counts -----------------------------------------------------------------------------------------------------
 
 
 def test_frozen() -> None:
@@ -226,7 +369,7 @@ def test_select_rows_may_keep_nothing() -> None:
 @pytest.mark.parametrize("n", [2, 3, BLOCK, BLOCK + 1, BLOCK + 2, 2 * BLOCK, LONG])
 def test_sum_steps_takes_each_step_once(n: int) -> None:
     rng = np.random.default_rng(n)
-    tps, fps = np.cumsum(rng.integers(0, 5, n)), np.cumsum(rng.integers(0, 5, n))
+    tps, fps = np.cumsum(rng.integers(0, 5, (2, n)) * (np.arange(n) > 0), axis=1)
     counts = ThresholdCounts(np.r_[np.inf, np.arange(n - 1.0)[::-1]], tps, fps)
 
     def steps(fp: np.ndarray, tp: np.ndarray, scale: float) -> tuple[float, float]:
@@ -246,8 +389,3 @@ def test_sum_steps_adds_exactly() -> None:
     with fastevals.num_threads(1):
         seen = sum_steps(lambda fp, tp: next(pairs, (0.0, 0.0)), long())
     assert seen == Fraction(1.5) + Fraction(1e-300)
-
-
-def test_arrays_of_different_lengths():
-    with pytest.raises(ValueError, match="fps has 1 rows, but thresholds has 2"):
-        ThresholdCounts([math.inf, 0.5], [0, 1], [0])

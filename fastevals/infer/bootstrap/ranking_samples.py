@@ -98,7 +98,7 @@ class Steps:
         moved = np.flatnonzero((np.diff(tps, prepend=0) != 0) | (np.diff(fps, prepend=0) != 0))
         values = np.arange(moved.size, 0, -1, dtype=np.float64) if thresholds is None else thresholds[moved]
         zero = np.zeros(1, dtype=wide)
-        return ThresholdCounts(
+        return ThresholdCounts._unchecked(
             np.concatenate(([np.inf], values)),
             np.concatenate((zero, tps[moved])),
             np.concatenate((zero, fps[moved])),

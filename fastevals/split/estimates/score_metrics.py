@@ -84,7 +84,7 @@ class ScoreMetrics(SplitMetrics):
         n = n_pos + n_neg
         # Shares as counts of pairs: of whole numbers an AUC is 0.5 exactly.
         by = (n_pos, n_neg) if n * n < MOST_EXACT else (n_pos / n, n_neg / n)
-        return self.evaluate_counts([ThresholdCounts(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
+        return self.evaluate_counts([ThresholdCounts._unchecked(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
 
 
 class LossTotals(NamedTuple):
@@ -281,10 +281,11 @@ class ThresholdMetrics(ScoreMetrics):
         metric = of_ranking(self._specs[name])
         thresholds, tps, fps = pooled.thresholds, pooled.tps.astype(np.float64), pooled.fps.astype(np.float64)
         more = [
-            metric.of_counts(ThresholdCounts(thresholds, tps * (1 + positive / n_pos), fps * (1 + negative / n_neg)))
+            ThresholdCounts._unchecked(thresholds, tps * (1 + positive / n_pos), fps * (1 + negative / n_neg))
             for negative, positive in ((0, 0), (1, 0), (0, 1))
         ]
-        return gain_variance(more[0], np.array(more[1:]), np.array([n_neg, n_pos]))
+        values = list(map(metric.of_counts, more))
+        return gain_variance(values[0], np.array(values[1:]), np.array([n_neg, n_pos]))
 
     def _merge_steps(self, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> ThresholdCounts:
         """Return the counts of rows of both classes, so many of each score; scores may come again."""
@@ -329,5 +330,5 @@ def _with_origin(thresholds: NDArray[Any], tps: NDArray[np.int64], fps: NDArray[
     """Return the counts with those of no row, at +inf, before them."""
     if thresholds.dtype.kind in "iu":
         thresholds = thresholds.astype(np.longdouble)  # float64 would round some
-    return ThresholdCounts(*(np.concatenate(([first], each)) for first, each in
+    return ThresholdCounts._unchecked(*(np.concatenate(([first], each)) for first, each in
                              ((np.inf, thresholds), (0, tps), (0, fps))))  # fmt: skip
