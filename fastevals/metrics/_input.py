@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_array, check_all_strings, power_of_two
+from fastevals._validation.arrays import as_array, check_all_strings
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
 from fastevals._validation.options import show
-from fastevals.metrics._parameters import ARRAY_OR_NONE, InvalidParameterError, Rule, is_array_like, warn
+from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 
 
 def is_sparse(values: Any) -> bool:
@@ -286,21 +286,6 @@ def warn_one_label() -> None:
     )
 
 
-NO_POSITIVES = "No positive class found in y_true, recall is set to one for all thresholds."
-
-
-class ScoreTable(NamedTuple):
-    """Labels, or an indicator of many labels a row, with columns of scores; values are not looked at yet."""
-
-    labels: NDArray[Any]
-    scores: NDArray[Any]
-    weights: NDArray[Any] | None
-
-
-class ScoredRows(ScoreTable):
-    """One label, score and weight a row."""
-
-
 def first_labels(labels: NDArray[Any]) -> list[Any]:
     """Return the first label and the first other one; raise if one is no whole number, or no text among text."""
     found = distinct_pair(labels) if labels.size else []
@@ -317,60 +302,3 @@ def label_kind(labels: NDArray[Any]) -> str:
     if labels.dtype == object and labels.ndim == 1 and kind != "unknown":
         as_labels("y_true", labels)
     return kind
-
-
-# Several columns of scores ----------------------------------------------------------------------------------------
-
-
-def as_ordered_classes(labels: Any) -> NDArray[Any]:
-    """Return the labels of the columns; raise unless they ascend."""
-    named = as_column(as_named_labels(labels))
-    classes = distinct_labels(named)
-    if classes.size != named.size:
-        raise ValueError("Parameter 'labels' must be unique")
-    if not np.array_equal(classes, named):
-        raise ValueError("Parameter 'labels' must be ordered")
-    return classes
-
-
-# Points -----------------------------------------------------------------------------------------------------------
-
-
-def _or_array(*texts: str) -> Rule:
-    listed = ", ".join(map(repr, texts))
-    return Rule(
-        f"a str among {{{listed}}} or an array-like",
-        lambda value: value in texts if isinstance(value, str) else value is not None and ARRAY_OR_NONE.allows(value),
-    )
-
-
-MULTIOUTPUT = _or_array("raw_values", "uniform_average")
-_VARIANCE = _or_array("raw_values", "uniform_average", "variance_weighted")
-MULTIOUTPUT_OR_VARIANCE = Rule(
-    f"{_VARIANCE.says} or None", lambda value: value is None or bool(_VARIANCE.allows(value))
-)
-
-
-class Outputs(NamedTuple):
-    """Targets and predictions, vectors of one output or matrices with a column for each."""
-
-    true: NDArray[Any]
-    predicted: NDArray[Any]
-    weights: NDArray[np.float64] | None
-
-    def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Return outputs in units in which squares neither over- nor underflow: powers of two, which are returned."""
-        true, predicted = self.true.astype(np.float64), self.predicted.astype(np.float64)
-        largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
-        units = np.array([power_of_two(size) for size in np.atleast_1d(largest).tolist()])
-        return Outputs(true * units, predicted * units, self.weights), units
-
-    @property
-    def n_samples(self) -> int:
-        """Rows."""
-        return len(self.true)
-
-    @property
-    def n_outputs(self) -> int:
-        """Columns."""
-        return 1 if self.true.ndim == 1 else self.true.shape[1]

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals.measure import cells
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.metrics._counted import Pairs, read, read_classes
-from fastevals.metrics._indicators import Indicators
 from fastevals.metrics._input import as_requested, warn_one_label
+from fastevals.metrics._labels import Indicators, Pairs, read, read_classes
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn, warn_ill_defined
 
 MINUS_ONE_TO_ONE = Rule(

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals.measure.cells import ratio
-from fastevals.metrics._counted import Pairs, read, read_classes
 from fastevals.metrics._input import as_reported, as_requested, warn_one_label
+from fastevals.metrics._labels import Pairs, read, read_classes
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn_ill_defined
 
 ONE_OR_BOTH_RATIOS = Rule(

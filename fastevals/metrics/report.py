@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals.metrics._counted import read
 from fastevals.metrics._input import INDICATOR, as_reported, check_some_labels
+from fastevals.metrics._labels import read
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, ZERO_DIVISION, Rule, check_parameters, warn
-from fastevals.metrics._rates import ALL, prf
+from fastevals.metrics.per_class import ALL, prf
 
 DIGITS = Rule(
     "an int in the range [0, inf)",

@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.draws import (
-    ROW_BLOCK,
-    ROW_LIMITS,
-    WORD_BLOCK,
-    count_drawn,
-    draw_rows,
-    sum_drawn,
-    take_drawn,
-)
+from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, WORD_BLOCK, count_drawn, draw_rows, sum_drawn, take_drawn
 from fastevals._kernels.random import stream_key
 from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
 from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sample, Values, usual_rate

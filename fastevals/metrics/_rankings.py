@@ -1,9 +1,9 @@
-"""Rankings of one column of scores, and the sense of what stands in their way."""
+"""Rankings of one column of scores, and the errors and kinds of labels where there can be none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from fastevals._validation.labels import default_pos_label
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._input import (
-    ScoredRows,
     as_row_weights,
     check_all_finite,
     check_default_pos_label,
@@ -19,6 +18,20 @@ from fastevals.metrics._input import (
     first_labels,
     label_kind,
 )
+
+NO_POSITIVES = "No positive class found in y_true, recall is set to one for all thresholds."
+
+
+class ScoreTable(NamedTuple):
+    """Labels, or an indicator of many labels a row, with columns of scores; values are not looked at yet."""
+
+    labels: NDArray[Any]
+    scores: NDArray[Any]
+    weights: NDArray[Any] | None
+
+
+class ScoredRows(ScoreTable):
+    """One label, score and weight a row."""
 
 
 def two_class_ranking(rows: ScoredRows, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
