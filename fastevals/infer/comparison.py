@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals._validation.options import as_flag, warn_degenerate, warn_too_few
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, compute_accelerations, make_estimate
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_prediction_sample, make_score_sample
 from fastevals.infer.significance.decision import pairs_of, scaled
@@ -21,184 +21,9 @@ from fastevals.measure.kinds import bounds_of
 from fastevals.measure.metric_specs import as_asked
 from fastevals.results import SIDES, TIED, Frozen, Interval, ResampledByMetric, number_or_array
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Difference(Frozen):
-    """A metric of one model less that of another: floats, or arrays where the metric gives an array.
-
-    Attributes
-    ----------
-    model, reference : str or int
-        The two: `value` is the metric of `model` less that of `reference`.
-    value : float or ndarray
-        The difference.
-    confidence_interval : Interval
-        Simultaneous: all differences of the metric are within theirs at once, at the confidence level. Of an array,
-        those of each place (a class) by themselves.
-    standard_error : float or ndarray
-        Of the difference.
-    pvalue : float or ndarray
-        Of no difference, adjusted for the number of models' differences: below alpha only where the interval leaves out
-        0.
-    unadjusted_pvalue : float or ndarray
-        As if this difference were the only one.
-    """
-
-    model: Any
-    reference: Any
-    value: Any
-    confidence_interval: Interval
-    standard_error: Any
-    pvalue: Any
-    unadjusted_pvalue: Any
-
-    def __repr__(self) -> str:
-        if isinstance(self.value, np.ndarray):
-            return f"Difference({self.model} - {self.reference}: {self.value.shape} values)"
-        interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
-        return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MetricComparison(Frozen):
-    """One metric of all models.
-
-    Attributes
-    ----------
-    estimates : dict of model to Estimate
-        Each model's own, with an interval that is not simultaneous.
-    differences : tuple of Difference
-        Of each pair, or of each model and the reference.
-    n_undefined : int or ndarray
-        Replicates in which a difference is undefined, or infinite: they are left out of all. Of a metric that gives an
-        array, those of each place.
-    """
-
-    estimates: dict[Any, Estimate]
-    differences: tuple[Difference, ...]
-    n_undefined: Any
-
-    def __repr__(self) -> str:
-        return f"MetricComparison({list(self.differences)!r})"
-
-
-class ModelComparison(ResampledByMetric):
-    """What `compare_rankings` and `compare_predictions` give: a mapping from each metric to its `MetricComparison`.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> y_true, scores = [0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
-    >>> result = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=99, rng=0)
-    >>> [(each.model, each.reference) for each in result["roc_auc"].differences]
-    [('a', 'b')]
-    """
-
-    __slots__ = ()
-
-
-Floats = NDArray[np.float64]
-
 ROUNDING = 2.0**-48  # relative; what is less is rounding
 
-
-def differences_of(
-    values: Floats,
-    replicates: Floats,
-    pairs: NDArray[np.intp],
-    plan: BootstrapSettings,
-    bounds: tuple[float, float],
-) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return the number of undefined replicates, and of each pair what a Difference says of it.
-
-    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). What a metric has of more axes, such as
-    a value for each class, is compared by itself: a class that is undefined in many replicates leaves the others be.
-    """
-    if values.ndim == 1:
-        return _differences(values, replicates, pairs, plan, bounds)
-    shape = values.shape[1:]
-    columns = values.reshape(len(values), -1).T, np.moveaxis(replicates.reshape(*replicates.shape[:2], -1), -1, 0)
-    found = [_differences(*column, pairs, plan, bounds) for column in zip(*columns, strict=True)]
-    undefined = np.reshape([n for n, _ in found], shape)
-    rows = []
-    for each in zip(*(rows for _, rows in found), strict=True):
-        value, intervals, *others = zip(*each, strict=True)
-        low, high = (np.reshape(end, shape) for end in zip(*intervals, strict=True))
-        error, pvalue, unadjusted = (np.reshape(other, shape) for other in others)
-        rows.append(
-            (np.reshape(value, shape), Interval(number_or_array(low), number_or_array(high)), error, pvalue, unadjusted)
-        )
-    return undefined, rows
-
-
-def _differences(
-    values: Floats,
-    replicates: Floats,
-    pairs: NDArray[np.intp],
-    plan: BootstrapSettings,
-    bounds: tuple[float, float],
-) -> tuple[int, list[tuple[Any, ...]]]:
-    """Return the number of undefined replicates, and of each pair what a Difference says of it.
-
-    Values have shape (n_models,), replicates (n_resamples, n_models).
-    """
-    alternative, side = plan.alternative, SIDES[plan.alternative]
-    compared = np.unique(pairs)
-    values = np.where(np.isfinite(values), values, np.nan)
-    defined = compared[~np.isnan(values[compared])]
-    kept = np.isfinite(replicates[:, defined]).all(axis=1)
-    replicates = replicates[kept]
-    n = len(replicates)
-    largest = np.full(n, -math.inf)
-    found = []
-    for i, j in pairs:
-        difference = values[i] - values[j]
-        with np.errstate(invalid="ignore"):  # of models whose metric is infinite
-            deviations = replicates[:, i] - replicates[:, j] - difference
-        error = _spread(deviations)
-        statistic = float(side(difference))
-        if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
-            deviations, error = np.zeros(n), 0.0
-            alike = abs(difference) <= ROUNDING * abs(values[i])
-            difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
-        else:
-            deviations, statistic = side(deviations) / error, statistic / error
-        if not math.isnan(statistic):
-            np.maximum(largest, deviations, out=largest)
-        found.append((float(difference), error, statistic, _pvalue(deviations, statistic)))
-    place = math.ceil(Fraction(repr(plan.confidence_level)) * (n + 1)) - 1
-    if place >= n:
-        warn_too_few("n_resamples", n, plan.confidence_level)
-    reach = float(np.partition(largest, place)[place]) if place < n else math.inf
-    rows = []
-    for difference, error, statistic, pvalue in found:
-        margin = reach * error if error else 0.0
-        ends = [
-            0.0 if abs(end) <= TIED * abs(difference) else end for end in (difference - margin, difference + margin)
-        ]
-        low = bounds[0] if alternative == "less" else max(ends[0], bounds[0])
-        high = bounds[1] if alternative == "greater" else min(ends[1], bounds[1])
-        interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
-        rows.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
-    return int(np.count_nonzero(~kept)), rows
-
-
-def _spread(deviations: Floats) -> float:
-    """Return the standard deviation, of deviations too small to be squared as well."""
-    if deviations.size < 2:
-        return math.nan
-    (own,), exponent = scaled(deviations)
-    return math.ldexp(float(own.std(ddof=1)), int(exponent[0]))
-
-
-def _pvalue(deviations: Floats, statistic: float) -> float:
-    """Return the share of deviations that reach a statistic, the data's own among them."""
-    if math.isnan(statistic):
-        return math.nan
-    reached = np.count_nonzero(deviations >= statistic - TIED * abs(statistic)) if math.isfinite(statistic) else 0
-    if statistic == -math.inf:
-        reached = deviations.size
-    return (1 + reached) / (1 + deviations.size)
+Floats = NDArray[np.float64]
 
 
 def compare_rankings(
@@ -281,19 +106,19 @@ def compare_rankings(
     >>> import fastevals
     >>> y_true = [0, 0, 0, 1, 1, 1]
     >>> scores = {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
-    >>> found = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=999, rng=0)
-    >>> found["roc_auc"].differences[0].value
+    >>> result = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=999, rng=0)
+    >>> result["roc_auc"].differences[0].value
     0.3888888888888889
     """
-    plan = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
-    asked = as_asked(metrics)
+    settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
+    specs = as_asked(metrics)
     labelled, names, _ = as_predictions("scores", scores)
     models = list(range(len(labelled))) if names is None else list(names)
     check_two_models("scores", models)
     pairs = pairs_of(tuple(models), reference)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    sample = make_score_sample(y_true, labelled, asked, design)
-    return _compared(sample, asked, models, pairs, plan, keep_distribution, progress)
+    sample = make_score_sample(y_true, labelled, specs, design)
+    return _compare_models(sample, specs, models, pairs, settings, keep_distribution, progress)
 
 
 def compare_predictions(
@@ -368,69 +193,232 @@ def compare_predictions(
     >>> import fastevals
     >>> y_true = ["a", "b", "c", "a", "b", "c"]
     >>> predictions = {"old": ["a", "b", "b", "a", "c", "a"], "new": ["a", "b", "c", "a", "b", "a"]}
-    >>> found = fastevals.compare_predictions(y_true, predictions, reference="old", n_resamples=999, rng=0)
-    >>> found["accuracy"].differences[0].value
+    >>> result = fastevals.compare_predictions(y_true, predictions, reference="old", n_resamples=999, rng=0)
+    >>> result["accuracy"].differences[0].value
     0.33333333333333337
     """
-    plan = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
-    asked = as_asked(metrics)
+    settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
+    specs = as_asked(metrics)
     true = as_true_labels("y_true", y_true)
     labelled, names = as_models_labels("predictions", true, predictions)
     pairs = pairs_of(names, reference)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    sample = make_prediction_sample(true, labelled, asked, design)
-    return _compared(sample, asked, list(names), pairs, plan, keep_distribution, progress)
+    sample = make_prediction_sample(true, labelled, specs, design)
+    return _compare_models(sample, specs, list(names), pairs, settings, keep_distribution, progress)
 
 
-def _compared(
+class ModelComparison(ResampledByMetric):
+    """Result of `compare_rankings` and `compare_predictions`: a mapping from each metric to its `MetricComparison`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> y_true, scores = [0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
+    >>> result = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=99, rng=0)
+    >>> [(each.model, each.reference) for each in result["roc_auc"].differences]
+    [('a', 'b')]
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricComparison(Frozen):
+    """One metric of all models.
+
+    Attributes
+    ----------
+    estimates : dict of model to Estimate
+        Each model's own, with an interval that is not simultaneous.
+    differences : tuple of Difference
+        Of each pair, or of each model and the reference.
+    n_undefined : int or ndarray
+        Replicates in which a difference is undefined, or infinite: they are left out of all. Of a metric that gives an
+        array, those of each place.
+    """
+
+    estimates: dict[Any, Estimate]
+    differences: tuple[Difference, ...]
+    n_undefined: Any
+
+    def __repr__(self) -> str:
+        return f"MetricComparison({list(self.differences)!r})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Frozen):
+    """A metric of one model less that of another: floats, or arrays where the metric gives an array.
+
+    Attributes
+    ----------
+    model, reference : str or int
+        The two: `value` is the metric of `model` less that of `reference`.
+    value : float or ndarray
+        The difference.
+    confidence_interval : Interval
+        Simultaneous: all differences of the metric are within theirs at once, at the confidence level. Of an array,
+        those of each place (a class) by themselves.
+    standard_error : float or ndarray
+        Of the difference.
+    pvalue : float or ndarray
+        Of no difference, adjusted for the number of models' differences: below alpha only where the interval leaves out
+        0.
+    unadjusted_pvalue : float or ndarray
+        As if this difference were the only one.
+    """
+
+    model: Any
+    reference: Any
+    value: Any
+    confidence_interval: Interval
+    standard_error: Any
+    pvalue: Any
+    unadjusted_pvalue: Any
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            return f"Difference({self.model} - {self.reference}: {self.value.shape} values)"
+        interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
+        return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+
+def _compare_models(
     sample: Sample,
-    asked: MetricSpecs,
+    specs: MetricSpecs,
     models: list[Any],
     pairs: NDArray[np.intp],
-    plan: BootstrapSettings,
+    settings: BootstrapSettings,
     keep: bool,
     progress: bool,
 ) -> ModelComparison:
-    """Draw replicates of all models' metrics; give the estimates of each, and the differences."""
-    values = sample.estimates()
-    replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
-    accelerations = compute_accelerations(sample, values, asked, plan)
+    """Return the estimates of all models' metrics and their differences, from one bootstrap."""
+    values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     comparisons = {}
-    for k, (label, each) in enumerate(asked.items()):
-        bounds = bounds_of(each)
+    for k, (label, spec) in enumerate(specs.items()):
+        bounds = bounds_of(spec)
         _check_of_models(label, values[k].shape, replicates[k].shape[1:], len(models))
         acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {
             model: make_estimate(
-                f"{label} of {model}",
-                each,
-                values[k][i],
-                replicates[k][:, i],
-                acceleration[i],
-                plan,
-                keep,
-                sample.class_sizes,
+                f"{label} of {model}", spec, values[k][i], replicates[k][:, i], acceleration[i], settings,
+                keep=keep, class_sizes=sample.class_sizes,
             )
             for i, model in enumerate(models)
-        }
-        undefined, rows = differences_of(
-            values[k], replicates[k], pairs, plan, (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        }  # fmt: skip
+        undefined, fields = _compare_pairs(
+            values[k], replicates[k], pairs, settings, (bounds[0] - bounds[1], bounds[1] - bounds[0])
         )
-        differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, rows, strict=True))
+        differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, fields, strict=True))
         same = [one for one in differences if np.any((np.asarray(one.value) != 0) & (one.standard_error == 0))]
         if same:
             what = f"the difference of {label} of {same[0].model} and {same[0].reference}"
             warn_degenerate(what, f"it is the same in all replicates ({len(same)} of {len(differences)} pairs)")
         comparisons[label] = MetricComparison(estimates, differences, undefined)
     return ModelComparison(
-        comparisons, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative,
+        comparisons, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
         labels=sample.labels, pos_label=sample.pos_label,
     )  # fmt: skip
 
 
+def _compare_pairs(
+    values: Floats,
+    replicates: Floats,
+    pairs: NDArray[np.intp],
+    settings: BootstrapSettings,
+    bounds: tuple[float, float],
+) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Return the number of undefined replicates, and the fields of each pair's Difference but for its models.
+
+    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). What a metric has of more axes, such as
+    a value for each class, is compared by itself: a class that is undefined in many replicates leaves the others be.
+    """
+    if values.ndim == 1:
+        return _compare_numbers(values, replicates, pairs, settings, bounds)
+    shape = values.shape[1:]
+    columns = values.reshape(len(values), -1).T, np.moveaxis(replicates.reshape(*replicates.shape[:2], -1), -1, 0)
+    results = [_compare_numbers(*column, pairs, settings, bounds) for column in zip(*columns, strict=True)]
+    undefined = np.reshape([n for n, _ in results], shape)
+    fields = []
+    for each in zip(*(rows for _, rows in results), strict=True):
+        value, intervals, *others = zip(*each, strict=True)
+        interval = Interval(*(number_or_array(np.reshape(end, shape)) for end in zip(*intervals, strict=True)))
+        fields.append((np.reshape(value, shape), interval, *(np.reshape(other, shape) for other in others)))
+    return undefined, fields
+
+
+def _compare_numbers(
+    values: Floats,
+    replicates: Floats,
+    pairs: NDArray[np.intp],
+    settings: BootstrapSettings,
+    bounds: tuple[float, float],
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """Compare pairs of models by numbers of shape (n_models,), and replicates of shape (n_resamples, n_models).
+
+    Each deviation from its difference, and the difference itself, is taken in units of its standard error; the largest
+    deviation of a replicate is what all pairs' intervals and adjusted p-values are read from (max-T).
+    """
+    alternative, side = settings.alternative, SIDES[settings.alternative]
+    compared = np.unique(pairs)
+    values = np.where(np.isfinite(values), values, np.nan)
+    defined = compared[~np.isnan(values[compared])]
+    kept = np.isfinite(replicates[:, defined]).all(axis=1)
+    replicates = replicates[kept]
+    n = len(replicates)
+    largest = np.full(n, -math.inf)
+    measured = []
+    for i, j in pairs:
+        difference = values[i] - values[j]
+        with np.errstate(invalid="ignore"):  # of models whose metric is infinite
+            deviations = replicates[:, i] - replicates[:, j] - difference
+        error = _standard_deviation(deviations)
+        statistic = float(side(difference))
+        if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
+            deviations, error = np.zeros(n), 0.0
+            alike = abs(difference) <= ROUNDING * abs(values[i])
+            difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
+        else:
+            deviations, statistic = side(deviations) / error, statistic / error
+        if not math.isnan(statistic):
+            np.maximum(largest, deviations, out=largest)
+        measured.append((float(difference), error, statistic, _pvalue(deviations, statistic)))
+    # The quantile's place among the sorted deviations, exactly: a level of 0.95 is 19/20, not the nearest float.
+    place = math.ceil(Fraction(repr(settings.confidence_level)) * (n + 1)) - 1
+    if place >= n:
+        warn_too_few("n_resamples", n, settings.confidence_level)
+    reach = float(np.partition(largest, place)[place]) if place < n else math.inf
+    fields = []
+    for difference, error, statistic, pvalue in measured:
+        margin = reach * error if error else 0.0
+        ends = [
+            0.0 if abs(end) <= TIED * abs(difference) else end for end in (difference - margin, difference + margin)
+        ]
+        low = bounds[0] if alternative == "less" else max(ends[0], bounds[0])
+        high = bounds[1] if alternative == "greater" else min(ends[1], bounds[1])
+        interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
+        fields.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
+    return int(np.count_nonzero(~kept)), fields
+
+
+def _standard_deviation(deviations: Floats) -> float:
+    """Return the standard deviation, of deviations too small to be squared as well."""
+    if deviations.size < 2:
+        return math.nan
+    (own,), exponent = scaled(deviations)
+    return math.ldexp(float(own.std(ddof=1)), int(exponent[0]))
+
+
+def _pvalue(deviations: Floats, statistic: float) -> float:
+    """Return the share of deviations that reach a statistic, the data's own among them."""
+    if math.isnan(statistic):
+        return math.nan
+    reached = np.count_nonzero(deviations >= statistic - TIED * abs(statistic)) if math.isfinite(statistic) else 0
+    if statistic == -math.inf:
+        reached = deviations.size
+    return (1 + reached) / (1 + deviations.size)
+
+
 # Checks ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_of_models(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
     """Raise unless a user's function gives as many numbers for each of the models, of the data and of replicates."""
     if shape[:1] != (n_models,) or shape != drawn:

@@ -1,1 +1,16 @@
-"""Bootstrap: `samples/` draws rows and measures the draws, `intervals.py` makes intervals of those."""
+"""The bootstrap: from what a user passes to intervals.
+
+1. `subjects.py` reads the subject (a ranking, a matrix, a pair of arrays) and the metrics, and makes a `Sample`:
+   units that are drawn with replacement, and the metrics of a draw.
+2. The sample draws as many units as there are, again and again, and measures each draw (`samples.py` has the loop).
+   A replicate is never a new array of rows, but how often each unit was drawn. What a unit is, depends on the rows:
+
+   - *Rows that are alike are a cell*, and a draw is a multinomial count of each cell: steps of the ROC staircase
+     (`RankingSample`, and `CurveSample` for whole curves), or cells of confusion matrices (`MatrixSample`). Few cells
+     are drawn a binomial each (`draw_tables`), at a cost that doesn't grow with rows; many by a `CellSampler`.
+   - *Rows that have names*, since they have weights, groups, or scores of several models, are drawn by number: a
+     `UnitSample` counts how often each row or group was drawn (`row_samples.py`), and a `CellCounter` adds that up to
+     the same cells. `ModelsSample` has rankings, `LabelSample` confusion matrices, `TargetSample` targets.
+3. `bootstrap.py` makes of values and replicates an `Estimate`, with an interval by `intervals.py`; BCa's acceleration
+   is the sample's (`Sample.accelerations`), by the same measurements with rows left out.
+"""

@@ -34,219 +34,10 @@ from fastevals.results import (
     number_or_array,
 )
 
-
-class BootstrapSettings(NamedTuple):
-    """Checked settings.
-
-    Attributes
-    ----------
-    n_resamples : int
-        Replicates.
-    confidence_level : float
-        Of the intervals.
-    method, alternative : str
-        Of the intervals.
-    key : uint64
-        Of the random stream.
-    """
-
-    n_resamples: int
-    confidence_level: float
-    method: str
-    alternative: str
-    key: np.uint64
-
-    @classmethod
-    def checked(
-        cls, n_resamples: Any, confidence_level: Any, method: Any, alternative: Any, rng: Any
-    ) -> BootstrapSettings:
-        """Check what a user gives."""
-        check_choice("method", method, METHODS)
-        check_choice("alternative", alternative, ALTERNATIVES)
-        return cls(
-            check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES),
-            level_of(confidence_level)[0],
-            method,
-            alternative,
-            seed_key("rng", rng),
-        )
-
-
 Floats = NDArray[np.float64]
 
-FEW = 50  # rows of a class with fewer of which intervals of a best value cover too seldom
+FEW = 50  # rows of a class; with fewer, intervals of a best value cover too seldom
 BEYOND = 0.75  # share of replicates beyond a best value from which it may be the best by chance alone
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Estimate(Frozen):
-    """A metric and how sure it is: floats, or arrays where the metric gives an array.
-
-    Attributes
-    ----------
-    value : float or ndarray
-        Of the data.
-    confidence_interval : Interval
-        `low` and `high`.
-    standard_error : float or ndarray
-        Standard deviation of the replicates.
-    bias : float or ndarray
-        Mean of the replicates less the value.
-    n_undefined : int or ndarray
-        Replicates in which the metric is undefined (one class, a zero denominator): they are left out.
-    bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
-        All replicates, NaN where undefined; None unless asked for.
-    caution : str
-        Why the interval may hold the true value more seldom than its level says; empty where there is no such reason
-        known. Said of metrics that are the best of many, such as KS (see `bootstrap`).
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> ranking = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.4, 0.3, 0.2, 0.6, 0.8])
-    >>> fastevals.bootstrap(ranking, "roc_auc", stratified=True, rng=1)["roc_auc"].value
-    0.8888888888888888
-    """
-
-    value: Any
-    confidence_interval: Interval
-    standard_error: Any
-    bias: Any
-    n_undefined: Any
-    bootstrap_distribution: Floats | None = None
-    caution: str = ""
-
-    def __repr__(self) -> str:
-        if isinstance(self.value, np.ndarray):
-            return f"Estimate({self.value.shape} values)"
-        low, high = self.confidence_interval
-        undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
-        caution = f", caution={self.caution!r}" if self.caution else ""
-        return (
-            f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}"
-            f"{undefined}{caution})"
-        )
-
-
-class BootstrapResult(ResampledByMetric):
-    """What `bootstrap` gives: a mapping from each metric to its `Estimate`.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> result = fastevals.bootstrap(fastevals.ConfusionMatrix([[40, 10], [5, 45]]), ["accuracy", "recall"], rng=0)
-    >>> list(result), result["accuracy"].value
-    (['accuracy', 'recall'], 0.85)
-    """
-
-    __slots__ = ()
-
-
-def compute_accelerations(
-    sample: Sample, values: Values, asked: MetricSpecs, plan: BootstrapSettings
-) -> dict[int, Any]:
-    """Compute BCa's accelerations, by the numbers of the metrics that have use for one."""
-    if plan.method != "BCa":
-        return {}
-    used = [k for k, each in enumerate(asked.values()) if best_of(each) is None and not np.isnan(values[k]).all()]
-    return sample.accelerations(plan.key, used)
-
-
-def make_estimate(
-    label: str,
-    asked: AskedMetric | Callable[..., Any],
-    value: Any,
-    replicates: Floats,
-    acceleration: Any,
-    plan: BootstrapSettings,
-    keep: bool,
-    class_sizes: tuple[int, int] | None,
-) -> Estimate:
-    """Make the estimate of a metric from its replicates, of shape (n_resamples, ...); warn of what is not as usual."""
-    values = np.asarray(value, dtype=np.float64)
-    columns = replicates.reshape(replicates.shape[0], -1)
-    each = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
-    limits = bounds_of(asked), best_of(asked)
-    found = [_column(column, float(one), float(a), plan, *limits) for column, one, a in each]
-    low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(found).reshape(-1, 4).T)
-    undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
-    _warn(label, values, columns, low, undefined, plan.method)
-    return Estimate(
-        number_or_array(values),
-        Interval(number_or_array(low), number_or_array(high)),
-        number_or_array(error),
-        number_or_array(bias),
-        undefined if undefined.ndim else int(undefined),
-        replicates if keep else None,
-        "" if limits[1] is None or np.isnan(low).all() else _caution(columns, values, plan, class_sizes),
-    )
-
-
-def _caution(columns: Floats, values: Floats, plan: BootstrapSettings, class_sizes: tuple[int, int] | None) -> str:
-    """Say why the interval of a value that is the best over thresholds may cover too seldom."""
-    if plan.method != "BCa":
-        return (
-            f"replicates lie beyond a best value as it lies beyond the true one: {plan.method!r} takes that for width"
-        )
-    said = []
-    if class_sizes is not None and min(class_sizes) < FEW:
-        rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
-        said.append(f"{rows}: with fewer than {FEW} such intervals cover too seldom")
-    for column, value in zip(columns.T, values.ravel(), strict=True):
-        defined = column[~np.isnan(column)]
-        below = share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
-        if max(below, 1 - below) >= BEYOND:
-            said.append(f"{max(below, 1 - below):.0%} of replicates lie beyond the value: it may be so by chance alone")
-    return "; ".join(said)
-
-
-def _column(
-    replicates: Floats,
-    value: float,
-    acceleration: float,
-    plan: BootstrapSettings,
-    bounds: tuple[float, float],
-    best_of: tuple[float, float] | None,
-) -> Any:
-    """Return the ends of the interval, the standard error and the bias of one number."""
-    defined = replicates
-    if not np.isfinite(replicates.sum()):
-        defined = replicates[~np.isnan(replicates)]
-        if not np.isfinite(defined).all():  # an infinite loss: nothing is known of its spread
-            return (math.nan,) * 4
-    interval = confidence_interval(
-        plan.method,
-        defined,
-        value,
-        confidence_level=plan.confidence_level,
-        alternative=plan.alternative,
-        acceleration=acceleration,
-        bounds=bounds,
-        best_of=best_of,
-    )
-    with np.errstate(over="ignore"):
-        error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
-    return *interval, error, float(defined.mean()) - value if defined.size else math.nan
-
-
-def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: NDArray[Any], method: str) -> None:
-    """Say which replicates are undefined, and what intervals have no width or aren't there."""
-    n = columns.shape[0]
-    if undefined.any():
-        warn_left_out(label, int(undefined.max()), n)
-    there = ~np.isnan(values).ravel()
-    if (there & np.isinf(columns).any(axis=0)).any():
-        warn_undefined(f"the interval of {label}", "the metric is infinite in some replicates")
-        return
-    with np.errstate(invalid="ignore"):
-        width = np.nanmax(columns, axis=0, initial=-math.inf) - np.nanmin(columns, axis=0, initial=math.inf)
-    if (there & (width >= 0) & (width <= TIE * np.abs(values).ravel())).any():
-        warn_degenerate(
-            f"the interval of {label}", "all its replicates are equal, which says nothing of how sure it is"
-        )
-    elif (there & np.isnan(low).ravel()).any():
-        because = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
-        warn_undefined(f"the interval of {label}", because)
 
 
 def bootstrap(
@@ -276,8 +67,8 @@ def bootstrap(
         What is measured. The metrics say what a pair is: scores if one of them is of a ranking or at a threshold,
         numbers if they are of regression, else predicted labels. Each matrix of a stack is drawn from by itself.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        What is asked for; a mapping says what the results are called. A function takes the `ThresholdCounts` of a
-        replicate, or a stack of confusion matrices, and gives a number, or an array along the stack's first axis.
+        What to estimate; a mapping says what the results are called. A function takes the `ThresholdCounts` of a
+        replicate, or a stack of confusion matrices, and returns a number, or an array along the stack's first axis.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -302,7 +93,7 @@ def bootstrap(
         The seed. The same seed gives the same bits, at any number of threads, and replicate i is the same whatever
         their number.
     keep_distribution : bool
-        Give all replicates too.
+        Return all replicates too.
     progress : bool
         Show a bar (needs tqdm).
 
@@ -346,8 +137,8 @@ def bootstrap(
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
 
     Memory beyond the ranking is 1 to 4 bytes a row and thread (12 with metrics of probabilities, which tell all scores
-    apart, and 20 for regression), and the replicates of each metric. Which metrics are
-    asked for together can change what is drawn with a seed: rows are counted as finely as the finest of them needs.
+    apart, and 20 for regression), and the replicates of each metric. Which metrics are estimated together can change
+    what is drawn with a seed: rows are counted as finely as the finest of them needs.
 
     References
     ----------
@@ -359,33 +150,222 @@ def bootstrap(
     >>> import fastevals
     >>> y_true, y_score = [0, 0, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.3, 0.2, 0.6, 0.8, 0.5, 0.7]
     >>> metrics = ["roc_auc", fastevals.metric("recall", threshold=0.5)]
-    >>> found = fastevals.bootstrap((y_true, y_score), metrics, stratified=True, rng=7)
-    >>> found["roc_auc"].value, found["recall(threshold=0.5)"].value
+    >>> result = fastevals.bootstrap((y_true, y_score), metrics, stratified=True, rng=7)
+    >>> result["roc_auc"].value, result["recall(threshold=0.5)"].value
     (0.875, 0.75)
-    >>> low, high = found["roc_auc"].confidence_interval
+    >>> low, high = result["roc_auc"].confidence_interval
     """
-    plan = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
-    asked = as_asked(metrics)
-    sample = make_sample(
-        subject, asked, SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    )
-    values = sample.estimates()
-    replicates = sample.replicates(plan.n_resamples, plan.key, progress=progress)
-    accelerations = compute_accelerations(sample, values, asked, plan)
+    settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
+    specs = as_asked(metrics)
+    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
+    sample = make_sample(subject, specs, design)
+    values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     estimates = {
         label: make_estimate(
-            label,
-            each,
-            values[k],
-            replicates[k],
-            accelerations.get(k, 0.0),
-            plan,
-            keep_distribution,
-            sample.class_sizes,
+            label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
+            keep=keep_distribution, class_sizes=sample.class_sizes,
         )
-        for k, (label, each) in enumerate(asked.items())
-    }
+        for k, (label, spec) in enumerate(specs.items())
+    }  # fmt: skip
     return BootstrapResult(
-        estimates, plan.n_resamples, plan.confidence_level, plan.method, plan.alternative,
+        estimates, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
         labels=sample.labels, pos_label=sample.pos_label,
     )  # fmt: skip
+
+
+class BootstrapResult(ResampledByMetric):
+    """Result of `bootstrap`: a mapping from each metric to its `Estimate`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> result = fastevals.bootstrap(fastevals.ConfusionMatrix([[40, 10], [5, 45]]), ["accuracy", "recall"], rng=0)
+    >>> list(result), result["accuracy"].value
+    (['accuracy', 'recall'], 0.85)
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Estimate(Frozen):
+    """A metric and how sure it is: floats, or arrays where the metric gives an array.
+
+    Attributes
+    ----------
+    value : float or ndarray
+        Of the data.
+    confidence_interval : Interval
+        `low` and `high`.
+    standard_error : float or ndarray
+        Standard deviation of the replicates.
+    bias : float or ndarray
+        Mean of the replicates less the value.
+    n_undefined : int or ndarray
+        Replicates in which the metric is undefined (one class, a zero denominator): they are left out.
+    bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
+        All replicates, NaN where undefined; None unless asked for.
+    caution : str
+        Why the interval may hold the true value more seldom than its level says; empty where there is no such reason
+        known. For metrics that are the best of many, such as KS (see `bootstrap`).
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> ranking = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.4, 0.3, 0.2, 0.6, 0.8])
+    >>> fastevals.bootstrap(ranking, "roc_auc", stratified=True, rng=1)["roc_auc"].value
+    0.8888888888888888
+    """
+
+    value: Any
+    confidence_interval: Interval
+    standard_error: Any
+    bias: Any
+    n_undefined: Any
+    bootstrap_distribution: Floats | None = None
+    caution: str = ""
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            return f"Estimate({self.value.shape} values)"
+        low, high = self.confidence_interval
+        undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        caution = f", caution={self.caution!r}" if self.caution else ""
+        return (
+            f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}"
+            f"{undefined}{caution})"
+        )
+
+
+class BootstrapSettings(NamedTuple):
+    """Checked settings of a bootstrap."""
+
+    n_resamples: int
+    confidence_level: float
+    method: str  # of the intervals, and so is the alternative
+    alternative: str
+    key: np.uint64  # of the random stream
+
+    @classmethod
+    def checked(
+        cls, n_resamples: Any, confidence_level: Any, method: Any, alternative: Any, rng: Any
+    ) -> BootstrapSettings:
+        """Check what a user passes."""
+        check_choice("method", method, METHODS)
+        check_choice("alternative", alternative, ALTERNATIVES)
+        return cls(
+            check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES),
+            level_of(confidence_level)[0],
+            method,
+            alternative,
+            seed_key("rng", rng),
+        )
+
+
+def resample(
+    sample: Sample, specs: MetricSpecs, settings: BootstrapSettings, *, progress: bool
+) -> tuple[Values, Values, dict[int, Any]]:
+    """Return each metric of the data and of the replicates, and BCa's accelerations where they are used, by number."""
+    values = sample.estimates()
+    replicates = sample.replicates(settings.n_resamples, settings.key, progress=progress)
+    if settings.method != "BCa":
+        return values, replicates, {}
+    used = [k for k, spec in enumerate(specs.values()) if best_of(spec) is None and not np.isnan(values[k]).all()]
+    return values, replicates, sample.accelerations(settings.key, used)
+
+
+def make_estimate(
+    label: str,
+    spec: AskedMetric | Callable[..., Any],
+    value: Any,
+    replicates: Floats,
+    acceleration: Any,
+    settings: BootstrapSettings,
+    *,
+    keep: bool,
+    class_sizes: tuple[int, int] | None,
+) -> Estimate:
+    """Return the estimate of a metric from its replicates, of shape (n_resamples, ...); warn where it is degenerate."""
+    values = np.asarray(value, dtype=np.float64)
+    columns = replicates.reshape(replicates.shape[0], -1)
+    numbers = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
+    limits = bounds_of(spec), best_of(spec)
+    results = [_estimate_number(column, float(number), float(a), settings, *limits) for column, number, a in numbers]
+    low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(results).reshape(-1, 4).T)
+    undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
+    _warn(label, values, columns, low, undefined, settings.method)
+    return Estimate(
+        number_or_array(values),
+        Interval(number_or_array(low), number_or_array(high)),
+        number_or_array(error),
+        number_or_array(bias),
+        undefined if undefined.ndim else int(undefined),
+        replicates if keep else None,
+        "" if limits[1] is None or np.isnan(low).all() else _caution(columns, values, settings.method, class_sizes),
+    )
+
+
+def _estimate_number(
+    replicates: Floats,
+    value: float,
+    acceleration: float,
+    settings: BootstrapSettings,
+    bounds: tuple[float, float],
+    best_bounds: tuple[float, float] | None,
+) -> Any:
+    """Return the ends of the interval, the standard error and the bias of one number."""
+    defined = replicates
+    if not np.isfinite(replicates.sum()):
+        defined = replicates[~np.isnan(replicates)]
+        if not np.isfinite(defined).all():  # an infinite loss: nothing is known of its spread
+            return (math.nan,) * 4
+    interval = confidence_interval(
+        settings.method,
+        defined,
+        value,
+        confidence_level=settings.confidence_level,
+        alternative=settings.alternative,
+        acceleration=acceleration,
+        bounds=bounds,
+        best_of=best_bounds,
+    )
+    with np.errstate(over="ignore"):
+        error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+    return *interval, error, float(defined.mean()) - value if defined.size else math.nan
+
+
+def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: NDArray[Any], method: str) -> None:
+    """Warn of undefined replicates, and of intervals that have no width or don't exist."""
+    n = columns.shape[0]
+    if undefined.any():
+        warn_left_out(label, int(undefined.max()), n)
+    defined = ~np.isnan(values).ravel()
+    if (defined & np.isinf(columns).any(axis=0)).any():
+        warn_undefined(f"the interval of {label}", "the metric is infinite in some replicates")
+        return
+    with np.errstate(invalid="ignore"):
+        width = np.nanmax(columns, axis=0, initial=-math.inf) - np.nanmin(columns, axis=0, initial=math.inf)
+    if (defined & (width >= 0) & (width <= TIE * np.abs(values).ravel())).any():
+        warn_degenerate(
+            f"the interval of {label}", "all its replicates are equal, which says nothing of how sure it is"
+        )
+    elif (defined & np.isnan(low).ravel()).any():
+        because = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
+        warn_undefined(f"the interval of {label}", because)
+
+
+def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None) -> str:
+    """Return why the interval of a value that is the best over thresholds may cover too seldom."""
+    if method != "BCa":
+        return f"replicates lie beyond a best value as it lies beyond the true one: {method!r} takes that for width"
+    reasons = []
+    if class_sizes is not None and min(class_sizes) < FEW:
+        rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
+        reasons.append(f"{rows}: with fewer than {FEW} such intervals cover too seldom")
+    for column, value in zip(columns.T, values.ravel(), strict=True):
+        defined = column[~np.isnan(column)]
+        below = share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
+        beyond = max(below, 1 - below)
+        if beyond >= BEYOND:
+            reasons.append(f"{beyond:.0%} of replicates lie beyond the value: it may be so by chance alone")
+    return "; ".join(reasons)
