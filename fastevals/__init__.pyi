@@ -47,7 +47,7 @@ from fastevals.infer.significance.mcnemar import McNemarResult as McNemarResult
 from fastevals.infer.comparison import MetricComparison as MetricComparison
 from fastevals.many.groups import MetricsByGroup as MetricsByGroup
 from fastevals.infer.comparison import ModelComparison as ModelComparison
-from fastevals.split.selection import ModelSelection as ModelSelection
+from fastevals.split.selection_results import ModelSelection as ModelSelection
 from fastevals.results import OperatingPoint as OperatingPoint
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
 from fastevals.infer.permutation.tests import PermutationResult as PermutationResult

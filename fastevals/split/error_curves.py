@@ -25,125 +25,10 @@ from fastevals.split.checks import (
 )
 from fastevals.split.designs import SplitDesign
 from fastevals.split.learners import as_learner
-from fastevals.split.splitters.base import Pair
+from fastevals.split.splitters.base import Pair, Rows
 from fastevals.split.trials import Candidate, Choice, ErrorLine, Measurement, Trial, best_place, raise_if_all_failed
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ErrorCurve(Frozen):
-    """Training and test error at each value of a parameter, or number of training rows.
-
-    Attributes
-    ----------
-    metric : str
-        What is measured.
-    parameter : str or None
-        What varies; None for the number of training rows.
-    values : tuple
-        The parameter's values in the order given, or the numbers of rows, ascending.
-    test, training : ErrorLine
-        Of rows that were not learned from, and of those that were, which have no intervals.
-    maximize : bool or None
-        Whether greater is better; None if that isn't known.
-    confidence_level : float
-        Of the intervals.
-    failures : dict of int to str
-        What fits raised, by the place of the value; its means are NaN.
-    pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fastevals import KFold, validation_curve
-    >>> def polynomial(x, y, x_new, degree):
-    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
-    >>> x = np.linspace(-1, 1, 30)
-    >>> y = x**2 + np.random.default_rng(0).normal(scale=0.1, size=30)
-    >>> curve = validation_curve(polynomial, x, y, KFold(5, rng=0), "mean_squared_error", parameter="degree",
-    ...                          values=[1, 2, 3, 9])
-    >>> curve.best()
-    2
-    """
-
-    metric: str
-    parameter: str | None
-    values: tuple[Any, ...]
-    test: ErrorLine
-    training: ErrorLine
-    maximize: bool | None
-    confidence_level: float
-    failures: dict[int, str]
-    pos_label: Any = None
-
-    @property
-    def gap(self) -> Floats:
-        """Test less training value: how much of the error is not seen while learning."""
-        return self.test.values - self.training.values
-
-    def best(self) -> Any:
-        """Return the value whose mean test value is the best, the first of equals.
-
-        Raises
-        ------
-        ValueError
-            If no value has a mean, or it isn't known whether greater is better.
-        """
-        return self.values[self._best()]
-
-    def _best(self) -> int:
-        better = check_direction("maximize", self.metric, self.maximize)
-        place = best_place(self.test.values, better)
-        return check_some_defined(self.metric, place, len(self.values), "values")
-
-    @property
-    def fits(self) -> tuple[str, ...]:
-        """What each value does beside the best.
-
-        "underfits" where both errors are larger than at the best value, "overfits" where the test error is larger and
-        the training error less: more was learned of the training rows than holds of others. "best" at the best value,
-        "" where neither is so. These compare means: see the intervals for what could be chance.
-        """
-        if self.maximize is None or np.isnan(self.test.values).all():
-            return ("",) * len(self.values)
-        sign = 1 if self.maximize else -1
-        best, test, training = self._best(), sign * self.test.values, sign * self.training.values
-        words = np.full(len(self.values), "", dtype=object)
-        worse = test < test[best]
-        words[worse & (training < training[best])] = "underfits"
-        words[worse & (training > training[best])] = "overfits"
-        words[best] = "best"
-        return tuple(words.tolist())
-
-    def table(self) -> str:
-        """Return a table as text: at each value both errors, their standard deviations, the gap and what it does."""
-        from fastevals._text import aligned, cells, printable, wrapped, written
-
-        over = self.parameter or "training rows"
-        head = [over, "training", "sd", "test", "sd", "gap", ""]
-        numbers = [each for line in (self.training, self.test) for each in (line.values, line.standard_deviation)]
-        rows = [
-            [printable(written(value)), *row, "failed" if k in self.failures else fit if self.parameter else ""]
-            for k, (value, row, fit) in enumerate(
-                zip(self.values, cells(np.transpose([*numbers, self.gap])), self.fits, strict=True)
-            )
-        ]
-        (lines,) = aligned([[head, *rows]])
-        title = f"{self.metric} on training and test rows over {over}, means of {self.test.per_split[0].size} splits"
-        failed = [f"{over}={show(self.values[k])}: {text}" for k, text in self.failures.items()]
-        return "\n".join([*wrapped(title), *lines, *(line for text in failed for line in wrapped(text))])
-
-    def __repr__(self) -> str:
-        over = self.parameter or "training rows"
-        best = ""
-        if self.parameter and "best" in self.fits:
-            best = f", best={show(self.best())}"
-        return f"ErrorCurve({self.metric} over {len(self.values)} values of {over}{best})"
-
-
-Rows = NDArray[np.intp]
 
 NAME = "fit_predict"  # what errors call the learner
 SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
@@ -233,7 +118,7 @@ def validation_curve(
     splits = measured.splits("splitter", splitter)
     grid = [{parameter: value} for value in tried]
     trials = [Trial(Candidate(Choice(NAME, each), learner.with_params(each)), splits) for each in grid]
-    return _curve(measured, trials, parameter, tried, n_jobs=n_jobs, progress=progress)
+    return _make_curve(measured, trials, parameter, tried, n_jobs=n_jobs, progress=progress)
 
 
 def learning_curve(
@@ -312,36 +197,130 @@ def learning_curve(
     cut = [
         whole
         if size == smallest
-        else SplitDesign(partial(_smaller, whole, size, key, classes), whole.shape, whole.fixed)
+        else SplitDesign(partial(_with_fewer_rows, whole, size, key, classes), whole.shape, whole.fixed)
         for size in sizes
     ]
     trials = [Trial(candidate, each) for each in cut]
-    return _curve(measured, trials, None, sizes, n_jobs=n_jobs, progress=progress)
+    return _make_curve(measured, trials, None, sizes, n_jobs=n_jobs, progress=progress)
 
 
-def _smaller(whole: SplitDesign, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
-    """Go through splits with so many training rows: a smaller set is part of each larger one of the same split.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorCurve(Frozen):
+    """Training and test error at each value of a parameter, or number of training rows.
 
-    `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
-    of each class its share, rounded.
+    Attributes
+    ----------
+    metric : str
+        What is measured.
+    parameter : str or None
+        What varies; None for the number of training rows.
+    values : tuple
+        The parameter's values in the order given, or the numbers of rows, ascending.
+    test, training : ErrorLine
+        Of rows that were not learned from, and of those that were, which have no intervals.
+    maximize : bool or None
+        Whether greater is better; None if that isn't known.
+    confidence_level : float
+        Of the intervals.
+    failures : dict of int to str
+        What fits raised, by the place of the value; its means are NaN.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import KFold, validation_curve
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 30)
+    >>> y = x**2 + np.random.default_rng(0).normal(scale=0.1, size=30)
+    >>> curve = validation_curve(polynomial, x, y, KFold(5, rng=0), "mean_squared_error", parameter="degree",
+    ...                          values=[1, 2, 3, 9])
+    >>> curve.best()
+    2
     """
-    for number, (train, test) in enumerate(whole.pairs()):
-        order = random_order(key, number, train.size)
-        if classes is not None:
-            order = order[np.argsort(_places(classes[train][order]), kind="stable")]
-        yield Pair(train[np.sort(order[:size])], test)
+
+    metric: str
+    parameter: str | None
+    values: tuple[Any, ...]
+    test: ErrorLine
+    training: ErrorLine
+    maximize: bool | None
+    confidence_level: float
+    failures: dict[int, str]
+    pos_label: Any = None
+
+    @property
+    def gap(self) -> Floats:
+        """Test less training value: how much of the error is not seen while learning."""
+        return self.test.values - self.training.values
+
+    def best(self) -> Any:
+        """Return the value whose mean test value is the best, the first of equals.
+
+        Raises
+        ------
+        ValueError
+            If no value has a mean, or it isn't known whether greater is better.
+        """
+        return self.values[self._best()]
+
+    def _best(self) -> int:
+        better = check_direction("maximize", self.metric, self.maximize)
+        place = best_place(self.test.values, better)
+        return check_some_defined(self.metric, place, len(self.values), "values")
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """What each value does beside the best.
+
+        "underfits" where both errors are larger than at the best value, "overfits" where the test error is larger and
+        the training error less: more was learned of the training rows than holds of others. "best" at the best value,
+        "" where neither is so. These compare means: see the intervals for what could be chance.
+        """
+        if self.maximize is None or np.isnan(self.test.values).all():
+            return ("",) * len(self.values)
+        sign = 1 if self.maximize else -1
+        best, test, training = self._best(), sign * self.test.values, sign * self.training.values
+        labels = np.full(len(self.values), "", dtype=object)
+        worse = test < test[best]
+        labels[worse & (training < training[best])] = "underfits"
+        labels[worse & (training > training[best])] = "overfits"
+        labels[best] = "best"
+        return tuple(labels.tolist())
+
+    def table(self) -> str:
+        """Return a table as text: at each value both errors, their standard deviations, the gap and what it does."""
+        from fastevals._text import aligned, cells, printable, wrapped, written
+
+        over = self.parameter or "training rows"
+        head = [over, "training", "sd", "test", "sd", "gap", ""]
+        numbers = [each for line in (self.training, self.test) for each in (line.values, line.standard_deviation)]
+        rows = [
+            [printable(written(value)), *row, "failed" if k in self.failures else fit if self.parameter else ""]
+            for k, (value, row, fit) in enumerate(
+                zip(self.values, cells(np.transpose([*numbers, self.gap])), self.fits, strict=True)
+            )
+        ]
+        (lines,) = aligned([[head, *rows]])
+        title = f"{self.metric} on training and test rows over {over}, means of {self.test.per_split[0].size} splits"
+        failed = [f"{over}={show(self.values[k])}: {text}" for k, text in self.failures.items()]
+        return "\n".join([*wrapped(title), *lines, *(line for text in failed for line in wrapped(text))])
+
+    def __repr__(self) -> str:
+        over = self.parameter or "training rows"
+        values = [
+            f"{value:.4g} [{low:.4g}, {high:.4g}]"
+            for value, low, high in zip(self.test.values, self.test.low, self.test.high, strict=True)
+        ]
+        shown = f"{values[0]} at {show(self.values[0])} to {values[-1]} at {show(self.values[-1])}"
+        if self.parameter and "best" in self.fits:
+            shown = f"best={show(self.best())}: {values[self._best()]}"
+        return f"ErrorCurve({self.metric} over {len(self.values)} values of {over}, {shown})"
 
 
-def _places(classes: Rows) -> NDArray[np.float64]:
-    """Return each row its place among those of its class, as a share of them: (i + 1/2) / n."""
-    by_class = np.argsort(classes, kind="stable")
-    sizes = np.bincount(classes)
-    number = np.empty(classes.size)
-    number[by_class] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((number + 0.5) / sizes[classes])
-
-
-def _curve(
+def _make_curve(
     measured: Measurement, trials: Sequence[Trial], parameter: str | None, values: Sequence[Any], **how: Any
 ) -> ErrorCurve:
     outcomes = measured.outcomes(trials, **how)
@@ -357,3 +336,25 @@ def _curve(
         confidence_level=measured.level,
         failures={k: str(failure) for k, (_, failure) in enumerate(outcomes) if failure is not None},
     )
+
+
+def _with_fewer_rows(whole: SplitDesign, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
+    """Go through splits with so many training rows: a smaller set is part of each larger one of the same split.
+
+    `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
+    of each class its share, rounded.
+    """
+    for number, (train, test) in enumerate(whole.pairs()):
+        order = random_order(key, number, train.size)
+        if classes is not None:
+            order = order[np.argsort(_places_in_class(classes[train][order]), kind="stable")]
+        yield Pair(train[np.sort(order[:size])], test)
+
+
+def _places_in_class(classes: Rows) -> NDArray[np.float64]:
+    """Return the place of each row among those of its class, as a share of them: (i + 1/2) / n."""
+    by_class = np.argsort(classes, kind="stable")
+    sizes = np.bincount(classes)
+    number = np.empty(classes.size)
+    number[by_class] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((number + 0.5) / sizes[classes])

@@ -19,33 +19,20 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """A learner and its parameters. It keeps nothing of a fit.
+    """A learner and its parameters. It keeps nothing of a fit."""
 
-    Attributes
-    ----------
-    name : str
-        What errors call it.
-    of : callable or estimator
-        Called as ``of(X_train, y_train, X_test, **params)`` for predictions; or copied, given the parameters, fitted
-        and asked to predict.
-    is_estimator : bool
-        Which of the two.
-    params : dict
-        Parameters.
-    """
-
-    name: str
-    of: Any
+    name: str  # what errors call it
+    wrapped: Any  # a function (X_train, y_train, X_test, **params) -> predictions; or an estimator, of which copies fit
     is_estimator: bool
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def with_params(self, params: Mapping[str, Any]) -> Learner:
         """Return the learner with these parameters over its own."""
-        return Learner(self.name, self.of, self.is_estimator, {**self.params, **params})
+        return Learner(self.name, self.wrapped, self.is_estimator, {**self.params, **params})
 
     def fit(self, X: Any, y: Any) -> Any:
         """Return a fitted copy of an estimator."""
-        estimator = _copy(self.of)
+        estimator = _copy(self.wrapped)
         if self.params:  # estimators among them are fitted too
             _check_settable(self.name, estimator)
             estimator.set_params(**{name: _copy(value) for name, value in self.params.items()})
@@ -88,25 +75,30 @@ class Learner:
         X_train, y_train, rows = take_rows(X, train), take_rows(y, train), take_rows(X_new, new)
         n = n_rows("X", rows)
         if not self.is_estimator:
-            values = as_fitted_predictions(self.name, self.of(X_train, y_train, rows, **self.params), n)
+            values = as_fitted_predictions(self.name, self.wrapped(X_train, y_train, rows, **self.params), n)
             return dict.fromkeys(kinds, values)
         fitted = self.fit(X_train, y_train)
         return {
-            kind: as_fitted_predictions(self.name, self._predicted(fitted, rows, kind, positive), n) for kind in kinds
+            kind: as_fitted_predictions(self.name, self._predict(fitted, rows, kind, positive), n) for kind in kinds
         }
 
-    def _predicted(self, fitted: Any, X: Any, kind: str, positive: Any) -> Any:
+    def _predict(self, fitted: Any, X: Any, kind: str, positive: Any) -> Any:
         if kind != "scores":
             return fitted.predict(X)
         _check_gives_scores(self.name, fitted)
         classes = np.asarray(fitted.classes_)
         if hasattr(fitted, "predict_proba"):
-            chances = np.asarray(fitted.predict_proba(X))
-            at = np.flatnonzero(classes == positive)
-            # A training part without positives: its chance is 0.
-            return chances[:, at[0]] if at.size else np.zeros(chances.shape[0])
+            probabilities = np.asarray(fitted.predict_proba(X))
+            columns = np.flatnonzero(classes == positive)
+            # A training part without positives: their probability is 0.
+            return probabilities[:, columns[0]] if columns.size else np.zeros(probabilities.shape[0])
         values = np.asarray(fitted.decision_function(X))
         return values if classes[-1] == positive else -values
+
+
+def as_learner(name: str, learner: Any, params: Any = None) -> Learner:
+    """Return a user's function or estimator as a learner."""
+    return Learner(name, learner, check_learner(name, learner), _as_params("params", params))
 
 
 def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
@@ -126,11 +118,6 @@ def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
     return data[rows]
 
 
-def as_learner(name: str, learner: Any, params: Any = None) -> Learner:
-    """Return the learner that a user means by a function or an estimator."""
-    return Learner(name, learner, check_learner(name, learner), _as_params("params", params))
-
-
 def _copy(value: Any) -> Any:
     """Return an unfitted copy of an estimator, or a copy of anything else."""
     if isinstance(value, type) or not hasattr(value, "get_params"):
@@ -140,31 +127,6 @@ def _copy(value: Any) -> Any:
     except ImportError:
         return copy.deepcopy(value)
     return clone(value)
-
-
-class Failure(NamedTuple):
-    """A fit that raised.
-
-    Attributes
-    ----------
-    error : Exception
-        What it raised.
-    where : str
-        Which fit it was.
-    """
-
-    error: Exception
-    where: str
-
-    def __str__(self) -> str:
-        text = " ".join(str(self.error).split())
-        said = f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
-        return f"{said} ({self.where})"
-
-    def noted(self, of: str = "", more: str = "") -> Exception:
-        """Return the error to raise, with a note of where it was; `of` and `more` go before and after that."""
-        self.error.add_note(f"in the fit of {of}{self.where}{more}")
-        return self.error
 
 
 def run_fits(
@@ -177,7 +139,7 @@ def run_fits(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Iterator[Any]:
-    """Call `task` on each item and give the results in order, each as soon as it is there.
+    """Call `task` on each item, and go through the results in order, each as soon as it is known.
 
     Parameters
     ----------
@@ -190,7 +152,7 @@ def run_fits(
     total : int, optional
         The number of items; by default their length.
     keep_failures : bool
-        Give a `Failure` where a fit raises, and go on. Otherwise its error is raised, with a note of the item.
+        Yield a `Failure` where a fit raises, and go on. Otherwise its error is raised, with a note of the item.
     n_jobs : int, optional
         Joblib's workers, -1 for one a CPU. By default all is done here, and joblib isn't needed.
     progress : bool
@@ -203,6 +165,23 @@ def run_fits(
         for number, result in enumerate(results, 1):
             show(number)
             yield result
+
+
+class Failure(NamedTuple):
+    """A fit that raised."""
+
+    error: Exception
+    where: str  # which fit it was
+
+    def __str__(self) -> str:
+        text = " ".join(str(self.error).split())
+        message = f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
+        return f"{message} ({self.where})"
+
+    def noted(self, before: str = "", after: str = "") -> Exception:
+        """Return the error to raise, with a note of where it was, and what goes before and after that."""
+        self.error.add_note(f"in the fit of {before}{self.where}{after}")
+        return self.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +210,8 @@ class _Attempt:
 def _parallel(calls: _Attempt, items: Iterable[Any], jobs: int) -> Iterator[Any]:
     joblib = import_optional("joblib", "n_jobs needs joblib: pip install 'fastevals[parallel]' (or joblib)")
     todo = (joblib.delayed(calls)(item) for item in items)
-    found: Iterator[Any] = joblib.Parallel(n_jobs=jobs, return_as="generator")(todo)
-    return found
+    results: Iterator[Any] = joblib.Parallel(n_jobs=jobs, return_as="generator")(todo)
+    return results
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

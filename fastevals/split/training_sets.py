@@ -32,142 +32,9 @@ from fastevals.split.learners import Learner, as_learner, run_fits
 from fastevals.split.splitters.sampling_frame import SamplingFrame
 
 LARGEST = 2**32  # rows of a training set
-
 MOST_SETS = 1_000_000
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainingSets:
-    """What training sets are drawn from, and how. A smaller set of the same number is a part of the larger one.
-
-    Attributes
-    ----------
-    frame : Layout
-        The rows, or groups of them that are drawn together.
-    n_sets : int
-        How many there are.
-    replace : bool
-        Whether a unit may be drawn again.
-    key : uint64
-        Of the streams, one a training set.
-    """
-
-    frame: SamplingFrame
-    n_sets: int
-    replace: bool
-    key: np.uint64
-
-    @classmethod
-    def build(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
-        """Check the arguments and return what draws from the rows of the data."""
-        n_sets = check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
-        frame = SamplingFrame.from_rows(check_same_rows(X=X, y=y, groups=groups), groups)
-        frame.check_sizes(2, "drawing different training sets")
-        return cls(frame, n_sets, as_flag("replace", replace), seed_key("rng", rng))
-
-    def size(self, name: str, value: int | float | None) -> int:
-        """Return the units of a training set, of a number or a share of them; None is as many as there are."""
-        n, units = self.frame.n_units, self.frame.unit
-        size = n
-        if value is not None:
-            size = training_size(name, value, n)
-        _check_training_set_size(name, value, size, n, units, self.replace)
-        return size
-
-    def sizes(self, name: str, values: Any) -> list[int]:
-        """Return several sizes, which must differ, ascending."""
-        return training_sizes(name, values, self.size, f"{self.frame.n_units} {self.frame.unit}")
-
-    def rows(self, number: int, size: int) -> NDArray[np.intp]:
-        """Return the rows of a training set of so many units, ascending."""
-        times = np.zeros(self.frame.n_units, dtype=np.intp)
-        if self.replace:
-            draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
-        else:
-            times[random_order(self.key, number, times.size)[:size]] = 1
-        row_units = self.frame.row_units
-        return np.repeat(np.arange(self.frame.n_samples), times if row_units is None else times[row_units])
-
-
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BiasVarianceCurve(Frozen):
-    """The parts of the expected loss at each value of a parameter, or for each size of training sets.
-
-    Attributes
-    ----------
-    parameter : str or None
-        What varies; None for the size of training sets.
-    values : tuple
-        The parameter's values in the order given, or the numbers of rows (or groups), ascending.
-    results : tuple of Decomposition
-        One for each.
-    """
-
-    parameter: str | None
-    values: tuple[Any, ...]
-    results: tuple[Decomposition, ...]
-
-    @property
-    def over(self) -> str:
-        """What varies, in words."""
-        return "training size" if self.parameter is None else self.parameter
-
-    @property
-    def expected_loss(self) -> Floats:
-        """The expected loss at each value."""
-        return np.array([each.expected_loss for each in self.results])
-
-    def parts(self) -> dict[str, Floats]:
-        """Return the terms that add up to the expected loss, by name, as arrays over the values."""
-        found = [each.parts() for each in self.results]
-        return {name: np.array([each[name] for each in found]) for name in found[0]}
-
-    def best(self) -> Any:
-        """Return the value of the least expected loss, the first of equals."""
-        return self.values[int(np.argmin(self.expected_loss))]
-
-    @property
-    def fits(self) -> tuple[str, ...]:
-        """What the learner does at each value beside the best.
-
-        Where the expected loss is larger than at the best value, "underfits" if bias has grown by more than the
-        variance of the predictions, which of 0-1 loss need not cost anything, else "overfits". "best" at the best
-        value, "" where the loss is no larger or neither has grown.
-
-        Notes
-        -----
-        Bias over bootstraps of one data set holds what all training sets share. Of one nearest neighbour, nearly half
-        of the variance it has over independent sets is bias there, of squared loss; of 0-1 loss nearly all that it gets
-        wrong is, for most bootstraps have the nearest row of all.
-        """
-        loss, results = self.expected_loss, self.results
-        best = int(np.argmin(loss))
-        bias, variance = (
-            np.array([getattr(each, name) - getattr(results[best], name) for each in results])
-            for name in (results[best].OF_BIAS, "variance")
-        )
-        words = np.where(bias > variance, "underfits", "overfits").astype(object)
-        words[(loss == loss[best]) | (np.maximum(bias, variance) <= 0)] = ""
-        words[best] = "best"
-        return tuple(words.tolist())
-
-    def table(self) -> str:
-        """Return a table as text: the parts at each value."""
-        from fastevals._text import aligned, cells, printable, written
-
-        numbers = {"expected_loss": self.expected_loss, **self.parts()}
-        rows = [[printable(self.over), *(name.replace("_", " ") for name in numbers), ""]]
-        least = int(np.argmin(self.expected_loss))
-        for k, (value, row) in enumerate(zip(self.values, cells(np.transpose(list(numbers.values()))), strict=True)):
-            rows.append([printable(written(value)), *row, "least" if k == least else ""])
-        return "\n".join(aligned([rows])[0])
-
-    def __repr__(self) -> str:
-        over = f"{len(self.values)} values of {self.over}, best={show(self.best())}"
-        return f"BiasVarianceCurve({', '.join(self.parts())} over {over})"
 
 
 def bias_variance_over_training_sets(
@@ -338,25 +205,144 @@ def bias_variance_curve(
     learner = as_learner("fit_predict", fit_predict, params)
     sets = TrainingSets.build(X, y, groups, n_sets, replace, rng)
     options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
-    found: list[Any]
+    tried: list[Any]
     if parameter is None:
-        found = sets.sizes("train_sizes", train_sizes)
-        cases = [_Case(f" of {size} {sets.frame.unit}", learner, size) for size in found]
+        tried = sets.sizes("train_sizes", train_sizes)
+        cases = [_Case(f" of {size} {sets.frame.unit}", learner, size) for size in tried]
     else:
         check_varies_only("params", learner.params, "parameter", parameter)
-        found = as_values("values", values)
+        tried = as_values("values", values)
         size = sets.size("train_size", train_size)
-        cases = [_Case(f", {parameter}={show(v)}", learner.with_params({parameter: v}), size) for v in found]
+        cases = [_Case(f", {parameter}={show(v)}", learner.with_params({parameter: v}), size) for v in tried]
     results = _decompose_cases(cases, (X, y, X_test, y_test), sets, options, n_jobs, progress)
-    return BiasVarianceCurve(parameter, tuple(found), tuple(results))
+    return BiasVarianceCurve(parameter, tuple(tried), tuple(results))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BiasVarianceCurve(Frozen):
+    """The parts of the expected loss at each value of a parameter, or for each size of training sets.
+
+    Attributes
+    ----------
+    parameter : str or None
+        What varies; None for the size of training sets.
+    values : tuple
+        The parameter's values in the order given, or the numbers of rows (or groups), ascending.
+    results : tuple of Decomposition
+        One for each.
+    """
+
+    parameter: str | None
+    values: tuple[Any, ...]
+    results: tuple[Decomposition, ...]
+
+    @property
+    def over(self) -> str:
+        """What varies, in words."""
+        return "training size" if self.parameter is None else self.parameter
+
+    @property
+    def expected_loss(self) -> Floats:
+        """The expected loss at each value."""
+        return np.array([each.expected_loss for each in self.results])
+
+    def parts(self) -> dict[str, Floats]:
+        """Return the terms that add up to the expected loss, by name, as arrays over the values."""
+        parts = [each.parts() for each in self.results]
+        return {name: np.array([each[name] for each in parts]) for name in parts[0]}
+
+    def best(self) -> Any:
+        """Return the value of the least expected loss, the first of equals."""
+        return self.values[int(np.argmin(self.expected_loss))]
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """What the learner does at each value beside the best.
+
+        Where the expected loss is larger than at the best value, "underfits" if bias has grown by more than the
+        variance of the predictions, which of 0-1 loss need not cost anything, else "overfits". "best" at the best
+        value, "" where the loss is no larger or neither has grown.
+
+        Notes
+        -----
+        Bias over bootstraps of one data set holds what all training sets share. Of one nearest neighbour, nearly half
+        of the variance it has over independent sets is bias there, of squared loss; of 0-1 loss nearly all that it gets
+        wrong is, for most bootstraps have the nearest row of all.
+        """
+        loss, results = self.expected_loss, self.results
+        best = int(np.argmin(loss))
+        bias, variance = (
+            np.array([getattr(each, name) - getattr(results[best], name) for each in results])
+            for name in (results[best].OF_BIAS, "variance")
+        )
+        labels = np.where(bias > variance, "underfits", "overfits").astype(object)
+        labels[(loss == loss[best]) | (np.maximum(bias, variance) <= 0)] = ""
+        labels[best] = "best"
+        return tuple(labels.tolist())
+
+    def table(self) -> str:
+        """Return a table as text: the parts at each value."""
+        from fastevals._text import aligned, cells, printable, written
+
+        numbers = {"expected_loss": self.expected_loss, **self.parts()}
+        rows = [[printable(self.over), *(name.replace("_", " ") for name in numbers), ""]]
+        least = int(np.argmin(self.expected_loss))
+        for k, (value, row) in enumerate(zip(self.values, cells(np.transpose(list(numbers.values()))), strict=True)):
+            rows.append([printable(written(value)), *row, "least" if k == least else ""])
+        return "\n".join(aligned([rows])[0])
+
+    def __repr__(self) -> str:
+        over = f"{len(self.values)} values of {self.over}, best={show(self.best())}: {self.expected_loss.min():.4g}"
+        return f"BiasVarianceCurve({', '.join(self.parts())} over {over})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSets:
+    """What training sets are drawn from, and how. A smaller set of the same number is a part of the larger one."""
+
+    frame: SamplingFrame  # the rows, or groups of them that are drawn together
+    n_sets: int
+    replace: bool  # whether a unit may be drawn again
+    key: np.uint64  # of the streams, one a training set
+
+    @classmethod
+    def build(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
+        """Check the arguments and return what draws from the rows of the data."""
+        n_sets = check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
+        frame = SamplingFrame.from_rows(check_same_rows(X=X, y=y, groups=groups), groups)
+        frame.check_sizes(2, "drawing different training sets")
+        return cls(frame, n_sets, as_flag("replace", replace), seed_key("rng", rng))
+
+    def size(self, name: str, value: int | float | None) -> int:
+        """Return the units of a training set, of a number or a share of them; None is as many as there are."""
+        n, units = self.frame.n_units, self.frame.unit
+        size = n
+        if value is not None:
+            size = training_size(name, value, n)
+        _check_training_set_size(name, value, size, n, units, self.replace)
+        return size
+
+    def sizes(self, name: str, values: Any) -> list[int]:
+        """Return several sizes, which must differ, ascending."""
+        return training_sizes(name, values, self.size, f"{self.frame.n_units} {self.frame.unit}")
+
+    def rows(self, number: int, size: int) -> NDArray[np.intp]:
+        """Return the rows of a training set of so many units, ascending."""
+        times = np.zeros(self.frame.n_units, dtype=np.intp)
+        if self.replace:
+            draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
+        else:
+            times[random_order(self.key, number, times.size)[:size]] = 1
+        row_units = self.frame.row_units
+        return np.repeat(np.arange(self.frame.n_samples), times if row_units is None else times[row_units])
 
 
 class _Case(NamedTuple):
-    """What is decomposed: a learner on training sets of so many units, and what errors say of it."""
+    """What is decomposed: a learner on training sets of a size."""
 
-    said: str
+    description: str  # in errors, after the number of the training set
     learner: Learner
-    size: int
+    size: int  # in units
 
 
 class _Options(NamedTuple):
@@ -381,10 +367,10 @@ def _decompose_cases(
     check_same_rows(X_test=X_test, y_test=y_test)
     per_sample, progress = as_flag("per_sample", options.per_sample), as_flag("progress", progress)
     check_choice("loss", options.loss, LOSSES)
-    labels, of_classes = options.labels, options.loss == "zero_one"
-    truth = (as_true_labels if of_classes else as_scores)("y_test", y_test)
+    labels, zero_one = options.labels, options.loss == "zero_one"
+    truth = (as_true_labels if zero_one else as_scores)("y_test", y_test)
     check_finite("y_test", truth)
-    if of_classes and labels is None:  # all that a learner may predict, and that may be right
+    if zero_one and labels is None:  # all that a learner may predict, and that may be right
         known = as_true_labels("y", y)
         check_comparable_labels(y=known, y_test=truth)
         labels = np.unique(np.concatenate([known, truth]))
@@ -395,7 +381,7 @@ def _decompose_cases(
     )  # fmt: skip
     summary()  # raises before any fit if an option is wrong
     items = [(case, number) for case in cases for number in range(sets.n_sets)]
-    fit = partial(_predictions, sets, data, "labels" if of_classes else "targets")
+    fit = partial(_fit_and_predict, sets, data, "labels" if zero_one else "targets")
     predictions = run_fits(fit, items, describe=_describe, n_jobs=n_jobs, progress=progress)
     results = []
     for case in cases:
@@ -411,7 +397,7 @@ def _decompose_cases(
     return results
 
 
-def _predictions(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, int]) -> NDArray[Any]:
+def _fit_and_predict(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, int]) -> NDArray[Any]:
     """Fit a case to a training set, by its number, and predict the test rows."""
     (X, y, X_test, _), (case, number) = data, item
     return case.learner.predictions(X, y, sets.rows(number, case.size), X_test, None, (kind,))[kind]
@@ -419,7 +405,7 @@ def _predictions(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, i
 
 def _describe(item: tuple[_Case, int]) -> str:
     case, number = item
-    return f"training set {number}{case.said}"
+    return f"training set {number}{case.description}"
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
         )
     if not grids:
         raise ValueError(f"{name} is empty: it must have at least one parameter with values")
-    found = []
+    checked = []
     for each in grids:
         if not isinstance(each, Mapping):
             raise ValueError(f"{name} must hold mappings of parameters to lists of values, got {show(each)}")
@@ -251,8 +251,8 @@ def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
         for parameter in each:
             if not isinstance(parameter, str):
                 raise ValueError(f"{name} must name parameters by strings, got {show(parameter)}")
-        found.append({parameter: as_values(f"{name}[{parameter!r}]", values) for parameter, values in each.items()})
-    return found
+        checked.append({parameter: as_values(f"{name}[{parameter!r}]", values) for parameter, values in each.items()})
+    return checked
 
 
 def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[Any, Any]]:
@@ -264,15 +264,15 @@ def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple
         raise ValueError(f"{name} is an empty mapping: there is nothing to select")
     if grid is not None:
         raise ValueError(f"grid goes with one learner; a mapping has pairs (learner, grid), got grid={show(grid)}")
-    found = {}
+    learners = {}
     for key, value in candidates.items():
         if not isinstance(key, str):
             raise ValueError(f"{name} must have strings as names, got {show(key)}")
         if isinstance(value, tuple) and len(value) != 2:
             raise ValueError(f"{name}[{key!r}] must be a learner or a pair (learner, grid), got {show(value)}")
-        found[key] = value if isinstance(value, tuple) else (value, None)
-        check_learner(f"{name}[{key!r}]", found[key][0])
-    return found
+        learners[key] = value if isinstance(value, tuple) else (value, None)
+        check_learner(f"{name}[{key!r}]", learners[key][0])
+    return learners
 
 
 def _as_direction(name: str, metric: str, maximize: Any, known: bool | None) -> bool | None:

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fastevals.show.plots import plot_error_curve, plot_sensitivity, style
 from fastevals.show.plots.parameters import SHIFT, TINTS
 from fastevals.split.error_curves import ErrorCurve, learning_curve
-from fastevals.split.selection import Sensitivity, select_model
+from fastevals.split.selection import select_model
+from fastevals.split.selection_results import Sensitivity
 from fastevals.split.splitters.k_fold import KFold
 from fastevals.split.trials import ErrorLine
 from tests.show.test_estimate_plots import CRITERIA, MANY, SHORT, all_texts

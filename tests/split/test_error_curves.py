@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 from functools import cache
 from itertools import pairwise
 
@@ -191,7 +192,7 @@ def test_functions_have_a_direction_only_if_given():
     options = {"parameter": "degree", "values": [0, 2]}
     found = validation_curve(polynomial, x, y, KFold(3, rng=0), squared, **options)
     assert found.fits == ("", "")
-    assert repr(found) == "ErrorCurve(squared over 2 values of degree)"
+    assert re.fullmatch(r"ErrorCurve\(squared over 2 values of degree, .* at 0 to .* at 2\)", repr(found))
     with pytest.raises(ValueError, match="maximize must be given"):
         found.best()
     assert validation_curve(polynomial, x, y, KFold(3, rng=0), squared, **options, maximize=False).best() == 2
@@ -215,7 +216,9 @@ def test_table_and_results():
     assert [line.split()[0] for line in lines[2:]] == ["1", "2", "9"]
     assert [line.split()[-1] for line in lines[2:]] == ["underfits", "best", "overfits"]
     assert lines[2].split()[1] == f"{found.training.values[0]:.4f}"
-    assert repr(found) == "ErrorCurve(mean_squared_error over 3 values of degree, best=2)"
+    value, low, high = found.test.values[1], found.test.low[1], found.test.high[1]
+    best = f"best=2: {value:.4g} [{low:.4g}, {high:.4g}]"
+    assert repr(found) == f"ErrorCurve(mean_squared_error over 3 values of degree, {best})"
     written = found.to_dict()
     assert written["gap"] == found.gap.tolist()
     assert written["test"]["values"] == found.test.values.tolist()

@@ -217,7 +217,8 @@ def test_text_and_dict_of_a_curve():
     assert first.split() == ["degree", "expected", "loss", "bias", "squared", "variance"]
     assert [row.split()[0] for row in rows] == ["1", "3"]
     assert [row.endswith("least") for row in rows] == [False, True]
-    assert repr(curve) == "BiasVarianceCurve(bias_squared, variance over 2 values of degree, best=3)"
+    best = f"best=3: {curve.expected_loss[1]:.4g}"
+    assert repr(curve) == f"BiasVarianceCurve(bias_squared, variance over 2 values of degree, {best})"
     rounded = BiasVarianceCurve("alpha", (0.1 + 0.2, 1.0), curve.results)
     assert rounded.table().splitlines()[1].split()[0] == "0.3"
     told = json.loads(json.dumps(curve.to_dict()))

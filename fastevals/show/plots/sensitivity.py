@@ -18,7 +18,7 @@ from fastevals.show.plots.parameters import (
     parameter_axis,
     words_of,
 )
-from fastevals.split.selection import Sensitivity
+from fastevals.split.selection_results import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

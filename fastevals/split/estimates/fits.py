@@ -70,6 +70,7 @@ def make_split_metrics(
 
 
 def _metrics_group(label: str, each: Any, kinds: Mapping[str, str]) -> str:
+    """Return which set a metric belongs to: that of its kind, unless it is counted otherwise."""
     if label not in kinds:
         return "functions"
     if kinds[label] == "scores":
@@ -87,16 +88,13 @@ class Fit(NamedTuple):
 
 
 class SplitCounts(NamedTuple):
-    """What is known of a split: counts by metrics, of the test set and of the training rows, and the sizes of both.
+    """What is kept of a split: the counts of each set of metrics, and how many rows there were."""
 
-    Of a fit to all rows, tested on the same, it is also what each metrics has of the predictions.
-    """
-
-    test: list[Any]
-    training: list[Any]
+    test: list[Any]  # counts of the test rows
+    training: list[Any]  # counts of the training rows; empty where they are not measured
     n_train: int
     n_test: int
-    predicted: list[NDArray[Any]] | None = None
+    predicted: list[NDArray[Any]] | None = None  # only of a fit to all rows, tested on the same: its predictions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +126,7 @@ class FitTask:
     def _counts(
         self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
     ) -> tuple[list[NDArray[Any]], list[Any]]:
-        """Return each metrics's predictions of some rows, and what it counts."""
+        """Return the predictions of some rows as each set of metrics takes them, and the counts of each."""
         name = f"{fit.learner.name}'s predictions of the {part}"
         checked = [each.check_predictions(name, predicted[each.kind], rows) for each in self.metric_sets]
         return checked, [each.count_split(rows, own) for each, own in zip(self.metric_sets, checked, strict=True)]

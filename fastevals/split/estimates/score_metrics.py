@@ -88,18 +88,10 @@ class ScoreMetrics(SplitMetrics):
 
 
 class LossTotals(NamedTuple):
-    """Sums of the losses of all test sets: as `MeanLossMetrics` adds them up, and, where counted, by class.
+    """Sums of the losses of all test sets: as `MeanLossMetrics` adds them up, and, where counted, by class."""
 
-    Attributes
-    ----------
-    totals : ndarray of shape (1 + n_metrics,)
-        Rows, and the sum of each metric's losses.
-    by_class : ndarray of shape (2, 1 + 2 n_metrics) or None
-        The same of negatives and of positives, and sums of squares.
-    """
-
-    totals: Floats
-    by_class: Floats | None
+    totals: Floats  # rows, and the sum of each metric's losses, of shape (1 + n_metrics,)
+    by_class: Floats | None  # the same of negatives and of positives, and sums of squares: (2, 1 + 2 n_metrics)
 
 
 class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
@@ -176,24 +168,12 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
 
 
 class SortedScores(NamedTuple):
-    """Scores from the highest down.
+    """Scores from the highest down; a test set keeps their order."""
 
-    Attributes
-    ----------
-    rows : ndarray of intp
-        The rows in this order.
-    positive : ndarray of bool
-        Their classes.
-    ranks : ndarray of intp
-        The number of each one's threshold.
-    thresholds : ndarray
-        All distinct scores, descending.
-    """
-
-    rows: Rows
-    positive: NDArray[np.bool_]
-    ranks: Rows
-    thresholds: NDArray[Any]
+    rows: Rows  # in this order
+    positive: NDArray[np.bool_]  # their classes
+    ranks: Rows  # the number of each one's threshold
+    thresholds: NDArray[Any]  # all distinct scores, descending
 
     @classmethod
     def from_scores(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> SortedScores:

@@ -259,13 +259,7 @@ MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
 
 
 class LabelMetrics(AdditiveMetrics):
-    """Metrics of confusion matrices.
-
-    Attributes
-    ----------
-    classes : Classes
-        All classes: the user's own, or the labels of `y`, the positive one of two last. A test set may lack some.
-    """
+    """Metrics of confusion matrices over all classes: the user's, or the labels of `y`; a test set may lack some."""
 
     kind = "labels"
     knows_no_information = True

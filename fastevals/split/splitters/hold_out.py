@@ -122,7 +122,7 @@ class HoldOut(Splitter):
 
         Of 1000 rows, half of them positive, there are C(500, 150)^2 stratified ones with a test size of 0.3.
         """
-        _, counts = self._layout(check_same_rows(X=X, y=y, groups=groups), y, groups)
+        _, counts = self._frame_and_counts(check_same_rows(X=X, y=y, groups=groups), y, groups)
         ways = 1
         for class_counts in counts.tolist():
             left = sum(class_counts)
@@ -131,7 +131,7 @@ class HoldOut(Splitter):
                 left -= size
         return ways
 
-    def _layout(self, n_samples: int, y: Any, groups: Any) -> tuple[SamplingFrame, Ints]:
+    def _frame_and_counts(self, n_samples: int, y: Any, groups: Any) -> tuple[SamplingFrame, Ints]:
         """Return the units, and how many of each stratum are in each part."""
         frame = SamplingFrame.from_rows(n_samples, groups, y, stratified=self.stratified)
         sizes = PartSizes(self.test_size, self.validation_size, self.train_size).resolve(frame.n_units, frame.unit)
@@ -141,7 +141,7 @@ class HoldOut(Splitter):
         return frame, apportion_over_classes(frame.sizes, sizes)
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
-        frame, counts = self._layout(n_samples, y, groups)
+        frame, counts = self._frame_and_counts(n_samples, y, groups)
         order = np.argsort(counts.sum(axis=0), kind="stable")
         dtype = np.min_scalar_type(NEITHER)
         assignment = RandomAssignment.from_counts(frame, order, counts[:, order], dtype, self._key)

@@ -1,0 +1,416 @@
+"""What `select_model` returns: the candidates, the estimate of the whole selection, what each parameter matters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.options import listed, show
+from fastevals.results import Frozen
+from fastevals.split.checks import as_fitted_predictions, n_rows
+from fastevals.split.estimates.results import ErrorEstimate, no_estimate
+from fastevals.split.learners import Learner
+from fastevals.split.trials import Choice, ErrorLine, best_place, same_value
+
+MOST_ROWS, MOST_FAILURES = 20, 5  # of a table
+LONGEST = 28  # characters of a value in a table
+MOST_NAMED = 3  # candidates that a nested estimate names
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ModelSelection(Frozen):
+    """What `select_model` gives.
+
+    The value of the best candidate, the best of many, is too optimistic. `test_value` and `nested` are not.
+
+    Attributes
+    ----------
+    metric : str
+        What was measured.
+    maximize : bool
+        Whether greater is better.
+    confidence_level : float
+        Of the intervals.
+    best : CandidateResult
+        The chosen candidate: its `name`, `params` and estimate on the validation splits.
+    candidates : tuple of CandidateResult
+        All, in order.
+    test_value : float or None
+        The chosen one's on the test part, after a fit to all other rows; None without a test part.
+    test_rows : ndarray of intp or None
+        The rows of the test part.
+    nested : NestedEstimate or None
+        Of the whole selection, where asked for.
+    model : estimator or None
+        The chosen one fitted on all rows; None for functions (see `predict`).
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import select_model
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 100)
+    >>> y = x**2 + np.random.default_rng(1).normal(scale=0.1, size=100)
+    >>> found = select_model(polynomial, x, y, "mean_squared_error", grid={"degree": [0, 2]}, rng=0)
+    >>> print(found.table())
+    mean_squared_error on 5 validation splits, the least first; the best of many is too optimistic
+    degree  value     sd    low   high
+    2      0.0081 0.0030 0.0025 0.0137 chosen
+    0      0.0964 0.0278 0.0447 0.1481
+    test part (20 rows): 0.006220
+    >>> found.predict(np.array([0.5])).round(1)
+    array([0.2])
+    """
+
+    metric: str
+    maximize: bool
+    confidence_level: float
+    best: CandidateResult
+    candidates: tuple[CandidateResult, ...]
+    test_value: float | None
+    test_rows: NDArray[np.intp] | None
+    nested: NestedEstimate | None
+    model: Any
+    _learner: Learner
+    _data: tuple[Any, Any] | None
+    pos_label: Any = None
+
+    def predict(self, X_new: Any) -> NDArray[Any]:
+        """Predict other rows by the chosen candidate, fitted on all rows; a function is fitted at each call.
+
+        Parameters
+        ----------
+        X_new : data with rows
+            As the learner takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        if self._data is None:
+            return as_fitted_predictions(self._learner.name, self.model.predict(X_new), n_rows("X_new", X_new))
+        return self._learner.predictions(*self._data, None, X_new, None, ("values",))["values"]
+
+    def sensitivity(self, parameter: str) -> Sensitivity:
+        """Return the estimates at each value of a parameter of the chosen learner.
+
+        Raises
+        ------
+        ValueError
+            If it has not several values.
+        """
+        _check_parameter("parameter", parameter, self._varied_parameters())
+        best, chosen = self.best, self.best.params[parameter]
+        others = _without(best.params, parameter)
+        no_value = no_estimate(best.estimate.per_split.shape)
+        values = self._values(parameter)
+        as_chosen, at_best, best_others = [], [], []
+        for value in values:
+            own = [each for each in self._of_chosen_learner(parameter) if same_value(each.params[parameter], value)]
+            alike = [each for each in own if _same_params(_without(each.params, parameter), others)]
+            as_chosen.append(alike[0].estimate if alike else no_value)
+            k = best_place(np.array([each.value for each in own]), self.maximize)
+            at_best.append(no_value if k is None else own[k].estimate)
+            best_others.append({} if k is None else _without(own[k].params, parameter))
+        return Sensitivity(
+            metric=self.metric,
+            maximize=self.maximize,
+            parameter=parameter,
+            values=tuple(values),
+            chosen=next(k for k, value in enumerate(values) if same_value(value, chosen)),
+            others=others,
+            as_chosen=ErrorLine.from_estimates(as_chosen),
+            at_best=ErrorLine.from_estimates(at_best),
+            best_others=tuple(best_others),
+            confidence_level=self.confidence_level,
+        )
+
+    def sensitivities(self) -> tuple[Sensitivity, ...]:
+        """Return those of all parameters with several values, by `Sensitivity.range`: what matters most first."""
+        return tuple(sorted(map(self.sensitivity, self._varied_parameters()), key=lambda each: -each.range))
+
+    def _varied_parameters(self) -> list[str]:
+        """Return the parameters with several values among the candidates of the chosen learner."""
+        return [name for name in self.best.params if len(self._values(name)) > 1]
+
+    def _values(self, parameter: str) -> list[Any]:
+        """Return the values of a parameter among the candidates of the chosen learner, in their order."""
+        values: list[Any] = []
+        for each in self._of_chosen_learner(parameter):
+            if not any(same_value(each.params[parameter], value) for value in values):
+                values.append(each.params[parameter])
+        return values
+
+    def _of_chosen_learner(self, parameter: str) -> list[CandidateResult]:
+        return [each for each in self.candidates if each.name == self.best.name and parameter in each.params]
+
+    def ranked(self) -> tuple[CandidateResult, ...]:
+        """Return the candidates from the best down, those without an estimate last."""
+        values = np.array([each.value for each in self.candidates])
+        order = np.argsort(-values if self.maximize else values, kind="stable")  # NaN last
+        return tuple(self.candidates[k] for k in order)
+
+    def table(self) -> str:
+        """Return a table as text: the candidates by their values, and what the chosen one does on the test part."""
+        from fastevals._text import aligned, cells, printable, without_middle, wrapped, written
+
+        ranked = self.ranked()
+        parameters = list(dict.fromkeys(name for each in ranked for name in each.params))
+        named = len({each.name for each in ranked}) > 1 or not parameters
+
+        def row(each: CandidateResult, numbers: list[str]) -> list[str]:
+            values = [written(each.params.get(name, "")) for name in parameters]
+            mark = "chosen" if each is self.best else "failed" if each.failure else ""
+            first = [each.name, *values] if named else values
+            return [*(without_middle(printable(text), LONGEST) for text in first), *numbers, mark]
+
+        shown = ranked[:MOST_ROWS]
+        numbers = [(each.value, each.estimate.standard_deviation, *each.estimate.confidence_interval) for each in shown]
+        head = [*(["candidate"] if named else []), *parameters, "value", "sd", "low", "high", ""]
+        (lines,) = aligned([[head, *map(row, shown, cells(numbers))]])
+        if len(ranked) > MOST_ROWS:
+            lines.append(f"... {len(ranked) - MOST_ROWS} more")
+        n_splits = self.best.estimate.per_split.size
+        order = "greatest" if self.maximize else "least"
+        title = f"{self.metric} on {n_splits} validation splits, the {order} first; the best of many is too optimistic"
+        failed = [f"{each}: {each.failure}" for each in self.candidates if each.failure]
+        more = [f"... {len(failed) - MOST_FAILURES} more failed"] if len(failed) > MOST_FAILURES else []
+        below = [*failed[:MOST_FAILURES], *more, *self._unseen_rows()]
+        return "\n".join([*wrapped(title), *lines, *(line for text in below for line in wrapped(text))])
+
+    def _unseen_rows(self) -> list[str]:
+        """Return lines on what the chosen one does on rows that had no part in the choice."""
+        from fastevals._text import column
+
+        lines = []
+        if self.test_value is not None and self.test_rows is not None:
+            lines.append(f"test part ({self.test_rows.size} rows): {column([self.test_value])[0]}")
+        if self.nested is not None:
+            estimate = self.nested.estimate
+            value, low, high = column([estimate.value, *estimate.confidence_interval])
+            name = f"nested ({estimate.per_split.size} outer splits)"
+            lines.append(f"{name}: {value} [{low}, {high}], chosen {self.nested.often()}")
+            if self.nested.failures:
+                lines.append(self.nested.failed())
+        return lines
+
+    def __repr__(self) -> str:
+        test = "" if self.test_value is None else f", test={self.test_value:.4g}"
+        nested = ""
+        if self.nested is not None:
+            low, high = self.nested.estimate.confidence_interval
+            nested = f", nested={self.nested.estimate.value:.4g} [{low:.4g}, {high:.4g}]"
+        best = f"{self.best}, {self.metric}={self.best.value:.4g}"
+        return f"ModelSelection({best}{test}{nested}, {len(self.candidates)} candidates)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CandidateResult(Frozen):
+    """A candidate of a selection.
+
+    Attributes
+    ----------
+    choice : (name, params)
+        The learner's name and the parameters of the grid, which can be read here too: ``result.params``.
+    estimate : ErrorEstimate
+        Over the validation splits; NaN where a fit failed.
+    failure : str or None
+        What was raised, and in which fit.
+    """
+
+    choice: Choice
+    estimate: ErrorEstimate
+    failure: str | None
+
+    @property
+    def name(self) -> str:
+        """The learner's."""
+        return self.choice.name
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the grid."""
+        return self.choice.params
+
+    @property
+    def value(self) -> float:
+        """The estimate's: the mean over the validation splits."""
+        return self.estimate.value
+
+    def __str__(self) -> str:
+        return str(self.choice)
+
+    def __repr__(self) -> str:
+        return f"CandidateResult({self}, {'failed' if self.failure else f'{self.value:.4g}'})"
+
+
+class OuterFailure(NamedTuple):
+    """A candidate of which a fit failed in an outer split, and what was raised first."""
+
+    split: int
+    choice: Choice
+    failure: str
+
+    def __str__(self) -> str:
+        return f"{self.choice} in outer split {self.split}: {self.failure}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NestedEstimate(Frozen):
+    """How well selecting a model works: in each outer split one is selected, and measured on rows it has not seen.
+
+    Attributes
+    ----------
+    estimate : ErrorEstimate
+        Over the outer splits; NaN in one where all candidates, or the fit of the chosen one, failed.
+    chosen : tuple of (name, params), or None
+        What was chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None where none has a
+        value.
+    failures : tuple of (split, choice, failure)
+        What was raised in outer splits, numbered as in `chosen`: the first of each candidate that failed in the search,
+        which was made without it, or of the fit of the chosen one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import select_model
+    >>> def polynomial(x, y, x_new, degree):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+    >>> x = np.linspace(-1, 1, 40)
+    >>> found = select_model(polynomial, x, x**2, "mean_absolute_error", grid={"degree": [1, 2]}, nested=5, rng=0)
+    >>> found.nested.counts()
+    {'polynomial(degree=2)': 5}
+    """
+
+    estimate: ErrorEstimate
+    chosen: tuple[Choice | None, ...]
+    failures: tuple[OuterFailure, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Return how often each candidate was chosen, the most often first: one that changes is a matter of chance."""
+        names = [str(each) for each in self.chosen if each is not None]
+        return dict(sorted(((name, names.count(name)) for name in dict.fromkeys(names)), key=lambda item: -item[1]))
+
+    def often(self) -> str:
+        """Return as text which candidates were chosen most often."""
+        texts = [f"{count} x {name}" for name, count in self.counts().items()]
+        if not texts:
+            return "none"
+        return ", ".join(texts[:MOST_NAMED]) + (f", ... ({len(texts)} in all)" if len(texts) > MOST_NAMED else "")
+
+    def failed(self) -> str:
+        """Return as text how many failed, and what the first raised; nothing if none did."""
+        if not self.failures:
+            return ""
+        n = len(self.failures)
+        return f"{n} {'fit' if n == 1 else 'fits'} failed in the outer splits, the first: {self.failures[0]}"
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"NestedEstimate({self.estimate!r}, chosen {self.often()}{failed})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sensitivity(Frozen):
+    """The estimate at each value of one parameter, the others as they were chosen and at their best.
+
+    Attributes
+    ----------
+    metric : str
+        What was estimated, on validation rows.
+    maximize : bool
+        Whether greater is better.
+    parameter : str
+        What varies.
+    values : tuple
+        Its values, in the order of the candidates.
+    chosen : int
+        The place of the chosen one.
+    others : dict
+        The other parameters as they were chosen.
+    as_chosen : ErrorLine
+        Estimates with those; NaN where no candidate has them.
+    at_best : ErrorLine
+        Estimates with the others at what is best for each value.
+    best_others : tuple of dict
+        What that is.
+    confidence_level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastevals import select_model
+    >>> def polynomial(x, y, x_new, degree, shift):
+    ...     return np.polyval(np.polyfit(x, y, degree), x_new) + shift
+    >>> x = np.linspace(-1, 1, 40)
+    >>> grid = {"degree": [1, 2], "shift": [0, 1]}
+    >>> found = select_model(polynomial, x, abs(x), "mean_squared_error", grid=grid, rng=0)
+    >>> [each.parameter for each in found.sensitivities()]
+    ['shift', 'degree']
+    """
+
+    metric: str
+    maximize: bool
+    parameter: str
+    values: tuple[Any, ...]
+    chosen: int
+    others: dict[str, Any]
+    as_chosen: ErrorLine
+    at_best: ErrorLine
+    best_others: tuple[dict[str, Any], ...]
+    confidence_level: float
+
+    @property
+    def range(self) -> float:
+        """The largest less the least mean with the other parameters as chosen: how much this one matters."""
+        least, largest = float(np.nanmin(self.as_chosen.values)), float(np.nanmax(self.as_chosen.values))
+        return 0.0 if least == largest else largest - least
+
+    def table(self) -> str:
+        """Return a table as text: at each value the estimates with the others as chosen, and at their best."""
+        from fastevals._text import aligned, cells, printable, wrapped, written
+
+        others = ", ".join(f"{name}={show(value)}" for name, value in self.others.items())
+        head = [self.parameter, "as chosen", "low", "high", "", "at best", "low", "high"]
+        lines = self.as_chosen, self.at_best
+        numbers = cells(np.transpose([each for line in lines for each in (line.values, line.low, line.high)]))
+        rows = [
+            [printable(written(value)), *row[:3], "chosen" if k == self.chosen else "", *row[3:]]
+            for k, (value, row) in enumerate(zip(self.values, numbers, strict=True))
+        ]
+        (text,) = aligned([[head, *rows]])
+        title = f"{self.metric} on validation rows over {self.parameter}; as chosen: with {others or 'no others'}"
+        return "\n".join([*wrapped(title), *text])
+
+    def __repr__(self) -> str:
+        return (
+            f"Sensitivity({self.metric} over {len(self.values)} values of {self.parameter}, "
+            f"chosen={show(self.values[self.chosen])}, range={self.range:.4g})"
+        )
+
+
+def _without(params: dict[str, Any], parameter: str) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name != parameter}
+
+
+def _same_params(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(same_value(one[name], other[name]) for name in one)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_parameter(name: str, parameter: Any, varied: Collection[str]) -> None:
+    """Raise unless a parameter has several values among the candidates."""
+    if parameter not in varied:
+        raise ValueError(
+            f"{name} must be a parameter with several values: {listed(varied) or 'none has'}; got {show(parameter)}"
+        )
