@@ -535,7 +535,7 @@ def test_a_full_disk_is_one_warning_and_leaves_no_file(
     module = write_module(MODULE)
     with pytest.warns(RuntimeWarning, match="can't be kept.*No space left on device") as caught:
         assert (module.unrelated(1), module.unrelated(2.5)) == (1, 2.5)
-    assert len(caught) == 1
+    assert [each.filename for each in caught] == [__file__]  # not in numba, from where kernels are kept
     assert files(tmp_path / "cache") == []
 
 

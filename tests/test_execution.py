@@ -191,6 +191,20 @@ def test_a_task_that_compiles_is_alone_until_its_first_item_is_done(threads: int
     assert seen[0] == (0, threading.get_ident())
 
 
+def test_a_task_that_may_compile_each_time_is_alone_each_time() -> None:
+    for _ in range(2):
+        seen: list[int] = []
+
+        def task(item: int, seen: list[int] = seen) -> None:
+            if item == 0:
+                time.sleep(0.02)  # others would come in between
+                assert not seen
+            seen.append(item)
+
+        with num_threads(3):
+            run(task, range(9), compiles=True)
+
+
 def test_a_task_that_has_compiled_is_spread_at_once() -> None:
     def task(meeting: threading.Barrier) -> None:
         meeting.wait()

@@ -19,7 +19,6 @@ import stat
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
@@ -32,6 +31,8 @@ import numpy as np
 from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+
+from fastevals._validation.options import warn_outside
 
 CHECKSUM = 32  # bytes before the payload of a file
 LARGEST = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
@@ -210,7 +211,7 @@ unkept: list[str] = []  # what the one warning said
 def _warn_once(message: str) -> None:
     if not unkept:
         unkept.append(message)
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warn_outside(message, RuntimeWarning)
 
 
 # Files --------------------------------------------------------------------------------------------------------------

@@ -81,9 +81,9 @@ def _warn(message: str) -> None:
 
 
 def warn_outside(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside this package."""
+    """Warn at the first line outside this package, and the compiler that its calls may go through."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastevals."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("fastevals.", "numba.")):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import example as with_example
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -62,6 +63,32 @@ def test_the_distance_is_that_of_the_farthest_point(case, seed):
     corners[:, 2::2] = np.cumsum(up), np.cumsum(right)
     there = ThresholdCounts([math.inf, *range(corners.shape[1] - 1, 0, -1)], *corners)
     assert found == pytest.approx(far(dense(counts), dense(there)), abs=0.08)
+
+
+def polylines(most: int, step: int):
+    """Corners on a fine lattice, neither coordinate falling; some pieces have no length."""
+    corner = st.tuples(st.integers(0, step), st.integers(0, step))
+    return st.lists(corner, min_size=2, max_size=most).map(lambda steps: np.cumsum(steps, axis=0) / 8)
+
+
+@BOUNDED
+@given(polylines(3, 12), polylines(20, 3), st.just(1))
+@with_example([[2, 6]], [[6, 0], [6, 3], [6, 5], [6, 7], [6, 8]], 8)  # the second piece ahead is nearest, by below 1
+@with_example([[2, 6]], [[6, 0], [6, 3], [6, 5], [6, 7], [6, 8]], 1)
+@with_example([[6, 2]], [[2, 0], [2, 1], [2, 3], [2, 5], [2, 8]], 8)  # the second behind
+@with_example([[6, 2]], [[2, 0], [2, 1], [2, 3], [2, 5], [2, 8]], 1)
+@with_example([[0, 4]], [[0, 0], [8, 0], [8, 8]], 8)  # the first corner
+def test_the_farthest_point_is_that_of_all_points_and_pieces(points, corners, unit):
+    points, corners = np.array(points) / unit, np.array(corners) / unit
+    start, along = corners[:-1], np.diff(corners, axis=0)
+    squares = (along**2).sum(axis=1)
+    distances = []
+    for point in points:
+        share = np.clip(((point - start) * along).sum(axis=1) / np.maximum(squares, 1e-9), 0, 1)
+        distances.append(np.hypot(*(point - start - share[:, np.newaxis] * along).T).min())
+    others = np.concatenate([corners, points])  # what was there before is not part of it
+    found = kernels.farthest(*points.T.copy(), *others.T.copy(), len(corners))
+    assert found == pytest.approx(max(distances), rel=1e-12, abs=1e-12)
 
 
 def test_a_draw_of_all_rows_is_no_distance_away():

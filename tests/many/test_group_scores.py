@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
-from fastevals.counting.groups import group_codes
+from fastevals._validation.labels import check_group_cells
+from fastevals.counting.groups import _check_group_rows, group_codes
 from fastevals.many import group_scores as by_group
 from tests import reference
 from tests.reference_groups import matrices_by_group, rows_by_group, values_by_group
@@ -282,7 +283,17 @@ def test_bad_keys() -> None:
                 call(y_true, y_score, keys)
 
 
+def test_too_many_rows() -> None:
+    _check_group_rows("groups", 2**31 - 1)
+    for call in (group_codes, lambda keys: ConfusionMatrix.from_groups(keys, keys, keys)):
+        with pytest.raises(ValueError, match=r"groups must have at most 2\*\*31 - 1 rows to .*, got 2147483648$"):
+            call(np.broadcast_to(np.int8(0), 2**31))
+
+
 def test_too_many_cells() -> None:
+    check_group_cells("groups", 2**29, 2)
+    with pytest.raises(ValueError, match=r"groups: 536870913 matrices of 2 labels would have more than 2\*\*31 cells"):
+        check_group_cells("groups", 2**29 + 1, 2)
     with pytest.raises(ValueError, match="labels: 2000 matrices of 2000 labels would have more than"):
         ConfusionMatrix.from_groups(np.arange(2000) % 2, np.zeros(2000), np.arange(2000), labels=np.arange(2000))
 

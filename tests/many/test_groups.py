@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,18 @@ def test_delongs_errors_are_those_of_each_group(case: Any) -> None:
     shares = np.where(there, found.weights, 0) / max(found.weights[there].sum(), 1)
     error = math.sqrt(sum(shares[g] ** 2 * v for g, v in variances.items() if there[g])) if there.any() else math.nan
     np.testing.assert_allclose(found.mean_standard_error, error, rtol=1e-13)
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_delongs_squares_do_not_cancel(flipped: bool) -> None:
+    n = 10**4  # of one class, all but one of which are placed alike; sums of squares of 1 are exact
+    y, s = np.append(np.zeros(2), np.ones(n)), np.append([0.0, 1.0], np.full(n, 2.0))
+    s[2] = 0.5
+    y, s = (1 - y, -s) if flipped else (y, s)
+    found = grouped_auc(y, s, np.zeros(n + 2), interval="delong")
+    # Of the many the placements are 1 but for one 1/2, of the two 1 and 1 - 1 / n.
+    variance = Fraction(1, 4 * n * n) + Fraction(1, 4 * n * n)
+    assert found.standard_errors[0] == pytest.approx(math.sqrt(variance), rel=1e-15, abs=0)
 
 
 def test_delongs_intervals_and_whole_weights() -> None:

@@ -122,6 +122,9 @@ def test_posthoc(capsys, tmp_path, posthoc):
     assert (block["groups"] is None) == (posthoc == "wilcoxon")
     text = compare(capsys, file, "--posthoc", posthoc, "--confidence", "0.5")
     assert ("critical difference" in text) == (posthoc == "nemenyi")
+    (title,) = (line for line in text.splitlines() if "p adjusted" in line)
+    adjusted = {"nemenyi": "studentized-range", "wilcoxon": "holm"}.get(posthoc, posthoc)
+    assert title.endswith(f" (p adjusted: {adjusted})")
     if posthoc == "wilcoxon":
         expected = pairwise_tests({"a": [1, 2, 3, 1], "b": [2, 1, 1, 2], "c": [3, 3, 2, 4]})
         assert block["pairs"]["pvalue"] == expected.pvalue.tolist()

@@ -229,6 +229,12 @@ def test_rows_are_schemes():
     assert list(few) == [1, 3]
     feet = [[each.tolist() for each in line.get_data()] for line in labelled(ax, "_foot")]
     assert feet == [[[values.min(), values.max()], [0, 0]], [[1, 3], [-1, -1]], [[5, 5], [-2, -2]]]
+    for (_, (foot, _)), strokes in zip(feet[1:], ax.collections, strict=True):  # as a histogram, they stand on it
+        (low,), (high,) = (set(y) for y in np.array(strokes.get_segments())[:, :, 1].T)
+        assert low == foot < high < foot + HIGH
+    for label in ("_deviation", "_estimate"):  # between a row's foot and the histogram below
+        places = [line.get_ydata()[0] for line in labelled(ax, label)]
+        assert all(HIGH - 1 < y + row < 0 for row, y in enumerate(places))
     (interval,) = [line for line in ax.lines if list(line.get_xdata()) == [1.5, 2.5]]
     assert [labelled(ax, "_deviation")[1].get_linewidth(), interval.get_linewidth()] == [1.1, 4]
     assert list(interval.get_ydata()) == list(labelled(ax, "_deviation")[1].get_ydata())

@@ -648,6 +648,16 @@ def test_a_reference_is_drawn_where_all_models_share_it_in_one_call_or_many(labe
             assert len(line.get_xdata()) > 0
 
 
+@pytest.mark.parametrize("label", SHARED)
+def test_references_of_a_picture_are_told_apart(label):
+    plot, make = SHARED[label]
+    ax = plot(make(0.1), ax=Figure().subplots())
+    grey = [line for line in ax.get_legend().get_lines() if line.get_color() == style.GREY]
+    assert label in [line.get_label() for line in grey]
+    looks = {line._unscaled_dash_pattern for line in grey}
+    assert len(looks) == len(grey)
+
+
 def test_a_model_without_a_curve_leaves_the_others_their_reference():
     with pytest.warns(UndefinedMetricWarning):
         nothing = Ranking([0, 0], [0.1, 0.2]).precision_recall_curve()

@@ -183,6 +183,8 @@ def test_names_are_shortened_and_left_out_where_there_is_no_room(names):
     check_texts(ax, all_texts(ax))
     assert ax.get_window_extent().height > 120
     assert len(ax.get_xticklabels()) >= min(len(names), 20)
+    if names != SHORT:  # turned, and 16 characters at most
+        assert {(each.get_rotation(), len(each.get_text())) for each in ax.get_xticklabels()} == {(90, 16)}
     for tick in ax.get_xticklabels():
         assert tick.get_text()[-3:] == names[int(tick.get_position()[0])][-3:]
 

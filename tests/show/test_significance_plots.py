@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
 from fastevals.infer.significance.binomial import binomial_error_test
@@ -128,6 +129,23 @@ def test_no_name_covers_another(n_algorithms, layout, size):
     assert len(labelled(ax, "_name")) == n_algorithms
 
 
+def test_words_are_where_what_they_name_is():
+    ax = plot_critical_difference(nemenyi_test(table(10)), ax=axes())
+    check_texts(ax)
+    middles = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    (axis,), (ruler,), names = labelled(ax, "_axis"), labelled(ax, "_cd"), labelled(ax, "_name")
+    assert middles["Mean rank (1 is best)"] == np.mean(axis.get_xdata())
+    assert next(x for said, x in middles.items() if said.startswith("CD")) == np.mean(ruler.get_xdata())
+    assert [middles[str(rank)] for rank in range(1, 11)] == [*range(1, 11)]
+    ends, boxes = [], []  # of names
+    for text in (text for text in ax.texts if isinstance(text, Annotation)):
+        ends.append(text.xy)
+        boxes.append(text.get_window_extent())
+    assert sorted(ends) == sorted(tuple(line.get_xydata()[-1]) for line in names)
+    gaps = [max(box.x0 - x, x - box.x1) for (x, _), box in zip(ax.transData.transform(ends), boxes, strict=True)]
+    assert 3 < min(gaps) <= max(gaps) < min(gaps) + 1  # the same at both sides
+
+
 @pytest.mark.parametrize("names", [LONG, ["W" * 40 + str(k) for k in range(7)]])
 def test_long_and_odd_names_have_room(names):
     result = nemenyi_test(table(7, names=names))
@@ -212,15 +230,19 @@ def test_a_ruler_longer_than_the_axis_has_room():
     assert min(ruler.get_xdata()) > min(ax.get_xlim())
 
 
-def test_control():
-    result = bonferroni_dunn_test(table(10), "model 3")
+@pytest.mark.parametrize("place", [0, 4, 9])
+def test_control(place):
+    mean_ranks = nemenyi_test(table(10)).mean_ranks
+    control = int(np.argsort(mean_ranks)[place])
+    result = bonferroni_dunn_test(table(10), f"model {control}")
     ax = plot_critical_difference(result, ax=axes())
     check_texts(ax)
     ((low, high),) = spans(ax)
-    rank = result.mean_ranks[3]
+    rank = result.mean_ranks[control]
+    assert (low == 1, high == 10) == (place == 0, place == 9)  # as long as the axis, and no longer
     assert (low, high) == (max(1, rank - result.critical_difference), min(10, rank + result.critical_difference))
     bold = [text.get_text() for text in ax.texts if text.get_weight() == "bold"]
-    assert bold == [f"model 3: {rank:.2f}"]
+    assert bold == [f"model {control}: {rank:.2f}"]
     for (other, _), rejected in zip(result.pairs, result.rejected, strict=True):
         assert (low <= result.mean_ranks[other] <= high) != rejected
 
