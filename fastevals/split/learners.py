@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from fastevals._execution import progress_bar
 from fastevals._validation.options import check_integer, import_optional, show
 from fastevals.split.checks import as_fitted_predictions, check_learner, n_rows
-
-Rows = NDArray[np.intp]
+from fastevals.split.splitters.base import Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,8 +24,7 @@ from fastevals.split.estimates.split_metrics import (
     gain_variance,
     rows_by_test_set,
 )
-
-Rows = NDArray[np.intp]
+from fastevals.split.splitters.base import Rows
 
 FEW_CELLS = 1 << 22  # of the steps of all test sets of a repetition, counted together: three times as fast by test set
 VARIES = 1e-12  # of the mean square: a variance of less is rounding
@@ -33,21 +32,8 @@ PER_ROW = 2  # the same, for each row: of one fold all are counted together
 MOST_EXACT = 2**31  # pairs of rows up to which counts of them are whole numbers
 
 
-def is_mean_loss(spec: AskedMetric) -> bool:
-    """Return whether a metric of scores is the mean of what each row loses."""
-    sweep = of_ranking(spec).sweep
-    return sweep is not None and sweep.kernel == "mean_loss"
-
-
-def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
-    """Return the function from scores to the losses of positives and of negatives of a metric that is their mean."""
-    assert metric.sweep is not None
-    assert metric.sweep.of_thresholds is not None
-    return metric.sweep.of_thresholds
-
-
 class ScoreMetrics(SplitMetrics):
-    """Metrics of scores."""
+    """Metrics of scores of the positive class: `ThresholdMetrics`, or `MeanLossMetrics` that need no thresholds."""
 
     kind = "scores"
     knows_no_information = True
@@ -85,148 +71,6 @@ class ScoreMetrics(SplitMetrics):
         # Shares as counts of pairs: of whole numbers an AUC is 0.5 exactly.
         by = (n_pos, n_neg) if n * n < MOST_EXACT else (n_pos / n, n_neg / n)
         return self.evaluate_counts([ThresholdCounts._unchecked(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
-
-
-class LossTotals(NamedTuple):
-    """Sums of the losses of all test sets: as `MeanLossMetrics` adds them up, and, where counted, by class."""
-
-    totals: Floats  # rows, and the sum of each metric's losses, of shape (1 + n_metrics,)
-    by_class: Floats | None  # the same of negatives and of positives, and sums of squares: (2, 1 + 2 n_metrics)
-
-
-class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
-    """Metrics that are means of what each row loses: the Brier score, the log loss."""
-
-    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return the loss of each row by each metric."""
-        positive = self._positive if rows is None else self._positive[rows]
-        losses = [_losses(metric)(predicted.astype(np.float64)) for metric in self._metrics()]
-        return np.stack([np.where(positive, own, other) for own, other in losses], axis=1)
-
-    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
-        """Add up the losses of each test set."""
-        totals = np.zeros((len(folds), n_folds, 1 + len(self.names)))
-        add_terms(folds, prepared, totals)
-        return totals
-
-    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
-        """Return the means."""
-        return np.asarray((totals[:, 1 : 1 + len(self.names)] / totals[:, :1]).T)
-
-    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of a test set, and those by class."""
-        by_class = self._by_class(predicted[None], self._positive[rows][None], np.ones((1, rows.size), dtype=np.int64))
-        return np.concatenate((AdditiveMetrics.count_split(self, rows, predicted), by_class.ravel()))
-
-    def pool(self, counted: Sequence[Any]) -> LossTotals:
-        """Return the sums of all, and those by class if they were counted."""
-        totals = AdditiveMetrics.pool(self, counted)
-        m = len(self.names)
-        return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
-
-    def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
-        """Return the sums of all, and those by class where it is known how often each row is tested."""
-        pooled = self.pool(parts)
-        if not tested.any():
-            return pooled
-        predicted = np.atleast_2d(predicted)
-        positive = np.broadcast_to(self._positive, predicted.shape)
-        return pooled._replace(by_class=self._by_class(predicted, positive, np.reshape(tested, predicted.shape)))
-
-    def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
-        """Add up losses and their squares by class, of predictions of shape (n, n_rows), each so many times."""
-        sums = np.zeros((2, 1 + 2 * len(self.names)))
-        for scores, truth, number in zip(predicted, positive, times, strict=True):
-            scores, truth, number = scores[number > 0], truth[number > 0], number[number > 0].astype(np.float64)
-            losses = [np.where(truth, *_losses(metric)(scores.astype(np.float64))) for metric in self._metrics()]
-            terms = np.stack([np.ones(scores.size), *losses, *np.square(losses)]) * number
-            sums += [terms[:, truth == each].sum(axis=1) for each in (False, True)]
-        return sums
-
-    def micro(self, pooled: LossTotals) -> Floats:
-        """Return the means of all."""
-        return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
-
-    def class_variance(self, name: str, pooled: LossTotals) -> float:
-        """Compute the variance of the mean losses of the classes."""
-        if pooled.by_class is None or not pooled.by_class[:, 0].all():
-            return math.nan
-        n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
-        negative, positive = sums / n
-        with np.errstate(invalid="ignore"):
-            return float(n[0] * n[1] / n.sum() ** 2 * (positive - negative) ** 2)
-
-    def row_variance(self, name: str, pooled: LossTotals) -> float:
-        """Compute the variance of the losses."""
-        if pooled.by_class is None:
-            return math.nan
-        totals, m = pooled.by_class.sum(axis=0), self.names.index(name)
-        mean, square = totals[1 + m] / totals[0], totals[1 + len(self.names) + m] / totals[0]
-        with np.errstate(invalid="ignore"):
-            variance = float(square - mean**2)
-        return variance if variance > VARIES * square else 0.0
-
-
-class SortedScores(NamedTuple):
-    """Scores from the highest down; a test set keeps their order."""
-
-    rows: Rows  # in this order
-    positive: NDArray[np.bool_]  # their classes
-    ranks: Rows  # the number of each one's threshold
-    thresholds: NDArray[Any]  # all distinct scores, descending
-
-    @classmethod
-    def from_scores(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> SortedScores:
-        """Sort them; `whole` are the counts of all."""
-        rows = np.argsort(scores, kind="stable")[::-1]
-        ordered = scores[rows]
-        ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
-        return cls(rows, positive[rows], ranks, whole.thresholds[1:])
-
-    def counts(self, places: Rows) -> ThresholdCounts:
-        """Return the threshold counts of some rows, by their places in this order."""
-        ranks = self.ranks[places]
-        last = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
-        tps = np.cumsum(self.positive[places])[last]
-        return _with_origin(self.thresholds[ranks[last]], tps, last + 1 - tps)
-
-
-class SteppedScores(NamedTuple):
-    """Scores as the steps of one ranking, whose rows are counted for each test set.
-
-    Attributes
-    ----------
-    sweeps : Sweeps
-        The steps, and metrics of counts of them.
-    cells : ndarray of int32
-        The cell of each row: its class and step.
-    """
-
-    sweeps: RankingSweep
-    cells: NDArray[np.int32]
-
-    @classmethod
-    def from_scores(
-        cls, whole: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
-    ) -> SteppedScores:
-        """Sort them; `whole` are the counts of all."""
-        sweeps, rows, ordered = sort_rows_by_step(whole, scores, negative, metrics)
-        cells = np.empty(rows.size, dtype=np.int32)
-        cells[rows] = ordered
-        return cls(sweeps, cells)
-
-    def values(self, folds: Folds, n_folds: int) -> Floats:
-        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds)."""
-        sizes = self.sweeps.steps.sizes
-        counts, space = np.empty((n_folds, *sizes.shape), dtype=sizes.dtype), self.sweeps.workspace()
-        raw = np.empty((len(folds), n_folds, self.sweeps.n_raw))
-        for row_folds, repeat_raw in zip(folds, raw, strict=True):
-            counts[:] = 0
-            count_cells(row_folds[None], self.cells, counts.reshape(1, n_folds, -1))
-            for fold_counts, row in zip(counts, repeat_raw, strict=True):
-                self.sweeps.sweep(fold_counts, space, row)
-        values = self.sweeps.values(raw.reshape(-1, self.sweeps.n_raw))
-        return np.stack(values).reshape(-1, len(folds), n_folds)
 
 
 class ThresholdMetrics(ScoreMetrics):
@@ -306,9 +150,156 @@ class ThresholdMetrics(ScoreMetrics):
         return self._merge_steps(predicted[some], times * positive, times * ~positive)
 
 
+class SortedScores(NamedTuple):
+    """Scores from the highest down; a test set keeps their order."""
+
+    rows: Rows  # in this order
+    positive: NDArray[np.bool_]  # their classes
+    ranks: Rows  # the number of each one's threshold
+    thresholds: NDArray[Any]  # all distinct scores, descending
+
+    @classmethod
+    def from_scores(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> SortedScores:
+        """Sort them; `whole` are the counts of all."""
+        rows = np.argsort(scores, kind="stable")[::-1]
+        ordered = scores[rows]
+        ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
+        return cls(rows, positive[rows], ranks, whole.thresholds[1:])
+
+    def counts(self, places: Rows) -> ThresholdCounts:
+        """Return the threshold counts of some rows, by their places in this order."""
+        ranks = self.ranks[places]
+        last = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
+        tps = np.cumsum(self.positive[places])[last]
+        return _with_origin(self.thresholds[ranks[last]], tps, last + 1 - tps)
+
+
+class SteppedScores(NamedTuple):
+    """Scores as the steps of one ranking, whose rows are counted for each test set."""
+
+    sweeps: RankingSweep  # the steps, and metrics of counts of them
+    cells: NDArray[np.int32]  # the cell of each row: its class and step
+
+    @classmethod
+    def from_scores(
+        cls, whole: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
+    ) -> SteppedScores:
+        """Sort them; `whole` are the counts of all."""
+        sweeps, rows, ordered = sort_rows_by_step(whole, scores, negative, metrics)
+        cells = np.empty(rows.size, dtype=np.int32)
+        cells[rows] = ordered
+        return cls(sweeps, cells)
+
+    def values(self, folds: Folds, n_folds: int) -> Floats:
+        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds)."""
+        sizes = self.sweeps.steps.sizes
+        counts, space = np.empty((n_folds, *sizes.shape), dtype=sizes.dtype), self.sweeps.workspace()
+        raw = np.empty((len(folds), n_folds, self.sweeps.n_raw))
+        for row_folds, repeat_raw in zip(folds, raw, strict=True):
+            counts[:] = 0
+            count_cells(row_folds[None], self.cells, counts.reshape(1, n_folds, -1))
+            for fold_counts, row in zip(counts, repeat_raw, strict=True):
+                self.sweeps.sweep(fold_counts, space, row)
+        values = self.sweeps.values(raw.reshape(-1, self.sweeps.n_raw))
+        return np.stack(values).reshape(-1, len(folds), n_folds)
+
+
 def _with_origin(thresholds: NDArray[Any], tps: NDArray[np.int64], fps: NDArray[np.int64]) -> ThresholdCounts:
     """Return the counts with those of no row, at +inf, before them."""
     if thresholds.dtype.kind in "iu":
         thresholds = thresholds.astype(np.longdouble)  # float64 would round some
     return ThresholdCounts._unchecked(*(np.concatenate(([first], each)) for first, each in
                              ((np.inf, thresholds), (0, tps), (0, fps))))  # fmt: skip
+
+
+class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
+    """Metrics that are means of what each row loses: the Brier score, the log loss."""
+
+    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Return the loss of each row by each metric."""
+        positive = self._positive if rows is None else self._positive[rows]
+        losses = [_losses(metric)(predicted.astype(np.float64)) for metric in self._metrics()]
+        return np.stack([np.where(positive, own, other) for own, other in losses], axis=1)
+
+    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Add up the losses of each test set."""
+        totals = np.zeros((len(folds), n_folds, 1 + len(self.names)))
+        add_terms(folds, prepared, totals)
+        return totals
+
+    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
+        """Return the means."""
+        return np.asarray((totals[:, 1 : 1 + len(self.names)] / totals[:, :1]).T)
+
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
+        """Return the sums of a test set, and those by class."""
+        by_class = self._by_class(predicted[None], self._positive[rows][None], np.ones((1, rows.size), dtype=np.int64))
+        return np.concatenate((AdditiveMetrics.count_split(self, rows, predicted), by_class.ravel()))
+
+    def pool(self, counted: Sequence[Any]) -> LossTotals:
+        """Return the sums of all, and those by class if they were counted."""
+        totals = AdditiveMetrics.pool(self, counted)
+        m = len(self.names)
+        return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
+
+    def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
+        """Return the sums of all, and those by class where it is known how often each row is tested."""
+        pooled = self.pool(parts)
+        if not tested.any():
+            return pooled
+        predicted = np.atleast_2d(predicted)
+        positive = np.broadcast_to(self._positive, predicted.shape)
+        return pooled._replace(by_class=self._by_class(predicted, positive, np.reshape(tested, predicted.shape)))
+
+    def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
+        """Add up losses and their squares by class, of predictions of shape (n, n_rows), each so many times."""
+        sums = np.zeros((2, 1 + 2 * len(self.names)))
+        for scores, truth, number in zip(predicted, positive, times, strict=True):
+            scores, truth, number = scores[number > 0], truth[number > 0], number[number > 0].astype(np.float64)
+            losses = [np.where(truth, *_losses(metric)(scores.astype(np.float64))) for metric in self._metrics()]
+            terms = np.stack([np.ones(scores.size), *losses, *np.square(losses)]) * number
+            sums += [terms[:, truth == each].sum(axis=1) for each in (False, True)]
+        return sums
+
+    def micro(self, pooled: LossTotals) -> Floats:
+        """Return the means of all."""
+        return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
+
+    def class_variance(self, name: str, pooled: LossTotals) -> float:
+        """Compute the variance of the mean losses of the classes."""
+        if pooled.by_class is None or not pooled.by_class[:, 0].all():
+            return math.nan
+        n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
+        negative, positive = sums / n
+        with np.errstate(invalid="ignore"):
+            return float(n[0] * n[1] / n.sum() ** 2 * (positive - negative) ** 2)
+
+    def row_variance(self, name: str, pooled: LossTotals) -> float:
+        """Compute the variance of the losses."""
+        if pooled.by_class is None:
+            return math.nan
+        totals, m = pooled.by_class.sum(axis=0), self.names.index(name)
+        mean, square = totals[1 + m] / totals[0], totals[1 + len(self.names) + m] / totals[0]
+        with np.errstate(invalid="ignore"):
+            variance = float(square - mean**2)
+        return variance if variance > VARIES * square else 0.0
+
+
+class LossTotals(NamedTuple):
+    """Sums of the losses of all test sets: as `MeanLossMetrics` adds them up, and, where counted, by class."""
+
+    totals: Floats  # rows, and the sum of each metric's losses, of shape (1 + n_metrics,)
+    by_class: Floats | None  # the same of negatives and of positives, and sums of squares: (2, 1 + 2 n_metrics)
+
+
+def is_mean_loss(spec: AskedMetric) -> bool:
+    """Return whether a metric of scores is the mean of what each row loses."""
+    sweep = of_ranking(spec).sweep
+    return sweep is not None and sweep.kernel == "mean_loss"
+
+
+def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
+    """Return the function from scores to the losses of positives and of negatives of a metric that is their mean."""
+    assert metric.sweep is not None
+    assert metric.sweep.of_thresholds is not None
+    return metric.sweep.of_thresholds

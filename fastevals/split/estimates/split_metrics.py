@@ -36,12 +36,17 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import error_metric, matrix_metric
 from fastevals.measure.metric_specs import AskedMetric
 from fastevals.measure.regression import RegressionSums, as_double, metrics_of_sums, origin_of
+from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]
 Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): that a row is tested in, or a number past all of them
-Rows = NDArray[np.intp]
 
 ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
+STACKED = 1 << 20  # entries of matrices at a time
+MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
+MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
+N_SUMS = 5  # rows, and four sums of errors
+USUAL = 2.0**400  # targets as large, or as small, are taken in another unit
 
 
 class SplitMetrics:
@@ -172,90 +177,8 @@ class AdditiveMetrics(SplitMetrics):
         """Return each metric of all test sets, and the sums of each, with `keep`, or of all together."""
         totals = self.sum_by_fold(prepared, folds, n_folds)
         flat = totals.reshape(-1, totals.shape[-1])
-        return self.evaluate_totals(flat).reshape(-1, *totals.shape[:2]), totals if keep else self.merge_totals(flat)[
-            None, None
-        ]
-
-
-def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
-    """Compute the variance of what a metric gains by a row.
-
-    `without` is its value, and `more` are its values with one row more, of kinds that there are so many rows of.
-    """
-    n = float(numbers.sum())
-    gains = (n + 1) * (more - without)
-    gains[np.abs(gains) <= ROUNDING * n * np.maximum(np.abs(more), 1)] = 0.0
-    shares = numbers / n
-    return float(shares @ (gains - shares @ gains) ** 2)
-
-
-def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
-    """Return the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
-    if n_folds == 1:  # ten times as fast as sorting
-        rows = np.flatnonzero(folds == 0)
-        return rows, np.array([0, rows.size])
-    folds = np.minimum(folds, np.uint32(n_folds))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(folds, minlength=n_folds)[:n_folds])))
-    return np.argsort(folds, kind="stable")[: starts[-1]], starts
-
-
-class FunctionMetrics(SplitMetrics):
-    """Functions of the truth and the predictions of a test set: nothing is known of all test sets together."""
-
-    kind = "values"
-
-    def __init__(self, specs: Mapping[str, Callable[..., Any]], y: Any, name: str) -> None:
-        self.names = list(specs)
-        self._functions = list(specs.values())
-        self._y = as_vector(name, y)
-
-    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return the predictions as an array."""
-        return as_vector(name, predicted)
-
-    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
-        """Call the functions, each with arrays of its own: one may sort them in place."""
-        functions = zip(self.names, self._functions, strict=True)
-        return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in functions])
-
-    def values(self, counted: Sequence[Any]) -> Floats:
-        """Return each metric of each test set."""
-        return np.stack(counted, axis=1)
-
-    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Call the functions for each test set."""
-        results = np.empty((len(self.names), len(folds), n_folds))
-        for repeat, row_folds in enumerate(folds):
-            rows, starts = rows_by_test_set(row_folds, n_folds)
-            for fold in range(n_folds):
-                part = rows[starts[fold] : starts[fold + 1]]
-                results[:, repeat, fold] = self.count_split(part, prepared[part])
-        return results, None
-
-
-class MedianErrorMetric(FunctionMetrics):
-    """The median absolute error, which no sums tell."""
-
-    kind = "targets"
-
-    def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
-        for each in specs.values():
-            error_metric(each)
-        super().__init__(dict.fromkeys(specs, _median_absolute_error), as_finite_targets(name, y), name)
-
-    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return the predictions as finite floats."""
-        return as_finite_targets(name, predicted)
-
-
-def _median_absolute_error(y_true: Floats, y_pred: Floats) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.median(np.abs(y_pred - y_true)))
-
-
-STACKED = 1 << 20  # entries of matrices at a time
-MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
-MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
+        values = self.evaluate_totals(flat).reshape(-1, *totals.shape[:2])
+        return values, totals if keep else self.merge_totals(flat)[None, None]
 
 
 class LabelMetrics(AdditiveMetrics):
@@ -391,10 +314,6 @@ class LabelMetrics(AdditiveMetrics):
         return self.evaluate_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
 
 
-N_SUMS = 5  # rows, and four sums of errors
-USUAL = 2.0**400  # targets as large, or as small, are taken in another unit
-
-
 class TargetMetrics(AdditiveMetrics):
     """Metrics of errors but the median."""
 
@@ -468,6 +387,82 @@ class TargetMetrics(AdditiveMetrics):
         sums = np.array([square, over.sum(), under.sum(), relative])[:, None]
         scatter = n * np.sum((y - y.mean()) ** 2)
         return self._evaluate_sums(RegressionSums(float(n) ** 2, scatter, *sums)._replace(unit=self._unit))[:, 0]
+
+
+class FunctionMetrics(SplitMetrics):
+    """Functions of the truth and the predictions of a test set: nothing is known of all test sets together."""
+
+    kind = "values"
+
+    def __init__(self, specs: Mapping[str, Callable[..., Any]], y: Any, name: str) -> None:
+        self.names = list(specs)
+        self._functions = list(specs.values())
+        self._y = as_vector(name, y)
+
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return the predictions as an array."""
+        return as_vector(name, predicted)
+
+    def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
+        """Call the functions, each with arrays of its own: one may sort them in place."""
+        functions = zip(self.names, self._functions, strict=True)
+        return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in functions])
+
+    def values(self, counted: Sequence[Any]) -> Floats:
+        """Return each metric of each test set."""
+        return np.stack(counted, axis=1)
+
+    def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
+        """Call the functions for each test set."""
+        results = np.empty((len(self.names), len(folds), n_folds))
+        for repeat, row_folds in enumerate(folds):
+            rows, starts = rows_by_test_set(row_folds, n_folds)
+            for fold in range(n_folds):
+                part = rows[starts[fold] : starts[fold + 1]]
+                results[:, repeat, fold] = self.count_split(part, prepared[part])
+        return results, None
+
+
+class MedianErrorMetric(FunctionMetrics):
+    """The median absolute error, which no sums tell."""
+
+    kind = "targets"
+
+    def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
+        for each in specs.values():
+            error_metric(each)
+        super().__init__(dict.fromkeys(specs, _median_absolute_error), as_finite_targets(name, y), name)
+
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return the predictions as finite floats."""
+        return as_finite_targets(name, predicted)
+
+
+def _median_absolute_error(y_true: Floats, y_pred: Floats) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.median(np.abs(y_pred - y_true)))
+
+
+def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
+    """Compute the variance of what a metric gains by a row.
+
+    `without` is its value, and `more` are its values with one row more, of kinds that there are so many rows of.
+    """
+    n = float(numbers.sum())
+    gains = (n + 1) * (more - without)
+    gains[np.abs(gains) <= ROUNDING * n * np.maximum(np.abs(more), 1)] = 0.0
+    shares = numbers / n
+    return float(shares @ (gains - shares @ gains) ** 2)
+
+
+def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
+    """Return the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
+    if n_folds == 1:  # ten times as fast as sorting
+        rows = np.flatnonzero(folds == 0)
+        return rows, np.array([0, rows.size])
+    folds = np.minimum(folds, np.uint32(n_folds))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(folds, minlength=n_folds)[:n_folds])))
+    return np.argsort(folds, kind="stable")[: starts[-1]], starts
 
 
 def as_finite_targets(name: str, predicted: Any) -> Floats:
