@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ WIDTH = 100  # of the lines of words; tables may have 120
 SMALL = 0.1  # less has fewer than four significant digits in four decimals
 MOST_DECIMALS = 8  # of more digits, powers of ten are shorter
 LONG = 8  # characters of a float
+SHOWN = 4  # rows of a printed result
 MOST_PAIRS = 45  # in a table; JSON has all
+
+
+def first_lines(lines: Iterable[str]) -> str:
+    """Return the first few lines, each indented and after a line break, and dots if there are more."""
+    first = list(islice(lines, SHOWN + 1))
+    return "".join(f"\n  {line}" for line in [*first[:SHOWN], *(["..."] if len(first) > SHOWN else [])])
 
 
 def printable(text: str) -> str:

@@ -29,7 +29,7 @@ from fastevals._validation.labels import (
 from fastevals._validation.options import listed, show
 from fastevals.counting.labels import number_labels
 from fastevals.counting.ordering import LIMIT, STRETCH, Codec, Index, codec_for, plain_block, sorting_space
-from fastevals.many.columns import Columns, Flags, batch_values
+from fastevals.many.columns import Flags, ScoreColumns, batch_values
 from fastevals.measure.metric_specs import AskedMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
 
@@ -96,7 +96,7 @@ class ClassScores:
         self.n_positives = np.sum(run(lambda part: np.bincount(codes[part], minlength=n_classes), parts), axis=0)
 
     def flags(self, k: int) -> Flags:
-        """Give 1 for the rows of class k, 0 for others."""
+        """Return 1 for the rows of class k, 0 for others."""
         if self.indicator is not None:
             row: Flags = self.indicator[k]
             return row
@@ -105,11 +105,11 @@ class ClassScores:
         np.equal(self.codes, k, out=flags.view(np.bool_))
         return flags
 
-    def by_class(self) -> Columns:
+    def by_class(self) -> ScoreColumns:
         """Return each class against the rest."""
         names = [f"y_score[:, {k}]" for k in range(len(self.columns))]
         weights = self.weights
-        return Columns(list(self.columns), self.flags, names, None if weights is None else lambda k: weights)
+        return ScoreColumns(list(self.columns), self.flags, names, None if weights is None else lambda k: weights)
 
     def all_together(self) -> tuple[Flags, NDArray[Any], NDArray[np.float64] | None]:
         """Return flags, scores and weights of all classes, one after the other."""
@@ -125,10 +125,10 @@ class ClassScores:
         return np.array([weights[self.flags(k).view(np.bool_)].sum() for k in range(len(self.columns))])
 
 
-def class_scores(
+def read_class_scores(
     y_true: ArrayLike, y_score: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], ClassScores]:
-    """Check the arrays, and copy them by class; give the labels too."""
+    """Check the arrays, and copy them by class; return the labels first."""
     scores = _as_score_matrix("y_score", y_score)
     rows = _as_class_rows("y_true", y_true, scores)
     kept = weights = None
@@ -153,7 +153,7 @@ def class_scores(
 def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
     """Copy a matrix column by column, of all rows or some; raise if a value is not finite.
 
-    Gives bounds of the sums of these rows too.
+    Returns bounds of the sums of these rows too.
     """
     n = matrix.shape[0] if kept is None else kept.size
     out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
@@ -201,15 +201,15 @@ SMALL = 1 << 16  # cells of scores that one thread goes through in less than a m
 EXACT = 2**53
 
 
-def class_values(scores: ClassScores, metric: str, **options: object) -> Floats:
+def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
     """Return a metric of each class against the rest."""
-    of_pairs = metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None
+    from_pairs = metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None
     # With many classes a row is sooner placed among those of each than all are sorted for each.
-    if of_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
+    if from_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
         return aucs_by_class(doubled_pairs(scores), scores.n_positives)
-    asked = of_ranking(AskedMetric(metric, options))
+    ranked = of_ranking(AskedMetric(metric, options))
     with _threads_for(scores):
-        values: Floats = batch_values(scores.by_class(), [asked])[0]
+        values: Floats = batch_values(scores.by_class(), [ranked])[0]
     return values
 
 
@@ -218,8 +218,10 @@ def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
     return num_threads(1) if scores.columns.size < SMALL else nullcontext()
 
 
-def _run(scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable) -> list[R]:
-    """`run`, in this thread alone where a second would take longer to start."""
+def _run_if_large(
+    scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable
+) -> list[R]:
+    """Call `run`, or stay in this thread where a second would take longer to start."""
     return run(task, items, compiles=compiles) if scores.columns.size >= SMALL else list(map(task, items))
 
 
@@ -252,10 +254,10 @@ def pair_aucs(scores: ClassScores) -> Floats:
         return Ranking(flags, scores.columns[pair[0]][both], sample_weight=weights[both], pos_label=1).roc_auc()
 
     aucs = np.full((sizes.size, sizes.size), np.nan)
-    there = list(permutations(np.flatnonzero(sizes).tolist(), 2))
+    pairs = list(permutations(np.flatnonzero(sizes).tolist(), 2))
     with _threads_for(scores):
-        found = run(auc, there)
-    for pair, value in zip(there, found, strict=True):
+        values = run(auc, pairs)
+    for pair, value in zip(pairs, values, strict=True):
         aucs[pair] = value
     return aucs
 
@@ -266,7 +268,7 @@ def pair_aucs(scores: ClassScores) -> Floats:
 def doubled_pairs(scores: ClassScores) -> Ints:
     """Count pairs of a row of class j and one of class k that class j's scores rank right, twice, ties once.
 
-    Gives shape (n_classes, n_classes), 0 where j = k or a class has no rows. Every row is placed among the sorted
+    Returns shape (n_classes, n_classes), 0 where j = k or a class has no rows. Every row is placed among the sorted
     scores of class j: a sort of one class and a look-up for each row, instead of a sort for each pair.
     """
     if scores.doubled is None:
@@ -278,7 +280,7 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
     columns, codes, sizes = scores.columns, scores.codes, scores.n_positives
     assert codes is not None
     check_class_sizes("y_true", LIMIT, int(sizes.max()))
-    there = np.flatnonzero(sizes).tolist()
+    present = np.flatnonzero(sizes).tolist()
 
     def sort(j: int) -> tuple[Codec, NDArray[Any], Index]:
         codec, column = codec_for(columns[j])
@@ -299,9 +301,11 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
             add_by_class(placements, codes[block], sums)
         return np.asarray(sums.sum(axis=1))
 
-    sorted_by = dict(zip(there, _run(scores, sort, there, compiles=(keys_of_class, index_keys)), strict=True))
-    tasks = [(j, part) for j in there for part in chunks(codes.size)]
-    placed = _run(scores, place, tasks, compiles=(place_rows, add_by_class))
+    sorted_by = dict(
+        zip(present, _run_if_large(scores, sort, present, compiles=(keys_of_class, index_keys)), strict=True)
+    )
+    tasks = [(j, part) for j in present for part in chunks(codes.size)]
+    placed = _run_if_large(scores, place, tasks, compiles=(place_rows, add_by_class))
     doubled = np.zeros((sizes.size, sizes.size), dtype=np.int64)
     for (j, _), sums in zip(tasks, placed, strict=True):
         doubled[j] += sums
@@ -363,7 +367,7 @@ def _check_class_columns(labels: NDArray[Any], n_columns: int, given: bool) -> N
 
 
 def _raise_not_finite_column(name: str, array: NDArray[Any]) -> None:
-    """Say in which column values are NaN or infinite, how many, and where the first is."""
+    """Raise of the first column with NaN or infinite values: which, how many, and where the first is."""
     finite = np.isfinite(array).all(axis=0)
     if not finite.all():
         column = int(np.argmin(finite))

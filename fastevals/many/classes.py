@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
+from fastevals._text import first_lines
 from fastevals._validation.arrays import read_only
 from fastevals._validation.options import check_choice, show, warn_undefined
-from fastevals.many.class_scores import ClassScores, class_scores, class_values, pair_aucs
+from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
 from fastevals.many.columns import batch_rankings
 from fastevals.many.folds import RankingFolds
 from fastevals.measure.curves.base import Curve
@@ -19,16 +20,96 @@ from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.ranking.ranking import Ranking
 
 LACK = "lack rows of the class, or rows outside it"
+AVERAGES = ("macro", "micro", "weighted", None)
+
+C = TypeVar("C", bound=Curve)
 
 
-class ByClass:
-    """Scores by class, and what has been made of them."""
+class ClassRankings:
+    """Rows of many classes, ranked by a score for each class.
+
+    With `y_true` of one label a row (multiclass) or an indicator matrix (multilabel). Each class is ranked against the
+    rest by its own column; columns are compared with each other by ``average="micro"`` alone, and rows need not
+    add up to 1. Later changes to the arrays change nothing.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Labels: integers, booleans, strings, or floats without a fraction; or 0 and 1, which labels a row has.
+    y_score : array-like of shape (n_samples, n_classes)
+        Finite scores of any real dtype, a column for each class, higher for rows of the class.
+    labels : sequence of n_classes labels, optional
+        The classes of the columns, in their order. By default the labels that occur, sorted, or, of an indicator
+        matrix, 0 to n_classes - 1. Classes of which there are no rows are allowed; their values are undefined.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative. Rows of weight zero are left out (but their labels are among those that occur).
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        Names of the classes, read-only.
+    n_samples : int
+        Rows (of weight above zero).
+    n_positives : ndarray of shape (n_classes,)
+        Rows of each class.
+    support : ndarray of shape (n_classes,)
+        Their sum of weights.
+    is_multilabel : bool
+        Whether a row may have many labels.
+    rankings : tuple of Ranking
+        Each class against the rest. Made on first use.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        From methods of which a value is undefined, and NaN: of a class without rows, or without rows outside it. The
+        macro average is then NaN too; a weighted one leaves out classes without rows.
+
+    Notes
+    -----
+    A copy of the scores is kept; `rankings`, once made, keep 8 to 24 bytes more for each row and class.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+    >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
+    >>> classes.roc_auc(average=None)
+    array([0.75, 1.  , 1.  ])
+    >>> classes.roc_auc(), classes.hand_till()
+    (0.9166666666666666, 0.9166666666666666)
+    """
 
     __slots__ = ("_labels", "_rankings", "_scores")
 
     _labels: NDArray[Any]
     _scores: ClassScores
     _rankings: tuple[Ranking, ...] | None
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        self._labels, self._scores = read_class_scores(y_true, y_score, labels, sample_weight)
+        self._rankings = None
+
+    def __repr__(self) -> str:
+        kind = ", multilabel" if self.is_multilabel else ""
+        weighted = "" if self._scores.weights is None else ", weighted"
+        return f"ClassRankings({self._labels.size} classes, n_samples={self.n_samples}{kind}{weighted})"
+
+    def __str__(self) -> str:
+        rows = zip(self._labels.tolist(), self.n_positives.tolist(), strict=True)
+        return repr(self) + first_lines(f"{show(label)}: n_positives={n}" for label, n in rows)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -57,24 +138,10 @@ class ByClass:
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """Each class against the rest, made when first asked for."""
+        """Each class against the rest, made on first use."""
         if self._rankings is None:
             self._rankings = tuple(batch_rankings(self._scores.by_class()))
         return self._rankings
-
-    def _as_one(self) -> Ranking:
-        """Rank all classes' columns together: of each, the rows of its class are positive."""
-        flags, scores, weights = self._scores.all_together()
-        return Ranking(flags, scores, sample_weight=weights, pos_label=1)
-
-
-AVERAGES = ("macro", "micro", "weighted", None)
-
-
-class Areas(ByClass):
-    """Methods that give areas."""
-
-    __slots__ = ()
 
     def roc_auc(self, *, average: str | None = "macro", multi_class: str = "ovr", max_fpr: float | None = None) -> Any:
         """Areas under the ROC curves of classes against the rest, or of pairs of classes, and their averages.
@@ -125,7 +192,7 @@ class Areas(ByClass):
         if average == "micro":
             return self._as_one().roc_auc(max_fpr=max_fpr)
         options = {} if max_fpr is None else {"max_fpr": max_fpr}
-        return self._averaged("roc_auc", class_values(self._scores, "roc_auc", **options), average, self.support)
+        return self._averaged("roc_auc", class_metric(self._scores, "roc_auc", **options), average, self.support)
 
     def hand_till(self) -> float:
         """Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
@@ -183,110 +250,8 @@ class Areas(ByClass):
         if average == "micro":
             return self._as_one().average_precision()
         return self._averaged(
-            "average_precision", class_values(self._scores, "average_precision"), average, self.support
+            "average_precision", class_metric(self._scores, "average_precision"), average, self.support
         )
-
-    def _averaged_pairs(self, average: str | None) -> Any:
-        by_pair, support = pair_aucs(self._scores), self.support
-        first, second = np.triu_indices(support.size, 1)
-        means = (by_pair[first, second] + by_pair[second, first]) / 2
-        averaged = self._averaged("roc_auc", means, average, support[first] + support[second], "pairs of classes")
-        return by_pair if average is None else averaged
-
-    def _averaged(
-        self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], what: str = "classes"
-    ) -> Any:
-        """Average values, with a warning where one that counts is undefined."""
-        averaged: Any = values
-        if average == "macro":
-            averaged = float(values.mean())
-        elif average == "weighted":
-            averaged = float(np.where(support > 0, values * support, 0.0).sum() / support.sum())
-        if np.isnan(averaged).any():
-            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {what} {LACK}")
-        return averaged
-
-
-C = TypeVar("C", bound=Curve)
-
-
-class ClassRankings(Areas):
-    """Rows of many classes, ranked by a score for each class.
-
-    With `y_true` of one label a row (multiclass) or an indicator matrix (multilabel). Each class is ranked against the
-    rest by its own column; columns are compared with each other by ``average="micro"`` alone, and rows need not
-    add up to 1. Later changes to the arrays change nothing.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels: integers, booleans, strings, or floats without a fraction; or 0 and 1, which labels a row has.
-    y_score : array-like of shape (n_samples, n_classes)
-        Finite scores of any real dtype, a column for each class, higher for rows of the class.
-    labels : sequence of n_classes labels, optional
-        The classes of the columns, in their order. By default the labels that occur, sorted, or, of an indicator
-        matrix, 0 to n_classes - 1. Classes of which there are no rows are allowed; their values are undefined.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out (but their labels are among those that occur).
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_classes,)
-        Names of the classes, read-only.
-    n_samples : int
-        Rows (of weight above zero).
-    n_positives : ndarray of shape (n_classes,)
-        Rows of each class.
-    support : ndarray of shape (n_classes,)
-        Their sum of weights.
-    is_multilabel : bool
-        Whether a row may have many labels.
-    rankings : tuple of Ranking
-        Each class against the rest. Made when first asked for.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        From methods of which a value is undefined, and NaN: of a class without rows, or without rows outside it. The
-        macro average is then NaN too; a weighted one leaves out classes without rows.
-
-    Notes
-    -----
-    A copy of the scores is kept; `rankings`, once asked for, keep 8 to 24 bytes more for each row and class.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
-    >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
-    >>> classes.roc_auc(average=None)
-    array([0.75, 1.  , 1.  ])
-    >>> classes.roc_auc(), classes.hand_till()
-    (0.9166666666666666, 0.9166666666666666)
-    """
-
-    __slots__ = ()
-
-    def __init__(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        labels: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> None:
-        self._labels, self._scores = class_scores(y_true, y_score, labels, sample_weight)
-        self._rankings = None
-
-    def __repr__(self) -> str:
-        kind = ", multilabel" if self.is_multilabel else ""
-        weighted = "" if self._scores.weights is None else ", weighted"
-        return f"ClassRankings({self._labels.size} classes, n_samples={self.n_samples}{kind}{weighted})"
 
     def roc_curve(self, *, average: str | None = None, drop_intermediate: bool = True) -> Any:
         """ROC curves of each class against the rest, or their average.
@@ -362,6 +327,31 @@ class ClassRankings(Areas):
         curves = run(lambda ranking: PrecisionRecallCurve(ranking.counts), self.rankings)
         return self._by_label("precision_recall_curve", curves)
 
+    def _as_one(self) -> Ranking:
+        """Rank all classes' columns together: of each, the rows of its class are positive."""
+        flags, scores, weights = self._scores.all_together()
+        return Ranking(flags, scores, sample_weight=weights, pos_label=1)
+
+    def _averaged_pairs(self, average: str | None) -> Any:
+        by_pair, support = pair_aucs(self._scores), self.support
+        first, second = np.triu_indices(support.size, 1)
+        means = (by_pair[first, second] + by_pair[second, first]) / 2
+        averaged = self._averaged("roc_auc", means, average, support[first] + support[second], "pairs of classes")
+        return by_pair if average is None else averaged
+
+    def _averaged(
+        self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], what: str = "classes"
+    ) -> Any:
+        """Average values, with a warning where one that counts is undefined."""
+        averaged: Any = values
+        if average == "macro":
+            averaged = float(values.mean())
+        elif average == "weighted":
+            averaged = float(np.where(support > 0, values * support, 0.0).sum() / support.sum())
+        if np.isnan(averaged).any():
+            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {what} {LACK}")
+        return averaged
+
     def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:
         """Name curves by their classes, with one warning of those that are undefined."""
         missing = sum(not curve.defined for curve in curves)
@@ -374,7 +364,7 @@ class ClassRankings(Areas):
 
 
 def _check_one_vs_one(multilabel: bool, average: str | None, max_fpr: Any) -> None:
-    """Raise unless pairs of classes can be asked for with these options."""
+    """Raise unless one-vs-one areas are defined with these options."""
     if multilabel:
         raise ValueError("multi_class='ovo' needs one label a row, but y_true is an indicator matrix")
     if average == "micro":

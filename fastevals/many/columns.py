@@ -35,7 +35,7 @@ TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache 
 CELLS = 1 << 14  # into which a bucket is sorted
 
 
-class Columns(NamedTuple):
+class ScoreColumns(NamedTuple):
     """Scores and what they are ranked against.
 
     Attributes
@@ -60,7 +60,7 @@ class Columns(NamedTuple):
     pos_label: Any = None
 
 
-class Measured(NamedTuple):
+class ColumnMetrics(NamedTuple):
     """Metrics of a column, NaN where undefined, and its rows (of weight above zero) of each class."""
 
     values: list[float]
@@ -68,101 +68,101 @@ class Measured(NamedTuple):
     n_negatives: int
 
 
-def batch_rankings(columns: Columns) -> list[Ranking]:
+def batch_rankings(columns: ScoreColumns) -> list[Ranking]:
     """Rank each column."""
-    return over_columns(columns, lambda ranking: ranking, compiles=("rankings", columns.weights is None))
+    return map_columns(columns, lambda ranking: ranking, compiles=("rankings", columns.weights is None))
 
 
-def batch_values(columns: Columns, metrics: Sequence[RankingMetric]) -> NDArray[np.float64]:
+def batch_values(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> NDArray[np.float64]:
     """Return each metric of each column, of shape (n_metrics, n_columns); NaN where undefined, without a warning."""
-    values = [each.values for each in measure_columns(columns, metrics)]
+    values = [each.values for each in column_metrics(columns, metrics)]
     return np.array(values, dtype=np.float64).reshape(-1, len(metrics)).T
 
 
-def measure_columns(columns: Columns, metrics: Sequence[RankingMetric]) -> list[Measured]:
+def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> list[ColumnMetrics]:
     """Return the metrics of each column."""
-    known = [_of_pairs(metric) for metric in metrics]
+    numerators = [_pair_numerator(metric) for metric in metrics]
 
-    def of_rows(rows: Keys) -> Measured:
+    def from_rows(rows: Keys) -> ColumnMetrics:
         doubled_u, _, n_pos = rank_marked(rows)
         pairs = n_pos * (rows.size - n_pos)
-        values = [won(doubled_u, 2 * pairs) / (2 * pairs) if won and pairs else math.nan for won in known]
-        return Measured(values, n_pos, rows.size - n_pos)
+        values = [won(doubled_u, 2 * pairs) / (2 * pairs) if won and pairs else math.nan for won in numerators]
+        return ColumnMetrics(values, n_pos, rows.size - n_pos)
 
-    def of_ranking(ranking: Ranking) -> Measured:
-        of_pairs = ranking._doubled_u_and_pairs()
+    def from_ranking(ranking: Ranking) -> ColumnMetrics:
+        doubled_u_and_pairs = ranking._doubled_u_and_pairs()
 
         def value(metric: RankingMetric, won: Callable[[Any, Any], Any] | None) -> float:
-            if won is not None and of_pairs is not None:
-                doubled_u, pairs = of_pairs
+            if won is not None and doubled_u_and_pairs is not None:
+                doubled_u, pairs = doubled_u_and_pairs
                 return float(won(doubled_u, 2 * pairs) / (2 * pairs))
             if metric.of_counts is METRICS["average_precision"] and ranking.n_positives:
                 return ranking.average_precision()  # it may need no counts
             return metric.of_counts(ranking.counts)
 
-        return Measured(list(map(value, metrics, known)), ranking.n_positives, ranking.n_negatives)
+        return ColumnMetrics(list(map(value, metrics, numerators)), ranking.n_positives, ranking.n_negatives)
 
-    if all(known):
-        return over_columns(columns, of_ranking, of_rows, compiles=("pairs", columns.weights is None))
-    return over_columns(columns, of_ranking)
+    if all(numerators):
+        return map_columns(columns, from_ranking, from_rows, compiles=("pairs", columns.weights is None))
+    return map_columns(columns, from_ranking)
 
 
-def _of_pairs(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
-    """Return what a metric counts of pairs, if it does."""
+def _pair_numerator(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
+    """Return the numerator of a metric that is a share of pairs; None of other metrics."""
     return next((won for name, won in WON_PAIRS.items() if metric.of_counts is METRICS[name]), None)
 
 
-def over_columns(
-    columns: Columns,
-    of_ranking: Callable[[Ranking], R],
-    of_rows: Callable[[Keys], R] | None = None,
+def map_columns(
+    columns: ScoreColumns,
+    from_ranking: Callable[[Ranking], R],
+    from_rows: Callable[[Keys], R] | None = None,
     *,
     compiles: Hashable = True,
 ) -> list[R]:
-    """Return for each column, in order, what a function makes of its ranking.
+    """Apply a function to the ranking of each column, in order.
 
-    `of_rows` makes the same, to the last bit, of the ascending rows that `_kernels.columns` sorts, which are lent: it
-    is called instead where one thread sorts a column without weights. `compiles` is as for `_execution.run`.
+    `from_rows` computes the same, to the last bit, from the ascending rows that `_kernels.columns` sorts, which are
+    lent: it is called instead where one thread sorts a column without weights. `compiles` is as for `_execution.run`.
     """
     sizes = [each.size for each in columns.scores]
     one_by_one = len(sizes) < FEW * get_num_threads() and max(sizes) >= LARGE
     limit = LARGE if one_by_one else LIMIT
-    of_rows = of_rows if columns.weights is None else None
+    from_rows = from_rows if columns.weights is None else None
 
-    def of_column(i: int, scores: NDArray[Any], space: _Space) -> R:
+    def measure(i: int, scores: NDArray[Any], space: _SortingSpace) -> R:
         flags = columns.flags(i)
-        if of_rows is not None and scores.size < limit:
+        if from_rows is not None and scores.size < limit:
             rows = space.sort(scores, flags)
             if rows is not None:
-                return of_rows(rows)
+                return from_rows(rows)
         weights = None if columns.weights is None else columns.weights(i)
-        return of_ranking(Ranking(flags, scores, sample_weight=weights, pos_label=1))
+        return from_ranking(Ranking(flags, scores, sample_weight=weights, pos_label=1))
 
-    def of_group(numbers: range, space: _Space) -> list[R]:
+    def measure_together(numbers: range, space: _SortingSpace) -> list[R]:
         scores = _side_by_side([columns.scores[i] for i in numbers])
-        return [of_column(i, each, space) for i, each in zip(numbers, scores, strict=True)]
+        return [measure(i, each, space) for i, each in zip(numbers, scores, strict=True)]
 
-    def alone(numbers: range, space: _Space) -> list[R]:
+    def alone(numbers: range, space: _SortingSpace) -> list[R]:
         with num_threads(1):
-            return of_group(numbers, space)
+            return measure_together(numbers, space)
 
-    def workspace() -> _Space:
-        return _Space.of(0 if of_rows is None else max((size for size in sizes if size < limit), default=0))
+    def workspace() -> _SortingSpace:
+        return _SortingSpace.of(0 if from_rows is None else max((size for size in sizes if size < limit), default=0))
 
-    groups = list(_groups(columns.scores))
+    groups = list(_columns_read_together(columns.scores))
     try:
         if one_by_one:
             space = workspace()
-            return [each for numbers in groups for each in of_group(numbers, space)]
-        found = run(alone, groups, workspace=workspace, compiles=compiles)
-        return [each for results in found for each in results]
+            return [each for numbers in groups for each in measure_together(numbers, space)]
+        results = run(alone, groups, workspace=workspace, compiles=compiles)
+        return [each for group in results for each in group]
     except ValueError:
         for name, scores in zip(columns.names, columns.scores, strict=True):
             check_finite(name, scores)  # a ranking doesn't know what its column is called
         raise
 
 
-class _Space(NamedTuple):
+class _SortingSpace(NamedTuple):
     """Working memory of one thread: 17 bytes a row of the longest column."""
 
     rows: Keys
@@ -171,7 +171,7 @@ class _Space(NamedTuple):
     cells: NDArray[np.int32]
 
     @classmethod
-    def of(cls, n: int) -> _Space:
+    def of(cls, n: int) -> _SortingSpace:
         return cls(
             lend(n, np.uint64),
             lend(n, np.uint64),
@@ -180,7 +180,7 @@ class _Space(NamedTuple):
         )
 
     def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
-        """Return the rows of a column in order, unless they can't be told as numbers, or not all scores are finite."""
+        """Return the rows of a column in order, unless keys are too far apart, or not all scores are finite."""
         codec, scores = codec_for(scores)
         here = slice(scores.size)
         rows, packed, slots = self.rows[here], self.scratch[here], self.slots[here]
@@ -195,7 +195,7 @@ class _Space(NamedTuple):
 # Columns of a matrix that has its rows together -------------------------------------------------------------------
 
 
-def _groups(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
+def _columns_read_together(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
     """Cut columns into those that are read together: neighbours with gaps between their values, else one alone."""
     start = 0
     for stop in range(1, len(columns) + 1):
@@ -212,7 +212,7 @@ def _groups(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
 
 
 def _side_by_side(columns: list[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-    """Copy columns whose values share lines of memory, each line read once; give a column alone as it is."""
+    """Copy columns whose values share lines of memory, each line read once; a column alone is returned as it is."""
     if len(columns) == 1:
         return columns
     copies = np.empty((len(columns), columns[0].size), dtype=columns[0].dtype)

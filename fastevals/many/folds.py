@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
 from fastevals._validation.options import check_choice, show
@@ -24,113 +25,6 @@ from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking.thresholds import Thresholds
 
 MOST_FOLDS = 10_000
-
-
-class PooledRanking(Numbers, Curves, Thresholds):
-    """Rankings on one scale of scores, their counts added up; it has the methods of a `Ranking`.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> folds = fastevals.RankingFolds([fastevals.Ranking([0, 1], [0.1, 0.9]), fastevals.Ranking([0, 1], [0.5, 0.3])])
-    >>> folds.pool(), folds.pool().roc_auc()
-    (PooledRanking(n_positives=2, n_negatives=2), 0.75)
-    """
-
-    __slots__ = ("_counts", "n_negatives", "n_positives")
-
-    def __init__(self, counts: ThresholdCounts, n_positives: int, n_negatives: int) -> None:
-        self._counts, self.n_positives, self.n_negatives = counts, n_positives, n_negatives
-
-    def __repr__(self) -> str:
-        return f"PooledRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
-
-    @property
-    def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score of any fold."""
-        return self._counts
-
-
-class AveragedCounts(ThresholdCounts):
-    """Averages over folds in place of counts, for curves alone: they bend the rules of counts, and don't add up.
-
-    A vertical average has no thresholds (NaN after the first), and in that of P-R curves `fps` may fall.
-    """
-
-    __slots__ = ()
-
-
-def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
-    """Add up the counts at each threshold."""
-    with np.errstate(over="ignore"):
-        thresholds, tps, fps = _over_thresholds(rankings, lambda at: (at.tp, at.fp))
-        _check_pooled("rankings", tps[-1] + fps[-1])
-    return ThresholdCounts._unchecked(thresholds, tps, fps)
-
-
-def mean_rates(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Average TPR and FPR at each threshold."""
-    thresholds, tpr, fpr = _over_thresholds(rankings, lambda at: (cells.recall(at), cells.false_positive_rate(at)))
-    return AveragedCounts._unchecked(thresholds, tpr / len(rankings), fpr / len(rankings))
-
-
-def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, for one positive row, that have the averages of precision and recall at each threshold."""
-    thresholds, recall, false, precision, defined = _over_thresholds(rankings, _recall_and_precision)
-    recall, precision = recall / len(rankings), cells.ratio(precision, defined)
-    # With no recall the average of false positives will do.
-    found = recall > 0
-    false = np.where(found, recall * (1 / np.where(found, precision, 1.0) - 1), false / len(rankings))
-    return AveragedCounts._unchecked(thresholds, recall, false)
-
-
-def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, for one positive row, that have the averages of the shares of rows and of positives found."""
-    thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
-    # Of any number of rows: that of the fold with the fewest positives, so that no false positives are below zero.
-    n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
-    found = gain / len(rankings)
-    return AveragedCounts._unchecked(thresholds, found, np.maximum(share / len(rankings) * n_rows - found, 0.0))
-
-
-def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Average the TPR at each FPR: jumps stay jumps, so the polyline of all folds' places is exact."""
-    lines = []
-    for each in rankings:
-        at = corners(each.counts).cells()
-        lines.append(Polyline(cells.false_positive_rate(at), cells.recall(at)))
-    fpr = np.unique(np.concatenate([line.x for line in lines]))
-    sides = [limits(line, fpr) for line in lines]
-    tpr = np.stack([sum(side[k] for side in sides) / len(rankings) for k in (0, 1)], axis=1).ravel()
-    points = np.stack((np.repeat(fpr, 2), tpr))
-    kept = np.append(True, (np.diff(points, axis=1) > 0).any(axis=0))
-    fpr, tpr = points[:, kept]
-    thresholds = np.full(fpr.size, np.nan)
-    thresholds[0] = np.inf
-    return AveragedCounts._unchecked(thresholds, tpr, fpr)
-
-
-def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
-    """Return every threshold of any ranking, descending, and sums over the rankings of terms of their cells there."""
-    counts = [each.counts for each in rankings]
-    thresholds = np.unique(np.concatenate([each.thresholds for each in counts]))[::-1].copy()
-    sums: list[Any] = []
-    for each in counts:
-        rows = np.searchsorted(-each.thresholds, -thresholds, side="right") - 1
-        values = terms(each.cells(rows))
-        sums = list(values) if not sums else [a + b for a, b in zip(sums, values, strict=True)]
-    return [thresholds, *sums]
-
-
-def _recall_and_precision(at: Cells) -> tuple[Any, ...]:
-    """Return recall, false positives for a positive row, precision (0 where there is none) and whether there is one."""
-    predicted = at.tp + at.fp > 0
-    precision = np.where(predicted, cells.precision(at), 0.0)
-    return cells.recall(at), cells.ratio(at.fp, at.tp + at.fn), precision, predicted.astype(np.int64)
-
-
-def _share_predicted(at: Cells) -> Any:
-    return cells.ratio(at.tp + at.fp, at.tp + at.fp + at.fn + at.tn)
 
 
 class RankingFolds:
@@ -233,12 +127,12 @@ class RankingFolds:
         _check_fold_number("folds", names)
         _check_two_labels("y_true", labels, positive)
         order = np.argsort(codes, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+        rows_by_fold = np.split(order, np.cumsum(np.bincount(codes))[:-1])
         rankings = {}
-        for name, rows in zip(names.tolist(), parts, strict=True):
-            part = None if weights is None else weights[rows]
-            _check_fold_weight(name, part)
-            rankings[name] = Ranking(labels[rows] == positive, scores[rows], sample_weight=part)
+        for name, rows in zip(names.tolist(), rows_by_fold, strict=True):
+            fold_weights = None if weights is None else weights[rows]
+            _check_fold_weight(name, fold_weights)
+            rankings[name] = Ranking(labels[rows] == positive, scores[rows], sample_weight=fold_weights)
         return cls(rankings)
 
     def __len__(self) -> int:
@@ -248,11 +142,15 @@ class RankingFolds:
         return iter(self.rankings)
 
     def __repr__(self) -> str:
-        n_pos, n_neg = self._rows
+        n_pos, n_neg = self._class_sizes
         return f"RankingFolds({len(self)} folds, n_positives={n_pos}, n_negatives={n_neg})"
 
+    def __str__(self) -> str:
+        named = zip(self.names, self.rankings, strict=True)
+        return repr(self) + first_lines(f"{show(name)}: {fold!r}" for name, fold in named)
+
     @property
-    def _rows(self) -> tuple[int, int]:
+    def _class_sizes(self) -> tuple[int, int]:
         return sum(fold.n_positives for fold in self), sum(fold.n_negatives for fold in self)
 
     def pool(self) -> PooledRanking:
@@ -268,7 +166,7 @@ class RankingFolds:
         ValueError
             If the weights of all folds add up past the largest float.
         """
-        return PooledRanking(pooled_counts(self.rankings), *self._rows)
+        return PooledRanking(pooled_counts(self.rankings), *self._class_sizes)
 
     def roc_curve(self, *, average: str = "micro") -> RocCurve:
         """Average the folds' ROC curves.
@@ -403,7 +301,117 @@ class RankingFolds:
         return self.pool().counts if average == "micro" else mean(self.rankings)
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+class PooledRanking(Numbers, Curves, Thresholds):
+    """Rankings on one scale of scores, their counts added up; it has the methods of a `Ranking`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> folds = fastevals.RankingFolds([fastevals.Ranking([0, 1], [0.1, 0.9]), fastevals.Ranking([0, 1], [0.5, 0.3])])
+    >>> folds.pool(), folds.pool().roc_auc()
+    (PooledRanking(n_positives=2, n_negatives=2), 0.75)
+    """
+
+    __slots__ = ("_counts", "n_negatives", "n_positives")
+
+    def __init__(self, counts: ThresholdCounts, n_positives: int, n_negatives: int) -> None:
+        self._counts, self.n_positives, self.n_negatives = counts, n_positives, n_negatives
+
+    def __repr__(self) -> str:
+        return f"PooledRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """Counts at or above each distinct score of any fold."""
+        return self._counts
+
+
+# Sums and averages -------------------------------------------------------------------------------------------------
+
+
+def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
+    """Add up the counts at each threshold."""
+    with np.errstate(over="ignore"):
+        thresholds, tps, fps = _over_thresholds(rankings, lambda at: (at.tp, at.fp))
+        _check_pooled("rankings", tps[-1] + fps[-1])
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+
+class AveragedCounts(ThresholdCounts):
+    """Averages over folds in place of counts, for curves alone: they bend the rules of counts, and don't add up.
+
+    A vertical average has no thresholds (NaN after the first), and in that of P-R curves `fps` may fall.
+    """
+
+    __slots__ = ()
+
+
+def mean_rates(rankings: Sequence[Ranking]) -> AveragedCounts:
+    """Average TPR and FPR at each threshold."""
+    thresholds, tpr, fpr = _over_thresholds(rankings, lambda at: (cells.recall(at), cells.false_positive_rate(at)))
+    return AveragedCounts._unchecked(thresholds, tpr / len(rankings), fpr / len(rankings))
+
+
+def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
+    """Return counts, for one positive row, that have the averages of precision and recall at each threshold."""
+    thresholds, recall, false, precision, defined = _over_thresholds(rankings, _recall_and_precision)
+    recall, precision = recall / len(rankings), cells.ratio(precision, defined)
+    # With no recall the average of false positives will do.
+    attained = recall > 0
+    false = np.where(attained, recall * (1 / np.where(attained, precision, 1.0) - 1), false / len(rankings))
+    return AveragedCounts._unchecked(thresholds, recall, false)
+
+
+def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
+    """Return counts, for one positive row, that have the averages of the shares of rows and of positives found."""
+    thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
+    # Of any number of rows: that of the fold with the fewest positives, so that no false positives are below zero.
+    n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
+    recall = gain / len(rankings)
+    return AveragedCounts._unchecked(thresholds, recall, np.maximum(share / len(rankings) * n_rows - recall, 0.0))
+
+
+def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
+    """Average the TPR at each FPR: jumps stay jumps, so the polyline of all folds' places is exact."""
+    lines = []
+    for each in rankings:
+        at = corners(each.counts).cells()
+        lines.append(Polyline(cells.false_positive_rate(at), cells.recall(at)))
+    fpr = np.unique(np.concatenate([line.x for line in lines]))
+    sides = [limits(line, fpr) for line in lines]
+    tpr = np.stack([sum(side[k] for side in sides) / len(rankings) for k in (0, 1)], axis=1).ravel()
+    points = np.stack((np.repeat(fpr, 2), tpr))
+    kept = np.append(True, (np.diff(points, axis=1) > 0).any(axis=0))
+    fpr, tpr = points[:, kept]
+    thresholds = np.full(fpr.size, np.nan)
+    thresholds[0] = np.inf
+    return AveragedCounts._unchecked(thresholds, tpr, fpr)
+
+
+def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
+    """Return every threshold of any ranking, descending, and sums over the rankings of terms of their cells there."""
+    counts = [each.counts for each in rankings]
+    thresholds = np.unique(np.concatenate([each.thresholds for each in counts]))[::-1].copy()
+    sums: list[Any] = []
+    for each in counts:
+        rows = np.searchsorted(-each.thresholds, -thresholds, side="right") - 1
+        values = terms(each.cells(rows))
+        sums = list(values) if not sums else [a + b for a, b in zip(sums, values, strict=True)]
+    return [thresholds, *sums]
+
+
+def _recall_and_precision(at: Cells) -> tuple[Any, ...]:
+    """Return recall, false positives for a positive row, precision (0 where there is none) and whether there is one."""
+    predicted = at.tp + at.fp > 0
+    precision = np.where(predicted, cells.precision(at), 0.0)
+    return cells.recall(at), cells.ratio(at.fp, at.tp + at.fn), precision, predicted.astype(np.int64)
+
+
+def _share_predicted(at: Cells) -> Any:
+    return cells.ratio(at.tp + at.fp, at.tp + at.fp + at.fn + at.tn)
+
+
+# Checks ------------------------------------------------------------------------------------------------------------
 
 
 def _as_list(name: str, values: Any) -> list[Any]:

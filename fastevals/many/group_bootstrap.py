@@ -22,7 +22,7 @@ from fastevals.results import Interval
 Floats = NDArray[np.float64]
 
 WORK = 1 << 25  # draws of one task: a tenth of a second
-OF_MEANS = np.uint64(2**63)  # a stream that no group has
+MEAN_STREAM = np.uint64(2**63)  # a stream that no group has
 NO_INTERVAL = Interval(math.nan, math.nan)
 
 
@@ -66,17 +66,17 @@ def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: 
     return out
 
 
-class MeanSample(UnitSample):
+class GroupMeanSample(UnitSample):
     """Groups drawn whole, and the weighted mean of the values of those drawn."""
 
     def __init__(self, values: Floats, weights: Floats) -> None:
-        there = ~np.isnan(values)
-        largest = weights[there].max()
-        self._values, self._weights = np.where(there, values, 0.0), np.where(there, weights / largest, 0.0)
+        defined = ~np.isnan(values)
+        largest = weights[defined].max()
+        self._values, self._weights = np.where(defined, values, 0.0), np.where(defined, weights / largest, 0.0)
         super().__init__(SamplingUnits(np.empty(0, np.uint32), (values.size,), True), values.size)
 
     def workspace(self) -> Any:
-        """Return the times of the groups."""
+        """Return an array for how often each group is drawn."""
         return (self.times(),)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -89,14 +89,14 @@ def bootstrap_mean(
 ) -> tuple[float, Interval]:
     """Return the standard error and the interval of the weighted mean, from draws of as many groups as there are.
 
-    Those of weight zero have no rows, and are not there.
+    Those of weight zero have no rows, and are not drawn.
     """
     drawn = weights > 0
     if np.count_nonzero(drawn) < 2 or np.isnan(values).all():
         warn_undefined("the interval of the mean", "it needs two groups or more, and one that has a value")
         return math.nan, NO_INTERVAL
-    sample = MeanSample(values[drawn], weights[drawn])
-    means = sample.replicates(n_resamples, np.uint64(stream_key(key, OF_MEANS)))[0]
+    sample = GroupMeanSample(values[drawn], weights[drawn])
+    means = sample.replicates(n_resamples, np.uint64(stream_key(key, MEAN_STREAM)))[0]
     left_out = int(np.count_nonzero(np.isnan(means)))
     if left_out:
         warn_left_out("the mean", left_out, n_resamples)

@@ -104,7 +104,7 @@ def spans(starts: Ints, task: int = TASK) -> list[tuple[int, int]]:
 def grouped_scores(
     labels: BinaryLabels, scores: NDArray[Any], groups: NDArray[Any], weights: Floats | None = None
 ) -> GroupedScores:
-    """Bring the rows of each group together and sort their scores; rows of weight zero are left out."""
+    """Bring together the rows of each group and sort their scores; rows of weight zero are left out."""
     check_same_length(y_true=labels.values, y_score=scores, groups=groups)
     codes, dropped = group_codes(groups), None
     if weights is not None:
@@ -116,20 +116,20 @@ def grouped_scores(
             labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
             codes = replace(codes, values=codes.values[kept])
     codec, values = codec_for(scores)
-    shift = _shift_of(codes.width, scores.size)
+    shift = _run_shift(codes.width, scores.size)
     classes, counts = _count(labels, scores, codes, shift)
-    keys, sorted_weights, sizes = _settle(codec, values, codes, classes, weights, shift, counts)
+    keys, sorted_weights, sizes = _sort_within_groups(codec, values, codes, classes, weights, shift, counts)
     present = np.asarray(sizes.reshape(-1, 2).any(axis=1))
     if dropped is not None:
         present[dropped] = True
-    there = np.flatnonzero(present)
-    sizes = sizes.reshape(-1, 2)[there]
+    occurring = np.flatnonzero(present)
+    sizes = sizes.reshape(-1, 2)[occurring]
     starts = np.zeros(sizes.size + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
-    return GroupedScores(codes.keys(there), codec, keys, sorted_weights, starts, labels.positive)
+    return GroupedScores(codes.keys(occurring), codec, keys, sorted_weights, starts, labels.positive)
 
 
-def _shift_of(width: int, n: int) -> np.uint32:
+def _run_shift(width: int, n: int) -> np.uint32:
     """Return how many bits of a code are left out of its run's number."""
     bits = min(MAX_RUNS, max(n // RUN, 1)).bit_length() - 1
     return np.uint32(max((width - 1).bit_length() - bits, 0))
@@ -151,15 +151,15 @@ def _count(
             count_runs(codes.block(block), shift, counts[i])
         return known, finite
 
-    found = run(count, range(len(parts)), compiles=count_runs)
-    if sum(known for known, _ in found) != scores.size:
+    checked = run(count, range(len(parts)), compiles=count_runs)
+    if sum(known for known, _ in checked) != scores.size:
         raise_not_binary("y_true", labels.values)
-    if not all(finite for _, finite in found):
+    if not all(finite for _, finite in checked):
         raise_not_finite("y_score", scores)
     return classes, counts
 
 
-def _settle(
+def _sort_within_groups(
     codec: Codec,
     scores: NDArray[Any],
     codes: GroupCodes,
@@ -177,8 +177,8 @@ def _settle(
 
     def scatter(i: int) -> None:
         for block in blocks(parts[i]):
-            of_rows = None if weights is None else weights[block]
-            scatter_rows(codec.bits(scores[block]), codes.block(block), classes[block], of_rows, codec.flip_below,
+            block_weights = None if weights is None else weights[block]
+            scatter_rows(codec.bits(scores[block]), codes.block(block), classes[block], block_weights, codec.flip_below,
                          codec.flip, shift, ends[i], keys, slots, beside)  # fmt: skip
 
     run(scatter, range(len(parts)), compiles=(scatter_rows, weights is None))
@@ -199,7 +199,7 @@ def _settle(
 EXACT = 2**53
 
 
-def aucs_of(scores: GroupedScores, form: str = "roc_auc") -> Floats:
+def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     """Return the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
     numerator = WON_PAIRS[form]
     aucs = np.empty(scores.groups.size)
@@ -222,14 +222,14 @@ def aucs_of(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     return aucs
 
 
-def values_of(asked: AskedMetric | Callable[..., Any], metric: RankingMetric, scores: GroupedScores) -> Floats:
+def grouped_values(spec: AskedMetric | Callable[..., Any], metric: RankingMetric, scores: GroupedScores) -> Floats:
     """Return a metric of scores for each group, NaN where it is undefined.
 
     AUC, average precision and metrics at a fixed threshold are of all groups at once; others take a call for each.
     """
-    name = asked.name if isinstance(asked, AskedMetric) else ""
+    name = spec.name if isinstance(spec, AskedMetric) else ""
     if name in WON_PAIRS and not metric.parameters:
-        return aucs_of(scores, name)
+        return grouped_aucs(scores, name)
     if name == "average_precision":
         values = np.empty(scores.groups.size)
         scores.each(
@@ -241,15 +241,14 @@ def values_of(asked: AskedMetric | Callable[..., Any], metric: RankingMetric, sc
         return np.asarray(metric.of_cells(_cells_at(scores, metric.threshold)), dtype=np.float64)
     if name in METRICS and METRICS[name].of == "probabilities":
         check_probabilities("y_score", *scores.extremes())
-    there = np.flatnonzero(np.diff(scores.starts[::2]))
     values = np.full(scores.groups.size, math.nan)
     dtype = scores.codec.threshold_dtype(scores.extremes())
-    for g in there.tolist():
-        values[g] = metric.of_counts(counts_of(scores, g, dtype))
+    for g in np.flatnonzero(np.diff(scores.starts[::2])).tolist():
+        values[g] = metric.of_counts(group_counts(scores, g, dtype))
     return values
 
 
-def counts_of(scores: GroupedScores, g: int, dtype: np.dtype[Any]) -> ThresholdCounts:
+def group_counts(scores: GroupedScores, g: int, dtype: np.dtype[Any]) -> ThresholdCounts:
     """Return the threshold counts of a group that has rows, with thresholds of a type that holds all scores."""
     start, middle, stop = scores.starts[2 * g : 2 * g + 3]
     keys, codec = scores.keys[start:stop], scores.codec
@@ -274,15 +273,15 @@ def counts_of(scores: GroupedScores, g: int, dtype: np.dtype[Any]) -> ThresholdC
 def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
     """Return the cells of each group at a threshold."""
     key, above = _key_at(scores, threshold)
-    of_slots: NDArray[Any] = np.empty((2 * scores.groups.size, 2))
+    slot_weights: NDArray[Any] = np.empty((2 * scores.groups.size, 2))
 
     def count(first: int, last: int) -> None:
-        count_at_least(scores.keys, scores.row_weights, scores.starts, key, above, 2 * first, 2 * last, of_slots)
+        count_at_least(scores.keys, scores.row_weights, scores.starts, key, above, 2 * first, 2 * last, slot_weights)
 
     scores.each(count, compiles=count_at_least)
     if scores.weights is None:
-        of_slots = of_slots.astype(np.int64)
-    (fp, tn), (tp, fn) = of_slots.reshape(-1, 2, 2).transpose(1, 2, 0)
+        slot_weights = slot_weights.astype(np.int64)
+    (fp, tn), (tp, fn) = slot_weights.reshape(-1, 2, 2).transpose(1, 2, 0)
     return Cells(tp, fp, fn, tn)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.groups_metrics import placement_squares
 from fastevals._random import seed_key
+from fastevals._text import first_lines
 from fastevals._validation.arrays import as_frequencies, as_scores, as_weights
 from fastevals._validation.labels import as_group_keys, binary_labels
 from fastevals._validation.options import (
@@ -29,7 +30,7 @@ from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.delong.normal import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
-from fastevals.many.group_scores import GroupedScores, aucs_of, grouped_scores, values_of
+from fastevals.many.group_scores import GroupedScores, grouped_aucs, grouped_scores, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import MatrixMetric, kind_of, matrix_metric
 from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
@@ -111,7 +112,7 @@ class GroupedMetric(Frozen):
                    strict=True)  # fmt: skip
 
     def __getitem__(self, key: Any) -> float:
-        return float(self.values[_place_of_group(key, self.groups)])
+        return float(self.values[_find_group(key, self.groups)])
 
     def __repr__(self) -> str:
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
@@ -121,6 +122,9 @@ class GroupedMetric(Frozen):
         means = f"mean={self.mean:.4g}{interval}, macro_mean={self.macro_mean:.4g}"
         return f"GroupedMetric({self.metric} of {len(self)} groups: {means}{undefined})"
 
+    def __str__(self) -> str:
+        return repr(self) + first_lines(f"{show(key)}: {value:.4g}" for key, value in self)
+
 
 def grouped_metric(name: str, scores: GroupedScores, values: Floats, **intervals: Any) -> GroupedMetric:
     """Return the result of a metric of scores."""
@@ -128,27 +132,28 @@ def grouped_metric(name: str, scores: GroupedScores, values: Floats, **intervals
     n_negatives, n_positives = scores.n_negatives, scores.n_positives
     return GroupedMetric(
         name, scores.groups, values, n_negatives + n_positives, n_positives, n_negatives, weights,
-        mean_of(values, weights), mean_of(values, np.ones(values.size)), pos_label=scores.pos_label, **intervals,
+        mean_over_groups(values, weights), mean_over_groups(values, np.ones(values.size)),
+        pos_label=scores.pos_label, **intervals,
     )  # fmt: skip
 
 
-def warn_of_groups(name: str, values: Floats) -> None:
+def warn_undefined_groups(name: str, values: Floats) -> None:
     """Warn of the groups that have no value."""
     undefined = int(np.count_nonzero(np.isnan(values)))
     if undefined:
         warn_undefined(name, f"{undefined} of {values.size} groups lack a class, or rows that it divides by")
 
 
-def mean_of(values: Floats, weights: Floats) -> float:
+def mean_over_groups(values: Floats, weights: Floats) -> float:
     """Return the weighted mean of the values that are defined; NaN if there is none."""
-    there = ~np.isnan(values) & (weights > 0)
-    if not there.any():
+    defined = ~np.isnan(values) & (weights > 0)
+    if not defined.any():
         return float("nan")
-    if np.isinf(values[there]).any():
-        return float(values[there].sum())
-    kept = weights[there] / weights[there].max()  # sums of the largest weights overflow
-    mean = float(np.sum(kept * values[there]) / np.sum(kept))
-    return min(max(mean, float(values[there].min())), float(values[there].max()))
+    if np.isinf(values[defined]).any():
+        return float(values[defined].sum())
+    kept = weights[defined] / weights[defined].max()  # sums of the largest weights overflow
+    mean = float(np.sum(kept * values[defined]) / np.sum(kept))
+    return min(max(mean, float(values[defined].min())), float(values[defined].max()))
 
 
 INTERVALS = (None, "delong", "bootstrap")
@@ -250,24 +255,24 @@ def grouped_auc(
     if interval == "delong" and sample_weight is not None:
         sample_weight = as_frequencies("sample_weight", sample_weight).astype(np.float64)
     scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
-    values = aucs_of(scores)
-    warn_of_groups("roc_auc", values)
-    found = {}
+    values = grouped_aucs(scores)
+    warn_undefined_groups("roc_auc", values)
+    intervals = {}
     if interval == "delong":
-        found = _delong(scores, values, alpha)
+        intervals = _delong_intervals(scores, values, alpha)
     elif interval == "bootstrap":
-        found = _bootstrap(scores, values, alpha, n_resamples, rng, progress)
-    return grouped_metric("roc_auc", scores, values, **found)
+        intervals = _bootstrap_intervals(scores, values, alpha, n_resamples, rng, progress)
+    return grouped_metric("roc_auc", scores, values, **intervals)
 
 
 def scores_by_group(y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any) -> GroupedScores:
-    """Check what a user gives and sort it by group."""
+    """Check the arrays of a user and sort them by group."""
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     weights = None if sample_weight is None else as_weights("sample_weight", sample_weight)
     return grouped_scores(labels, as_scores("y_score", y_score), as_group_keys("groups", groups), weights)
 
 
-def _delong(scores: GroupedScores, aucs: Floats, alpha: float) -> dict[str, Any]:
+def _delong_intervals(scores: GroupedScores, aucs: Floats, alpha: float) -> dict[str, Any]:
     """Return intervals by DeLong's variances."""
     variances = np.empty(aucs.size)
     n_neg, n_pos = scores.sums()
@@ -283,10 +288,10 @@ def _delong(scores: GroupedScores, aucs: Floats, alpha: float) -> dict[str, Any]
         warn_undefined(
             "delong's variance", f"{unknown} of {aucs.size} groups have both classes, but not two rows of each"
         )
-    _warn_of_no_width(variances == 0, "its estimated variance is 0")
+    _warn_degenerate_groups(variances == 0, "its estimated variance is 0")
     errors, margin = np.sqrt(variances), normal_margins(alpha, "two-sided")[0]
     weights = np.where(defined, n_neg + n_pos, 0.0)
-    mean, error = mean_of(aucs, weights), math.nan
+    mean, error = mean_over_groups(aucs, weights), math.nan
     if defined.any():
         shares = weights[defined] / weights.sum()
         error = math.sqrt(np.sum(shares * shares * variances[defined]))
@@ -300,29 +305,29 @@ def _delong(scores: GroupedScores, aucs: Floats, alpha: float) -> dict[str, Any]
     }
 
 
-def _bootstrap(
+def _bootstrap_intervals(
     scores: GroupedScores, aucs: Floats, alpha: float, n_resamples: int, rng: Any, progress: bool
 ) -> dict[str, Any]:
     """Return intervals by drawing rows within groups, and for the mean whole groups."""
     key, tail = seed_key("rng", rng), alpha / 2
-    found = bootstrap_groups(scores, n_resamples, tail, key, progress)
-    there = ~np.isnan(aucs)
-    _warn_of_no_width(there & (found[:, 0] == found[:, 1]), "its replicates are equal")
-    lost = int(np.count_nonzero(there & (found[:, 3] == n_resamples)))
+    replicates = bootstrap_groups(scores, n_resamples, tail, key, progress)
+    defined = ~np.isnan(aucs)
+    _warn_degenerate_groups(defined & (replicates[:, 0] == replicates[:, 1]), "its replicates are equal")
+    lost = int(np.count_nonzero(defined & (replicates[:, 3] == n_resamples)))
     if lost:
         warn_undefined("the interval of an AUC", f"no replicate of {lost} of {aucs.size} groups has a value")
     negatives, positives = scores.sums()
     error, mean_interval = bootstrap_mean(aucs, negatives + positives, n_resamples, tail, key)
     return {
-        "standard_errors": np.where(there, found[:, 2], math.nan),
-        "confidence_intervals": np.where(there[:, None], found[:, :2], math.nan),
+        "standard_errors": np.where(defined, replicates[:, 2], math.nan),
+        "confidence_intervals": np.where(defined[:, None], replicates[:, :2], math.nan),
         "mean_standard_error": error,
         "mean_confidence_interval": mean_interval,
-        "n_undefined_replicates": found[:, 3].astype(np.int64),
+        "n_undefined_replicates": replicates[:, 3].astype(np.int64),
     }
 
 
-def _warn_of_no_width(flat: NDArray[np.bool_], because: str) -> None:
+def _warn_degenerate_groups(flat: NDArray[np.bool_], because: str) -> None:
     """Warn of groups whose intervals have no width."""
     n = int(np.count_nonzero(flat))
     if n:
@@ -330,12 +335,19 @@ def _warn_of_no_width(flat: NDArray[np.bool_], because: str) -> None:
 
 
 class MetricsByGroup(ByMetric):
-    """What `grouped_metrics` gives: a mapping from each metric to its `GroupedMetric`."""
+    """Result of `grouped_metrics`: a mapping from each metric to its `GroupedMetric`."""
 
     __slots__ = ()
 
     def _how(self) -> str:
         return f"{len(next(iter(self.metrics.values())))} groups"
+
+    def __str__(self) -> str:
+        by_group = zip(*self.metrics.values(), strict=True)  # pairs of a key and a value, of each metric
+        rows = ((pairs[0][0], zip(self.metrics, pairs, strict=True)) for pairs in by_group)
+        return repr(self) + first_lines(
+            f"{show(key)}: {', '.join(f'{name}={value:.4g}' for name, (_, value) in named)}" for key, named in rows
+        )
 
 
 def grouped_metrics(
@@ -404,21 +416,21 @@ def grouped_metrics(
     kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
     for label, kind in kinds.items():
         if kind == "targets":
-            _raise_no_metric_of_groups("metrics", "is of predicted numbers, not of scores or labels", label)
+            raise ValueError(f"metrics: {label} is of predicted numbers, not of scores or labels")
     if not kinds or "scores" in kinds.values():
         ready = {label: of_ranking(each) for label, each in asked.items()}  # checked before the work
         scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
         found = {}
         for label, each in asked.items():
-            values = values_of(each, ready[label], scores)
-            warn_of_groups(label, values)
+            values = grouped_values(each, ready[label], scores)
+            warn_undefined_groups(label, values)
             found[label] = grouped_metric(label, scores, values)
         return MetricsByGroup(found, pos_label=scores.pos_label)
     of_matrix = {label: matrix_metric(each) for label, each in asked.items()}
-    return _of_labels(of_matrix, y_true, y_score, groups, sample_weight, pos_label)
+    return _metrics_of_labels(of_matrix, y_true, y_score, groups, sample_weight, pos_label)
 
 
-def _of_labels(
+def _metrics_of_labels(
     metrics: dict[str, MatrixMetric], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
 ) -> MetricsByGroup:
     """Return metrics of predicted labels."""
@@ -432,8 +444,8 @@ def _of_labels(
     found = {}
     for label, values in zip(metrics, measured, strict=True):
         check_one_number(label, values.shape[1:], "group")
-        warn_of_groups(label, values)
-        means = mean_of(values, weights), mean_of(values, np.ones(keys.size))
+        warn_undefined_groups(label, values)
+        means = mean_over_groups(values, weights), mean_over_groups(values, np.ones(keys.size))
         found[label] = GroupedMetric(
             label, keys, values, n_samples, None, None, weights.astype(np.float64), *means, pos_label=matrix.pos_label
         )
@@ -443,30 +455,25 @@ def _of_labels(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _raise_no_metric_of_groups(argument: str, rule: str, asked: Any) -> None:
-    """Raise of a metric that can't be taken of groups."""
-    raise ValueError(f"{argument}: {asked} {rule}")
-
-
-def _place_of_group(key: Any, groups: NDArray[Any]) -> int:
+def _find_group(key: Any, groups: NDArray[Any]) -> int:
     """Find a key among those of groups, ascending."""
     try:
         if groups.dtype.kind in "mM":
-            wanted = _as_moment(key, groups.dtype)
+            wanted = _as_time(key, groups.dtype)
             place = int(np.searchsorted(groups, wanted))
-            there = place < groups.size and groups[place] == wanted
+            present = place < groups.size and groups[place] == wanted
         else:  # Python's numbers are compared exactly, whatever their types; NumPy's as floats
             wanted = key.item() if isinstance(key, (np.generic, np.ndarray)) else key
             place = bisect_left(range(groups.size), wanted, key=lambda g: groups[g].item())
-            there = place < groups.size and groups[place].item() == wanted
-        if there:
+            present = place < groups.size and groups[place].item() == wanted
+        if present:
             return place
     except (TypeError, ValueError):  # a key of another kind
         pass
     raise KeyError(f"no group has the key {show(key)}; there are {groups.size}")
 
 
-def _as_moment(key: Any, dtype: np.dtype[Any]) -> Any:
+def _as_time(key: Any, dtype: np.dtype[Any]) -> Any:
     """Return a date, time or span in the unit of groups; raise if it is something else or not whole in it."""
     if getattr(key, "tzinfo", None) is not None:
         raise ValueError("groups have no time zone")
@@ -477,7 +484,7 @@ def _as_moment(key: Any, dtype: np.dtype[Any]) -> Any:
         moment = np.timedelta64(key)
     else:
         raise TypeError("not a time")
-    found = moment.astype(dtype, casting="same_kind")
-    if found.astype(moment.dtype) != moment:
+    converted = moment.astype(dtype, casting="same_kind")
+    if converted.astype(moment.dtype) != moment:
         raise ValueError("between two of the unit")
-    return found
+    return converted

@@ -36,19 +36,155 @@ from fastevals.counting.groups import count_label_pairs, placed
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.many.columns import Columns, Flags, measure_columns, over_columns
+from fastevals.many.columns import Flags, ScoreColumns, column_metrics, map_columns
 from fastevals.measure.kinds import error_metric, kind_of, matrix_metric
 from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.regression import as_double, errors_of
 from fastevals.results import ByMetric, Frozen
 
+SHOWN = 4  # models in a repr
+MEDIAN = "median_absolute_error"
 Array = NDArray[Any]
 Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
 Arrays = Mapping[str, Array]  # by what errors call them
+Asked = Mapping[str, AskedMetric | Callable[..., Any]]
 
-SHOWN = 4  # models in a repr
-MEDIAN = "median_absolute_error"
+
+def batch_auc(
+    y_true: Any,
+    scores: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    standard_errors: bool = False,
+) -> BatchMetric:
+    """Compute the AUCs of many models in one batch.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
+        Labels of two classes: numbers, booleans or strings. Shared by all models, or a row or an entry for each:
+        entries may differ in length.
+    scores : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
+        Finite scores: a row, an array, an entry or a column for each model. Of any memory order and real dtype.
+    sample_weight : as `y_true`, optional
+        Row weights, not negative. Rows of weight zero are left out.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+    standard_errors : bool
+        Whether to give DeLong's standard error of each AUC. Weights must then be whole numbers, how often each row
+        counts. For covariances of the models, see `delong`.
+
+    Returns
+    -------
+    BatchMetric
+        As from `Ranking.roc_auc` for each model, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, if models lack a class: their AUC is NaN; or, of standard errors, if a class has fewer than two rows.
+
+    Notes
+    -----
+    Labels that all models share are read once. Each thread works on a column by itself, with 17 bytes a row beyond the
+    input (8 more if scores are not float64, 8 columns if they lie side by side in memory); on columns that are few and
+    long all threads work together.
+
+    References
+    ----------
+    DeLong et al. (1988), doi:10.2307/2531595.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> scores = {"a": [0.1, 0.4, 0.3, 0.8], "b": [0.4, 0.1, 0.3, 0.8]}
+    >>> fastevals.batch_auc([0, 0, 1, 1], scores, standard_errors=True).standard_errors
+    array([0.35355339, 0.35355339])
+    """
+    models, names = _as_models("scores", scores, as_scores)
+    asked = as_asked("roc_auc")
+    if not as_flag("standard_errors", standard_errors):
+        found = _metrics_of_scores(asked, y_true, models, names, sample_weight, pos_label)
+        return found.metrics["roc_auc"]  # type: ignore[no-any-return]
+    labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_frequencies)
+    columns = score_columns(labels, pos_label, models, weights)
+    moments = _placement_moments(columns)
+    values = np.concatenate([each.aucs() for each in moments])
+    deviations = np.sqrt(np.concatenate([each.covariance()[0] for each in moments]))
+    n_pos, n_neg = _one_size([each.n_pos for each in moments]), _one_size([each.n_neg for each in moments])
+    _warn_undefined_models("roc_auc", values, names, "y_true has one class")
+    if np.isnan(deviations).sum() > np.isnan(values).sum():
+        _warn_undefined_models("the standard error", deviations, names, "two rows of each class are needed")
+    return BatchMetric(values, names, n_pos, n_neg, deviations, columns.pos_label)
+
+
+def batch_metrics(
+    y_true: Any, predictions: Any, metrics: Any, *, sample_weight: Any = None, pos_label: Any = None
+) -> BatchMetrics:
+    """Compute metrics of many models in one batch: of scores, of predicted labels or of predicted numbers.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
+        Labels or targets. Shared by all models, or a row or an entry for each; entries may differ in length.
+    predictions : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
+        What each model gives: a row, an array, an entry or a column.
+    metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
+        All of scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all of predicted labels
+        ("accuracy", ``metric("f_score", average="macro")``), or all of predicted numbers ("mean_squared_error").
+        Functions go with the others: of threshold counts, or of a stack of confusion matrices.
+    sample_weight : as `y_true`, optional
+        Row weights, not negative. Rows of weight zero are left out.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
+        metrics of predicted labels that need it.
+
+    Returns
+    -------
+    BatchMetrics
+        A mapping from each metric to its `BatchMetric`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once for each metric that is NaN for some models.
+
+    Notes
+    -----
+    Matrices of predicted labels are over the labels of all models: a macro average has the same classes in each.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> found = fastevals.batch_metrics([0, 0, 1, 1], [[0, 1, 1, 1], [0, 0, 1, 1]], ["accuracy", "f1"])
+    >>> found["accuracy"].values, found["f1"][0]
+    (array([0.75, 1.  ]), 0.8)
+    """
+    asked = as_asked(metrics)
+    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
+    check_one_kind("metrics", kinds, several=False)
+    kind = next(iter(kinds.values()), None)
+    if kind is None:
+        raise ValueError("metrics: functions go beside a metric that has a name, which tells what they are of")
+    if kind == "scores":
+        models, names = _as_models("predictions", predictions, as_scores)
+        return _metrics_of_scores(asked, y_true, models, names, sample_weight, pos_label)
+    if kind == "labels":
+        return _metrics_of_labels(asked, y_true, predictions, sample_weight, pos_label)
+    check_not_given("pos_label", pos_label, "metrics of classes")
+    return _metrics_of_targets(asked, y_true, predictions, sample_weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -114,15 +250,37 @@ class BatchMetric(Frozen):
         return f"{type(self).__name__}({', '.join([*shown, *more, *undefined])})"
 
 
-def _one_or_each(arrays: Sequence[Any], i: int) -> Any:
-    """Return what goes with a model: what all share, or its own."""
-    return arrays[i if len(arrays) > 1 else 0]
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BatchMetrics(ByMetric):
+    """Metrics of many models: a mapping from each to its `BatchMetric`.
+
+    Attributes
+    ----------
+    metrics : dict of str to BatchMetric
+        What the mapping holds.
+    """
+
+    def _how(self) -> str:
+        n = len(next(iter(self.metrics.values())))
+        return f"{n} model{'s' * (n > 1)}"
 
 
-# Scores -----------------------------------------------------------------------------------------------------------
+# Scores ------------------------------------------------------------------------------------------------------------
 
 
-def columns_of(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays | None) -> Columns:
+def _metrics_of_scores(
+    asked: Asked, y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
+) -> BatchMetrics:
+    metrics = [of_ranking(each) for each in asked.values()]
+    labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_weights)
+    columns = score_columns(labels, pos_label, models, weights)
+    found = column_metrics(columns, metrics)
+    sizes = _one_size([each.n_positives for each in found]), _one_size([each.n_negatives for each in found])
+    values = np.array([each.values for each in found], dtype=np.float64).T
+    return _results(asked, names, list(values), sizes=sizes, pos_label=columns.pos_label)
+
+
+def score_columns(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays | None) -> ScoreColumns:
     """Return scores, labels and weights as columns; labels that models share are looked at once."""
     labels = [BinaryLabels(*binary_labels(name, each, pos_label)) for name, each in y_true.items()]
     names = list(y_true)
@@ -132,18 +290,54 @@ def columns_of(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays |
         return labels[i].flags(names[i]) if flags is None else flags[0]
 
     beside = None if weights is None else list(weights.values())
-    weights_of = None if beside is None else lambda i: _one_or_each(beside, i)
-    return Columns(list(scores.values()), flags_of, list(scores), weights_of, labels[0].positive)
+    weights_of = None if beside is None else lambda i: _shared_or_own(beside, i)
+    return ScoreColumns(list(scores.values()), flags_of, list(scores), weights_of, labels[0].positive)
 
 
-# Predicted labels -------------------------------------------------------------------------------------------------
+def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
+    """Return the moments of each model alone: time and memory grow with the models, not with their pairs."""
+    weights = columns.weights
+    if weights is not None:
+
+        def counted(i: int) -> PlacementMoments:
+            check_finite(columns.names[i], columns.scores[i])
+            return compute_moments(BinaryLabels(columns.flags(i), 1, 0), [columns.scores[i]], weights(i))
+
+        return run(counted, range(len(columns.scores)), compiles="counted moments")
+
+    def of_rows(rows: Keys) -> PlacementMoments:
+        doubled_u, _, n_pos = rank_marked(rows)
+        sums = np.zeros((2, 1, 1, 2), dtype=np.int64)
+        sums[:, 0, 0, 1] = square_placements(rows)
+        return PlacementMoments.from_sums(n_pos, rows.size - n_pos, [doubled_u], sums)
+
+    def of_ranking(ranking: Ranking) -> PlacementMoments:
+        check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
+        return compute_ranking_moments(ranking)
+
+    return map_columns(columns, of_ranking, of_rows, compiles="moments")
+
+
+# Predicted labels --------------------------------------------------------------------------------------------------
+
+
+def _metrics_of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any) -> BatchMetrics:
+    metrics = [matrix_metric(each) for each in asked.values()]
+    models, names = _as_models("predictions", predictions, as_labels)
+    true, weights = _read_beside(y_true, models, names, sample_weight, as_true_labels, as_weights)
+    stack, found = count_models(true, models, weights)
+    classes = as_classes("the data", found, None, pos_label)
+    values = measure_stack(placed(stack, found, classes.labels), classes, metrics)
+    for label, each in zip(asked, values, strict=True):
+        check_one_number(label, each.shape[1:], "model")
+    return _results(asked, names, values, labels=classes.labels, pos_label=classes.pos_label)
 
 
 def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> tuple[Array, Array]:
     """Count true against predicted labels of each model; give a stack of matrices, and the labels of all, in order."""
     names, true = list(y_true), list(y_true.values())
     for i, (label, each) in enumerate(predicted.items()):
-        check_comparable_labels(**{_one_or_each(names, i): _one_or_each(true, i), label: each})
+        check_comparable_labels(**{_shared_or_own(names, i): _shared_or_own(true, i), label: each})
     models, beside = list(predicted.items()), [None] if weights is None else list(weights.values())
     texts = None
     if true[0].dtype.kind == "U":
@@ -151,7 +345,7 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
         true = run(lambda each: np.asarray(np.searchsorted(texts, each)), true)
 
     def count(i: int) -> tuple[Array, Array]:
-        these, weight, (label, those) = _one_or_each(true, i), _one_or_each(beside, i), models[i]
+        these, weight, (label, those) = _shared_or_own(true, i), _shared_or_own(beside, i), models[i]
         those = as_class_numbers(label, those) if texts is None else np.searchsorted(texts, those)
         if weight is not None and not weight.all():
             kept = weight != 0
@@ -169,7 +363,13 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
     return stack, labels if texts is None else texts[labels]
 
 
-# Predicted numbers ------------------------------------------------------------------------------------------------
+# Predicted numbers -------------------------------------------------------------------------------------------------
+
+
+def _metrics_of_targets(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
+    models, names = _as_models("predictions", predictions, as_scores)
+    targets, weights = _read_beside(y_true, models, names, sample_weight, as_scores, as_weights)
+    return _results(asked, names, errors_of_models(asked, targets, models, weights))
 
 
 def errors_of_models(
@@ -184,12 +384,12 @@ def errors_of_models(
     found = []
     for i, group in enumerate(groups):
         name = list(y_true)[i if len(y_true) > 1 else 0]
-        weight = None if weights is None else _one_or_each(list(weights.values()), i)
-        found.append(_errors(metrics, {name: y_true[name]}, dict(group), weight))
+        weight = None if weights is None else _shared_or_own(list(weights.values()), i)
+        found.append(_errors_of_same_rows(metrics, {name: y_true[name]}, dict(group), weight))
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
-def _errors(
+def _errors_of_same_rows(
     metrics: Sequence[tuple[str, float]], y_true: Arrays, models: Arrays, weights: NDArray[np.float64] | None
 ) -> list[NDArray[np.float64]]:
     """Return each metric of models on the same rows."""
@@ -211,208 +411,28 @@ def _errors(
     return [by_quantile[quantile][name] for name, quantile in metrics]
 
 
-ByName = Mapping[str, NDArray[Any]]  # by what errors call them
-Asked = Mapping[str, AskedMetric | Callable[..., Any]]
+# What kinds share --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BatchMetrics(ByMetric):
-    """Metrics of many models: a mapping from each to its `BatchMetric`.
-
-    Attributes
-    ----------
-    metrics : dict of str to BatchMetric
-        What the mapping holds.
-    """
-
-    def _how(self) -> str:
-        n = len(next(iter(self.metrics.values())))
-        return f"{n} model{'s' * (n > 1)}"
-
-
-def batch_auc(
-    y_true: Any,
-    scores: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    standard_errors: bool = False,
-) -> BatchMetric:
-    """Compute the AUCs of many models in one batch.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
-        Labels of two classes: numbers, booleans or strings. Shared by all models, or a row or an entry for each:
-        entries may differ in length.
-    scores : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
-        Finite scores: a row, an array, an entry or a column for each model. Of any memory order and real dtype.
-    sample_weight : as `y_true`, optional
-        Row weights, not negative. Rows of weight zero are left out.
-    pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
-    standard_errors : bool
-        Whether to give DeLong's standard error of each AUC. Weights must then be whole numbers, how often each row
-        counts. For covariances of the models, see `delong`.
-
-    Returns
-    -------
-    BatchMetric
-        As from `Ranking.roc_auc` for each model, to the last bit.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        Once, if models lack a class: their AUC is NaN; or, of standard errors, if a class has fewer than two rows.
-
-    Notes
-    -----
-    Labels that all models share are read once. Each thread works on a column by itself, with 17 bytes a row beyond the
-    input (8 more if scores are not float64, 8 columns if they lie side by side in memory); on columns that are few and
-    long all threads work together.
-
-    References
-    ----------
-    DeLong et al. (1988), doi:10.2307/2531595.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> scores = {"a": [0.1, 0.4, 0.3, 0.8], "b": [0.4, 0.1, 0.3, 0.8]}
-    >>> fastevals.batch_auc([0, 0, 1, 1], scores, standard_errors=True).standard_errors
-    array([0.35355339, 0.35355339])
-    """
-    models, names = _as_models("scores", scores, as_scores)
-    asked = as_asked("roc_auc")
-    if not as_flag("standard_errors", standard_errors):
-        found = _of_scores(asked, y_true, models, names, sample_weight, pos_label)
-        return found.metrics["roc_auc"]  # type: ignore[no-any-return]
-    labels, weights = _beside(y_true, models, names, sample_weight, as_labels, as_frequencies)
-    columns = columns_of(labels, pos_label, models, weights)
-    moments = _moments(columns)
-    values = np.concatenate([each.aucs() for each in moments])
-    deviations = np.sqrt(np.concatenate([each.covariance()[0] for each in moments]))
-    n_pos, n_neg = _same([each.n_pos for each in moments]), _same([each.n_neg for each in moments])
-    _warn_undefined_models("roc_auc", values, names, "y_true has one class")
-    if np.isnan(deviations).sum() > np.isnan(values).sum():
-        _warn_undefined_models("the standard error", deviations, names, "two rows of each class are needed")
-    return BatchMetric(values, names, n_pos, n_neg, deviations, columns.pos_label)
-
-
-def batch_metrics(
-    y_true: Any, predictions: Any, metrics: Any, *, sample_weight: Any = None, pos_label: Any = None
-) -> BatchMetrics:
-    """Compute metrics of many models in one batch: of scores, of predicted labels or of predicted numbers.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
-        Labels or targets. Shared by all models, or a row or an entry for each; entries may differ in length.
-    predictions : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
-        What each model gives: a row, an array, an entry or a column.
-    metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        All of scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all of predicted labels
-        ("accuracy", ``metric("f_score", average="macro")``), or all of predicted numbers ("mean_squared_error").
-        Functions go with the others: of threshold counts, or of a stack of confusion matrices.
-    sample_weight : as `y_true`, optional
-        Row weights, not negative. Rows of weight zero are left out.
-    pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
-        metrics of predicted labels that need it.
-
-    Returns
-    -------
-    BatchMetrics
-        A mapping from each metric to its `BatchMetric`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        Once for each metric that is NaN for some models.
-
-    Notes
-    -----
-    Matrices of predicted labels are over the labels of all models: a macro average has the same classes in each.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> found = fastevals.batch_metrics([0, 0, 1, 1], [[0, 1, 1, 1], [0, 0, 1, 1]], ["accuracy", "f1"])
-    >>> found["accuracy"].values, found["f1"][0]
-    (array([0.75, 1.  ]), 0.8)
-    """
-    asked = as_asked(metrics)
-    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
-    check_one_kind("metrics", kinds, several=False)
-    kind = next(iter(kinds.values()), None)
-    if kind is None:
-        raise ValueError("metrics: functions go beside a metric that has a name, which tells what they are of")
-    if kind == "scores":
-        models, names = _as_models("predictions", predictions, as_scores)
-        return _of_scores(asked, y_true, models, names, sample_weight, pos_label)
-    if kind == "labels":
-        return _of_labels(asked, y_true, predictions, sample_weight, pos_label)
-    check_not_given("pos_label", pos_label, "metrics of classes")
-    return _of_numbers(asked, y_true, predictions, sample_weight)
-
-
-# Kinds ------------------------------------------------------------------------------------------------------------
-
-
-def _beside(
-    y_true: Any, models: ByName, names: tuple[Any, ...], sample_weight: Any, read: Any, read_weights: Any
+def _read_beside(
+    y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, read: Any, read_weights: Any
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]] | None]:
     """Return the truth and the weights that go with models, of as many rows."""
-    truth = _as_beside_models("y_true", y_true, names, read)
+    truth = _as_shared_or_own("y_true", y_true, names, read)
     _check_lengths_of_models(models, truth)
     if sample_weight is None:
         return truth, None
-    weights = _as_beside_models("sample_weight", sample_weight, names, read_weights)
+    weights = _as_shared_or_own("sample_weight", sample_weight, names, read_weights)
     _check_lengths_of_models(models, weights)
     return truth, weights
 
 
-def _of_scores(
-    asked: Asked, y_true: Any, models: ByName, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
-) -> BatchMetrics:
-    metrics = [of_ranking(each) for each in asked.values()]
-    labels, weights = _beside(y_true, models, names, sample_weight, as_labels, as_weights)
-    columns = columns_of(labels, pos_label, models, weights)
-    found = measure_columns(columns, metrics)
-    sizes = _same([each.n_positives for each in found]), _same([each.n_negatives for each in found])
-    values = np.array([each.values for each in found], dtype=np.float64).T
-    return _results(asked, names, list(values), sizes=sizes, pos_label=columns.pos_label)
+def _shared_or_own(arrays: Sequence[Any], i: int) -> Any:
+    """Return what goes with a model: what all share, or its own."""
+    return arrays[i if len(arrays) > 1 else 0]
 
 
-def _of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any) -> BatchMetrics:
-    metrics = [matrix_metric(each) for each in asked.values()]
-    models, names = _as_models("predictions", predictions, as_labels)
-    true, weights = _beside(y_true, models, names, sample_weight, as_true_labels, as_weights)
-    stack, found = count_models(true, models, weights)
-    classes = as_classes("the data", found, None, pos_label)
-    values = measure_stack(placed(stack, found, classes.labels), classes, metrics)
-    for label, each in zip(asked, values, strict=True):
-        check_one_number(label, each.shape[1:], "model")
-    return _results(asked, names, values, labels=classes.labels, pos_label=classes.pos_label)
-
-
-def _of_numbers(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
-    models, names = _as_models("predictions", predictions, as_scores)
-    targets, weights = _beside(y_true, models, names, sample_weight, as_scores, as_weights)
-    return _results(asked, names, errors_of_models(asked, targets, models, weights))
-
-
-def _same(sizes: list[int]) -> int | NDArray[np.int64]:
+def _one_size(sizes: list[int]) -> int | NDArray[np.int64]:
     """Return the rows of a class: one number where it is the same for all models."""
     return sizes[0] if len(set(sizes)) == 1 else np.array(sizes)
 
@@ -434,34 +454,7 @@ def _results(
     return BatchMetrics(found, labels=labels, pos_label=pos_label)
 
 
-# DeLong -----------------------------------------------------------------------------------------------------------
-
-
-def _moments(columns: Columns) -> list[PlacementMoments]:
-    """Return the moments of each model alone: time and memory grow with the models, not with their pairs."""
-    weights = columns.weights
-    if weights is not None:
-
-        def counted(i: int) -> PlacementMoments:
-            check_finite(columns.names[i], columns.scores[i])
-            return compute_moments(BinaryLabels(columns.flags(i), 1, 0), [columns.scores[i]], weights(i))
-
-        return run(counted, range(len(columns.scores)), compiles="counted moments")
-
-    def of_rows(rows: Keys) -> PlacementMoments:
-        doubled_u, _, n_pos = rank_marked(rows)
-        sums = np.zeros((2, 1, 1, 2), dtype=np.int64)
-        sums[:, 0, 0, 1] = square_placements(rows)
-        return PlacementMoments.from_sums(n_pos, rows.size - n_pos, [doubled_u], sums)
-
-    def of_ranking(ranking: Ranking) -> PlacementMoments:
-        check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
-        return compute_ranking_moments(ranking)
-
-    return over_columns(columns, of_ranking, of_rows, compiles="moments")
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Checks ------------------------------------------------------------------------------------------------------------
 
 
 def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tuple[Any, ...]]:
@@ -492,7 +485,7 @@ def _is_sequence_of_arrays(values: Any) -> bool:
     return isinstance(values, (list, tuple)) and bool(values) and all(getattr(one, "ndim", 0) == 1 for one in values)
 
 
-def _as_beside_models(name: str, values: Any, models: tuple[Any, ...], read: Read) -> dict[str, Array]:
+def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Read) -> dict[str, Array]:
     """Return what goes with the predictions: one array that all models share, or one for each model, in their order.
 
     Keys are what errors call the arrays. Of one model alone the two are the same.

@@ -35,12 +35,12 @@ def as_dense(name: str, values: Any) -> NDArray[Any]:
 
 def check_same_rows(*arrays: Any) -> None:
     """Raise unless all that are not None have the same number of rows."""
-    rows = [_rows(each) for each in arrays if each is not None and not isinstance(each, numbers.Number)]
+    rows = [row_count(each) for each in arrays if each is not None and not isinstance(each, numbers.Number)]
     if any(n != rows[0] for n in rows):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {rows}")
 
 
-def _rows(values: Any) -> int:
+def row_count(values: Any) -> int:
     shape = getattr(values, "shape", None)
     if shape is None:
         if not hasattr(values, "__len__"):
@@ -248,10 +248,10 @@ def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
     reported = as_named_labels(labels)
     if reported.ndim != 1:
         raise ValueError(f"labels must be 1-D, got shape {reported.shape}")
-    return _of_one_kind(reported, present)
+    return _check_label_type(reported, present)
 
 
-def _of_one_kind(labels: NDArray[Any], present: NDArray[Any]) -> NDArray[Any]:
+def _check_label_type(labels: NDArray[Any], present: NDArray[Any]) -> NDArray[Any]:
     """Raise if the labels asked for are text and those present numbers, or the other way round."""
     if labels.size and _is_text(labels) != _is_text(present):
         asked, there = ("strings", "numbers") if _is_text(labels) else ("numbers", "strings")
@@ -265,7 +265,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
 
 def as_requested(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
     """Return the classes of a matrix, of which one must be among those present."""
-    requested = _of_one_kind(np.ravel(as_named_labels(labels)), present)
+    requested = _check_label_type(np.ravel(as_named_labels(labels)), present)
     check_some_labels(requested)
     if not set(present.tolist()).intersection(requested.tolist()):
         raise ValueError("At least one label specified must be in y_true")

@@ -13,12 +13,12 @@ from fastevals.counting.labels import DENSE, code_labels, count_codes, count_in_
 from fastevals.counts import Cells
 from fastevals.metrics._input import (
     INDICATOR,
-    _rows,
     as_column,
     as_row_weights,
     as_target,
     check_same_rows,
     is_sparse,
+    row_count,
     target_type,
 )
 
@@ -27,7 +27,7 @@ Weights = NDArray[np.float64] | None
 EXACT = 2**53  # sums of whole weights past this are rounded
 
 
-class Pairs:
+class LabelPairs:
     """Counts of rows with one label each.
 
     Attributes
@@ -144,14 +144,14 @@ def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
 
 
-def read(
+def count_labels(
     y_true: Any,
     y_pred: Any,
     sample_weight: ArrayLike | None = None,
     *,
     names: tuple[str, str] = ("y_true", "y_pred"),
     sparse: bool = True,
-) -> Pairs | Indicators:
+) -> LabelPairs | Indicators:
     """Read both targets, sparse ones if allowed, and count what is in them."""
     indicators = read_sparse(y_true, y_pred) if sparse else None
     true, predicted = indicators or (
@@ -168,17 +168,17 @@ def read(
         _check_indicators(true, predicted)
         return Indicators(true, predicted, weights, whole)
     _check_one_kind_of_label(labels, of_predicted)
-    pairs = Pairs(labels, of_predicted, weights, whole)
+    pairs = LabelPairs(labels, of_predicted, weights, whole)
     if labels.dtype.kind not in "OU":
         pairs.name_labels(true.dtype, predicted.dtype)
     return pairs
 
 
-def read_classes(
+def count_classes(
     y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None, *, names: tuple[str, str] = ("y_true", "y_pred")
-) -> Pairs:
+) -> LabelPairs:
     """Read both targets, of which each row has one label."""
-    counted = read(y_true, y_pred, sample_weight, names=names, sparse=False)
+    counted = count_labels(y_true, y_pred, sample_weight, names=names, sparse=False)
     _check_not_indicators(counted.kind)
     return counted  # type: ignore[return-value]
 
@@ -188,7 +188,7 @@ def read_classes(
 
 def _check_not_empty(*arrays: NDArray[Any]) -> None:
     """Raise if there are no rows."""
-    if not all(map(_rows, arrays)):
+    if not all(map(row_count, arrays)):
         raise ValueError(
             "Found empty input array (e.g., `y_true` or `y_pred`) while a minimum of 1 sample is required."
         )
@@ -249,7 +249,7 @@ class Indicators:
     Attributes
     ----------
     kind : {"multilabel-indicator"}
-        Beside the kinds of `Pairs`.
+        Beside the kinds of `LabelPairs`.
     labels : ndarray of shape (n_labels,)
         Numbers of the columns.
     weights : ndarray of shape (n_samples,) or None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals.measure import cells
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.metrics._input import as_requested, warn_one_label
-from fastevals.metrics._labels import Indicators, Pairs, read, read_classes
+from fastevals.metrics._labels import Indicators, LabelPairs, count_classes, count_labels
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn, warn_ill_defined
 
 MINUS_ONE_TO_ONE = Rule(
@@ -23,9 +23,11 @@ MINUS_ONE_TO_ONE = Rule(
 SCALES = any_of("linear", "quadratic", None)
 
 
-def _read(function: str, y_true: Any, y_pred: Any, sample_weight: Any, **flags: tuple[Any, Rule]) -> Pairs | Indicators:
+def _read(
+    function: str, y_true: Any, y_pred: Any, sample_weight: Any, **flags: tuple[Any, Rule]
+) -> LabelPairs | Indicators:
     check_parameters(function, sample_weight=(sample_weight, ARRAY_OR_NONE), **flags)
-    return read(y_true, y_pred, sample_weight)
+    return count_labels(y_true, y_pred, sample_weight)
 
 
 def accuracy_score(
@@ -147,7 +149,7 @@ def balanced_accuracy_score(
     """
     flags = {"sample_weight": (sample_weight, ARRAY_OR_NONE), "adjusted": (adjusted, FLAG)}
     check_parameters("balanced_accuracy_score", **flags)
-    counted = read_classes(y_true, y_pred, sample_weight)
+    counted = count_classes(y_true, y_pred, sample_weight)
     if counted.labels.size == 1:
         warn_one_label()
     recalls = cells.recall(counted.cells())
@@ -195,7 +197,7 @@ def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
     -0.3333333333333333
     """
     check_parameters("matthews_corrcoef", sample_weight=(sample_weight, ARRAY_OR_NONE))
-    counted = read_classes(y_true, y_pred, sample_weight)
+    counted = count_classes(y_true, y_pred, sample_weight)
     if counted.labels.size == 1:
         warn_one_label()
     at = counted.cells()
@@ -260,7 +262,7 @@ def cohen_kappa_score(
         sample_weight=(sample_weight, ARRAY_OR_NONE),
         replace_undefined_by=(replace_undefined_by, MINUS_ONE_TO_ONE),
     )
-    counted = read_classes(y1, y2, sample_weight, names=("y1", "y2"))
+    counted = count_classes(y1, y2, sample_weight, names=("y1", "y2"))
     requested = None if labels is None else _as_agreed_labels(labels, counted.true_labels())
     counts = counted.matrix(requested)
     if counts.size == 1:

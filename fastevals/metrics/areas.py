@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.arrays import in_usual_unit
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.many.class_scores import ClassScores, class_scores, class_values, pair_aucs
-from fastevals.many.group_scores import grouped_scores, values_of
+from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
+from fastevals.many.group_scores import grouped_scores, grouped_values
 from fastevals.measure.metric_specs import AskedMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._input import (
@@ -125,7 +125,7 @@ def roc_auc_score(
     if rows is not None:
         ranking, kind = greater_label_ranking(rows)
         if ranking is not None:
-            return value_of(ROC_AUC, ranking, max_fpr=max_fpr)
+            return area_of_ranking(ROC_AUC, ranking, max_fpr=max_fpr)
     else:
         if average in OVER_CLASSES.get(multi_class, ()) and max_fpr in (None, 1):
             scores = scores_of_classes(table, labels, probabilities=True)
@@ -140,7 +140,7 @@ def roc_auc_score(
     classes = _check_class_scores(table, labels, multi_class, average)
     if multi_class == "ovo":
         return np.float64(
-            average_over_pairs(class_scores(table.labels, table.scores, classes, table.weights)[1], average)
+            average_over_pairs(read_class_scores(table.labels, table.scores, classes, table.weights)[1], average)
         )
     return average_over_labels(ROC_AUC, table, average, classes)
 
@@ -209,7 +209,7 @@ def average_precision_score(
             _check_known_pos_label(pos_label, rows.labels)
             ranking = pos_label_ranking(rows, pos_label)
         if ranking is not None:
-            return value_of(AVERAGE_PRECISION, ranking)
+            return area_of_ranking(AVERAGE_PRECISION, ranking)
     if pos_label != 1:
         _raise_pos_label_fixed(kind)
     classes = None if kind == INDICATOR else _check_class_columns(table)
@@ -336,7 +336,7 @@ Floats = NDArray[np.float64]
 RELATIVE, ABSOLUTE = 1e-5, 1e-8  # how far sums of probabilities may be off 1
 
 
-class Area(NamedTuple):
+class AveragedMetric(NamedTuple):
     """A metric of rankings.
 
     Attributes
@@ -354,11 +354,11 @@ class Area(NamedTuple):
     warn: Callable[[], None]
 
 
-ROC_AUC = Area("roc_auc", math.nan, lambda: warn_ill_defined(ONE_CLASS))
-AVERAGE_PRECISION = Area("average_precision", 0.0, lambda: warn(NO_POSITIVES))
+ROC_AUC = AveragedMetric("roc_auc", math.nan, lambda: warn_ill_defined(ONE_CLASS))
+AVERAGE_PRECISION = AveragedMetric("average_precision", 0.0, lambda: warn(NO_POSITIVES))
 
 
-def value_of(area: Area, ranking: Ranking, max_fpr: float | None = None) -> float:
+def area_of_ranking(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) -> float:
     """Return the metric of one ranking, of the AUC perhaps only a part."""
     if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
         return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
@@ -376,21 +376,21 @@ def scores_of_classes(table: ScoreTable, labels: Any = None, *, probabilities: b
         return None
     try:
         classes = None if labels is None else as_ordered_classes(labels)
-        scores = class_scores(table.labels, matrix, classes, table.weights)[1]
+        scores = read_class_scores(table.labels, matrix, classes, table.weights)[1]
     except ValueError:
         return None
-    if probabilities and not all(map(_is_one, scores.row_sums)):
+    if probabilities and not all(map(_adds_up_to_one, scores.row_sums)):
         return None
     return scores
 
 
-def _is_one(total: float) -> bool:
+def _adds_up_to_one(total: float) -> bool:
     """Return whether probabilities add up to 1, as `numpy.allclose` has it."""
     return math.isfinite(total) and abs(1 - total) <= ABSOLUTE + RELATIVE * abs(total)
 
 
 def average_over_labels(
-    area: Area,
+    area: AveragedMetric,
     table: ScoreTable,
     average: str | None,
     classes: NDArray[Any] | None = None,
@@ -398,20 +398,24 @@ def average_over_labels(
 ) -> Any:
     """Average over the columns of a table, one for each of `classes`, or, where None, of the labels a row may have."""
     if average == "micro":
-        return value_of(area, _as_one(table, classes), max_fpr)
+        return area_of_ranking(area, _rank_all_columns(table, classes), max_fpr)
     if average == "samples":
         return _average_over_rows(area, table, classes, max_fpr)
     labels = _as_indicator(table) if classes is None else table.labels
-    return average_over_classes(area, class_scores(labels, table.scores, classes, table.weights)[1], average, max_fpr)
+    return average_over_classes(
+        area, read_class_scores(labels, table.scores, classes, table.weights)[1], average, max_fpr
+    )
 
 
-def average_over_classes(area: Area, scores: ClassScores, average: str | None, max_fpr: float | None = None) -> Any:
+def average_over_classes(
+    area: AveragedMetric, scores: ClassScores, average: str | None, max_fpr: float | None = None
+) -> Any:
     """Average over classes, each against the rest."""
     support = scores.support() if average == "weighted" else None
     if support is not None and not support.any():
         return 0
     options = {} if max_fpr is None else {"max_fpr": max_fpr}
-    values = _defined(area, class_values(scores, area.name, **options))
+    values = _defined(area, class_metric(scores, area.name, **options))
     return values if average is None else _mean(values, support)
 
 
@@ -428,18 +432,20 @@ def average_over_pairs(scores: ClassScores, average: str | None) -> Any:
     return _mean(means, support[first] + support[second] if average == "weighted" else None)
 
 
-def _as_one(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
+def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
     """Rank all columns together."""
     weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
     return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
 
 
-def _average_over_rows(area: Area, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None) -> float:
+def _average_over_rows(
+    area: AveragedMetric, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
+) -> float:
     """Average over the rows, each a group of its labels."""
     flags = _flags(table, classes)
     asked = AskedMetric(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
     labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
-    values = values_of(asked, of_ranking(asked), grouped_scores(labels, table.scores.ravel(), rows))
+    values = grouped_values(asked, of_ranking(asked), grouped_scores(labels, table.scores.ravel(), rows))
     return _mean(_defined(area, values), table.weights)
 
 
@@ -448,7 +454,7 @@ def _flags(table: ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]
     return _as_indicator(table) if classes is None else table.labels[:, np.newaxis] == classes
 
 
-def _defined(area: Area, values: Floats) -> Floats:
+def _defined(area: AveragedMetric, values: Floats) -> Floats:
     """Return values with what is undefined replaced, and warned about once."""
     missing = np.isnan(values)
     if missing.any():

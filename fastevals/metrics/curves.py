@@ -13,14 +13,7 @@ from fastevals.counting.sweeps import select_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
 from fastevals.measure.ranking.ranking import Ranking, pr_points, roc_points
-from fastevals.metrics._input import (
-    as_column,
-    as_dense,
-    as_numbers,
-    as_target,
-    check_same_rows,
-    first_labels,
-)
+from fastevals.metrics._input import as_column, as_dense, as_numbers, as_target, check_same_rows, first_labels
 from fastevals.metrics._parameters import (
     ARRAY_OR_NONE,
     FLAG,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals.measure.cells import ratio
 from fastevals.metrics._input import as_reported, as_requested, warn_one_label
-from fastevals.metrics._labels import Pairs, read, read_classes
+from fastevals.metrics._labels import LabelPairs, count_classes, count_labels
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn_ill_defined
 
 ONE_OR_BOTH_RATIOS = Rule(
@@ -73,7 +73,7 @@ def confusion_matrix(
         sample_weight=(sample_weight, ARRAY_OR_NONE),
         normalize=(normalize, SHARES),
     )
-    counted = read_classes(y_true, y_pred, sample_weight)
+    counted = count_classes(y_true, y_pred, sample_weight)
     requested = None if labels is None else as_requested(labels, counted.true_labels())
     counts = counted.matrix(requested)
     if normalize is not None:
@@ -127,7 +127,7 @@ def multilabel_confusion_matrix(
         labels=(labels, ARRAY_OR_NONE),
         samplewise=(samplewise, FLAG),
     )
-    counted = read(y_true, y_pred, sample_weight)
+    counted = count_labels(y_true, y_pred, sample_weight)
     requested = as_reported(labels, counted.labels)
     tp, fp, fn, tn = counted.cells(requested, samplewise=bool(samplewise))
     return np.stack([tn, fp, fn, tp], axis=-1).reshape(-1, 2, 2)
@@ -181,9 +181,9 @@ def class_likelihood_ratios(
         sample_weight=(sample_weight, ARRAY_OR_NONE),
         replace_undefined_by=(replace_undefined_by, ONE_OR_BOTH_RATIOS),
     )
-    both = read(y_true, y_pred, sample_weight)
+    both = count_labels(y_true, y_pred, sample_weight)
     _check_two_kinds("class_likelihood_ratios", both.kind)
-    counted = cast(Pairs, both)
+    counted = cast(LabelPairs, both)
     of_positive, of_negative = _as_label_ratios(replace_undefined_by)
     counts = counted.matrix(None if labels is None else as_requested(labels, counted.true_labels()))
     _check_two_by_two(counts.shape[0])

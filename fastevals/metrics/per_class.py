@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals.counts import Cells
 from fastevals.measure import cells
 from fastevals.metrics._input import as_reported
-from fastevals.metrics._labels import Indicators, Pairs, read
+from fastevals.metrics._labels import Indicators, LabelPairs, count_labels
 from fastevals.metrics._parameters import (
     ARRAY_OR_NONE,
     POS_LABEL,
@@ -102,11 +102,11 @@ def precision_recall_fscore_support(
     """
     check_parameters("precision_recall_fscore_support", beta=(beta, BETA), warn_for=(warn_for, COLLECTION))
     name = "precision_recall_fscore_support"
-    found = _scored(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
+    found = _score(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
     return found["precision"], found["recall"], found["f-score"], found["support"]
 
 
-def _scored(
+def _score(
     function: str,
     wanted: Collection[str],
     y_true: Any,
@@ -128,7 +128,7 @@ def _scored(
         sample_weight=(sample_weight, ARRAY_OR_NONE),
         zero_division=(zero_division, zero_rule),
     )
-    counted = read(y_true, y_pred, sample_weight)
+    counted = count_labels(y_true, y_pred, sample_weight)
     return prf(
         counted,
         wanted,
@@ -166,7 +166,7 @@ def precision_score(
     0.6666666666666666
     """
     wanted = ("precision",)
-    return _scored("precision_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
+    return _score("precision_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
         "precision"
     ]
 
@@ -197,7 +197,7 @@ def recall_score(
     array([1. , 0.5, 1. ])
     """
     wanted = ("recall",)
-    return _scored("recall_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
+    return _score("recall_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
         "recall"
     ]
 
@@ -228,7 +228,7 @@ def f1_score(
     0.8
     """
     wanted = ("f-score",)
-    return _scored("f1_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
+    return _score("f1_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division)[
         "f-score"
     ]
 
@@ -262,7 +262,7 @@ def fbeta_score(
     """
     check_parameters("fbeta_score", beta=(beta, BETA))
     wanted = ("f-score",)
-    return _scored(
+    return _score(
         "fbeta_score", wanted, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta
     )["f-score"]
 
@@ -293,7 +293,7 @@ def jaccard_score(
     0.6666666666666666
     """
     wanted = ("jaccard",)
-    return _scored(
+    return _score(
         "jaccard_score",
         wanted,
         y_true,
@@ -339,7 +339,7 @@ MODIFIERS = {
 }
 
 
-def at_labels(counted: Pairs | Indicators, labels: Any, average: str | None) -> Cells:
+def label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | None) -> Cells:
     """Return the cells that rates are made of: of each label or row, or of all labels together."""
     at = counted.cells(labels, samplewise=average == "samples")
     if average != "micro":
@@ -347,7 +347,7 @@ def at_labels(counted: Pairs | Indicators, labels: Any, average: str | None) -> 
     return cells.added_up(Cells(*map(np.asarray, at)), keepdims=True)
 
 
-def rate_of(
+def fill_undefined(
     metric: str,
     at: Cells,
     function: Callable[[Cells], NDArray[np.float64]],
@@ -383,7 +383,7 @@ def mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
 
 
 def prf(
-    counted: Pairs | Indicators,
+    counted: LabelPairs | Indicators,
     wanted: Collection[str],
     *,
     labels: Any,
@@ -393,7 +393,7 @@ def prf(
     warn_for: Collection[str] = ALL,
 ) -> dict[str, Any]:
     """Compute the rates that are wanted, each a number, or with no average an array over labels; and the support."""
-    at, beta = at_labels(counted, labels, average), float(min(beta, sys.float_info.max))  # an integer may be longer
+    at, beta = label_cells(counted, labels, average), float(min(beta, sys.float_info.max))  # an integer may be longer
     functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
         "precision": cells.precision,
         "recall": cells.recall,
@@ -407,7 +407,7 @@ def prf(
     for metric in wanted:
         source = aliases.get(metric, metric)
         warned = source in warn_for and (source == metric or source not in wanted)
-        rates[metric] = rate_of(source, at, functions[source], average, zero_division, warned)
+        rates[metric] = fill_undefined(source, at, functions[source], average, zero_division, warned)
     if average is None:
         return {**rates, "support": at.tp + at.fn}
     weights = None

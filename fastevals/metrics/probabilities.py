@@ -98,7 +98,7 @@ def log_loss(
     p = _as_probabilities(_renamed_argument(y_proba, y_pred))
     target = as_target("y_true", y_true)
     weights = _check_probability_rows(target, p, sample_weight)
-    true = true_columns(target, p, labels)
+    true = true_classes(target, p, labels)
     _check_normalized(p)
     eps = np.finfo(p.dtype).eps
 
@@ -106,7 +106,7 @@ def log_loss(
         if true.ndim == 2:
             logs = np.log(np.clip(p[rows], eps, 1 - eps), dtype=np.float64)
             return -np.where(true[rows], logs, 0.0)
-        chosen = _of_true(p[rows], true[rows])
+        chosen = _probabilities_of_truth(p[rows], true[rows])
         return -np.log(np.clip(chosen, eps, 1 - eps, out=chosen), dtype=np.float64)  # type: ignore[no-any-return]
 
     if normalize and weights is not None:
@@ -178,9 +178,9 @@ def brier_score_loss(
         target = as_column(target)
     weights = _check_probability_rows(target, p, sample_weight)
     if p.ndim == 1:
-        true = marked_rows(target, pos_label)
+        true = positive_flags(target, pos_label)
     else:
-        true = true_columns(target, p, labels)
+        true = true_classes(target, p, labels)
         _check_normalized(p)
 
     def losses(rows: slice) -> NDArray[np.float64]:
@@ -199,7 +199,7 @@ def brier_score_loss(
     return mean / 2 if halved else mean
 
 
-def _of_true(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
+def _probabilities_of_truth(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
     """Return the probability of each row's own label, as a new array."""
     if p.ndim == 1:
         return np.where(true, p, 1 - p)
@@ -281,7 +281,7 @@ def _warn_not_normalized() -> None:
     warn("The y_prob values do not sum to one. Make sure to pass probabilities.")
 
 
-def true_columns(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
+def true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
     """Return the number of each row's class in sorted order, or, of an indicator matrix, which labels it has."""
     if target.ndim == 2 and target.shape[1] > 1:
         _check_indicator_columns(target, y_proba, labels)
@@ -299,7 +299,7 @@ def true_columns(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike 
         raise
 
 
-def marked_rows(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
+def positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
     """Give 1 for the rows of the positive label, 0 for others; raise unless there are two labels, or one."""
     try:
         found = first_labels(target)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals.metrics._input import INDICATOR, as_reported, check_some_labels
-from fastevals.metrics._labels import read
+from fastevals.metrics._labels import count_labels
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, ZERO_DIVISION, Rule, check_parameters, warn
 from fastevals.metrics.per_class import ALL, prf
 
@@ -93,7 +93,7 @@ def classification_report(
         output_dict=(output_dict, FLAG),
         zero_division=(zero_division, ZERO_DIVISION),
     )
-    counted = read(y_true, y_pred, sample_weight)
+    counted = count_labels(y_true, y_pred, sample_weight)
     chosen = as_reported(labels, counted.labels)
     requested = counted.labels if chosen is None else chosen
     check_some_labels(requested)

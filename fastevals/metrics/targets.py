@@ -13,12 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import BLOCK, chunks, run
 from fastevals._validation.arrays import in_usual_unit, power_of_two
 from fastevals.measure.regression import in_range, mean_square
-from fastevals.metrics._input import (
-    as_numbers,
-    as_row_weights,
-    check_all_finite,
-    check_same_rows,
-)
+from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, check_parameters, warn_ill_defined
 
 

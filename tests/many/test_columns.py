@@ -16,7 +16,7 @@ from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
 from fastevals.counting.ordering import BUCKET
 from fastevals.many import columns as module
-from fastevals.many.columns import Columns, batch_rankings, batch_values
+from fastevals.many.columns import ScoreColumns, batch_rankings, batch_values
 from fastevals.measure.metric_specs import AskedMetric, of_ranking
 from fastevals.measure.registry import METRICS
 from tests import reference_models as reference
@@ -28,12 +28,12 @@ RANKING_METRICS = [name for name, metric in METRICS.items() if metric.of == "ran
 
 def sorted_rows(flags: Any, scores: Any) -> Any:
     scores, flags = np.asarray(scores), np.asarray(flags, dtype=np.uint8)
-    return module._Space.of(scores.size).sort(scores, flags)
+    return module._SortingSpace.of(scores.size).sort(scores, flags)
 
 
-def columns_of(scores: Any, flags: Any, weights: Any = None) -> Columns:
+def columns_of(scores: Any, flags: Any, weights: Any = None) -> ScoreColumns:
     names = [f"column {i}" for i in range(len(scores))]
-    return Columns(list(scores), lambda i: flags, names, None if weights is None else lambda i: weights)
+    return ScoreColumns(list(scores), lambda i: flags, names, None if weights is None else lambda i: weights)
 
 
 def table(m: int, n: int, *, seed: int = 0, decimals: int = 9) -> tuple[Any, Any]:
@@ -114,7 +114,7 @@ def test_long_columns_are_as_rankings(n: int, shape: Any) -> None:
 def test_values_are_those_of_rankings(found: list[Case]) -> None:
     metrics = [of_ranking(AskedMetric(name, {})) for name in RANKING_METRICS]
     flags = [case.y_true.astype(np.uint8) for case in found]
-    columns = Columns([case.y_score for case in found], flags.__getitem__, [""] * len(found))
+    columns = ScoreColumns([case.y_score for case in found], flags.__getitem__, [""] * len(found))
     values = batch_values(columns, metrics)
     assert values.shape == (len(metrics), len(found))
     for case, row in zip(found, values.T, strict=True):
@@ -164,12 +164,16 @@ def test_neighbours_of_another_kind_are_not_read_together() -> None:
     flags, scores = table(6, 50)
     whole = np.asfortranarray(scores)
     mixed = [*whole[:2], *np.asfortranarray(scores.astype(np.float32))[2:4], scores[4], whole[5]]
-    groups = [len(group) for group in module._groups(mixed)]
+    groups = [len(group) for group in module._columns_read_together(mixed)]
     assert groups == [2, 2, 1, 1]
     expected = [Ranking(flags, each).roc_auc() for each in mixed]
     assert batch_values(columns_of(mixed, flags), AUC)[0].tolist() == expected
-    assert [len(group) for group in module._groups(list(np.asfortranarray(np.zeros((19, 9)))))] == [8, 8, 3]
-    assert [len(group) for group in module._groups([np.broadcast_to(np.float64(3), 9)] * 3)] == [1, 1, 1]
+    assert [len(group) for group in module._columns_read_together(list(np.asfortranarray(np.zeros((19, 9)))))] == [
+        8,
+        8,
+        3,
+    ]
+    assert [len(group) for group in module._columns_read_together([np.broadcast_to(np.float64(3), 9)] * 3)] == [1, 1, 1]
 
 
 def test_large_columns_take_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +181,7 @@ def test_large_columns_take_all_threads(monkeypatch: pytest.MonkeyPatch) -> None
     expected = batch_values(columns_of(scores, flags), AUC)
     monkeypatch.setattr(module, "LARGE", 400)
     np.testing.assert_array_equal(batch_values(columns_of(scores, flags), AUC), expected)
-    ragged = Columns([scores[0, :300], scores[1]], lambda i: flags[:300] if i == 0 else flags, ["a", "b"])
+    ragged = ScoreColumns([scores[0, :300], scores[1]], lambda i: flags[:300] if i == 0 else flags, ["a", "b"])
     expected_ragged = [Ranking(flags[:300], scores[0, :300]).roc_auc(), expected[0, 1]]
     with num_threads(1):
         assert batch_values(ragged, AUC)[0].tolist() == expected_ragged
