@@ -61,6 +61,16 @@ def threshold_counts(y_true: Any, y_score: Any, weights: Any = None) -> list[Cou
     return [counts_at(rows, t) for t in (math.inf, *sorted({row.score for row in rows}, reverse=True))]
 
 
+def counts_by_score(scores: Sequence[Any], positives: Sequence[int], negatives: Sequence[int]) -> list[Counts]:
+    """Recount the rows that counts of scores stand for, each by itself."""
+    y: list[int] = []
+    rows: list[Any] = []
+    for score, of_positives, of_negatives in zip(scores, positives, negatives, strict=True):
+        y += [1] * of_positives + [0] * of_negatives
+        rows += [score] * (of_positives + of_negatives)
+    return threshold_counts(y, rows)
+
+
 def merged_counts(parts: Iterable[list[Counts]]) -> list[Counts]:
     """Add up, for every threshold of any part, what each part has at or above it."""
     parts = list(parts)

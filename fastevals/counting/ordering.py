@@ -436,6 +436,21 @@ def weighted_threshold_counts(
     return fill_counts(codec, extremes, ends, np.float64, sweep), int(np.count_nonzero(signed > 0))
 
 
+def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> ThresholdCounts:
+    """Add up counts of rows of each class that have a score; scores come in any order, and again."""
+    rows = np.flatnonzero((positives > 0) | (negatives > 0))
+    codec, codes = codec_for(scores[rows])
+    keys = codec.encode(codes + 0.0 if codec is FLOATS else codes)  # -0.0 is 0.0
+    order = np.argsort(keys, kind="stable")[::-1]
+    keys = keys[order]
+    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+    values = codec.decode(keys[last])
+    thresholds = np.append(np.inf, values).astype(codec.threshold_dtype(values[[-1, 0]]), copy=False)
+    thresholds[1:] = values
+    tps, fps = (np.append(0, np.cumsum(counts[rows[order]])[last]) for counts in (positives, negatives))
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+
 LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
 STRETCH = 1 << 14  # rows placed at a time, while their placements are in cache
 CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have

@@ -32,7 +32,7 @@ from fastevals.measure.cells import ratio
 from fastevals.measure.curves.base import Polyline, first_at, limits
 from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.metric_specs import RankingMetric
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.registry import Detail
 from fastevals.results import MOST_RESAMPLES, Frozen, level_of
 
@@ -243,7 +243,7 @@ class ConfidenceBand(Frozen):
 
 
 def confidence_band(
-    ranking: Ranking,
+    ranking: Ranking | ThresholdCounts,
     curve: str = "roc",
     *,
     kind: str = "simultaneous",
@@ -262,7 +262,7 @@ def confidence_band(
 
     Parameters
     ----------
-    ranking : Ranking
+    ranking : Ranking or ThresholdCounts
         Without row weights.
     curve : {"roc", "precision_recall"}
         True positive rate over false positive rate, or precision over recall.
@@ -353,6 +353,7 @@ def confidence_band(
     >>> fastevals.confidence_band(ranking, kind="pointwise", at=0.5, rng=7).low
     array([0.5])
     """
+    ranking = as_ranking(ranking)
     check_unweighted("ranking", ranking, Ranking)
     check_choice("curve", curve, SWEPT)
     check_choice("kind", kind, METHODS)

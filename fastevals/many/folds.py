@@ -19,10 +19,8 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve, corners
-from fastevals.measure.ranking.curves import Curves
-from fastevals.measure.ranking.numbers import Numbers
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.ranking.thresholds import Thresholds
 
 MOST_FOLDS = 10_000
 
@@ -301,7 +299,7 @@ class RankingFolds:
         return self.pool().counts if average == "micro" else mean(self.rankings)
 
 
-class PooledRanking(Numbers, Curves, Thresholds):
+class PooledRanking(BaseRanking):
     """Rankings on one scale of scores, their counts added up; it has the methods of a `Ranking`.
 
     Examples

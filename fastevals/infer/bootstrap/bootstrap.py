@@ -63,7 +63,7 @@ def bootstrap(
 
     Parameters
     ----------
-    subject : Ranking, ConfusionMatrix, or pair of array-likes (y_true, y_score) or (y_true, y_pred)
+    subject : Ranking, ThresholdCounts, ConfusionMatrix, or pair of array-likes (y_true, y_score or y_pred)
         What is measured. The metrics say what a pair is: scores if one of them is of a ranking or at a threshold,
         numbers if they are of regression, else predicted labels. Each matrix of a stack is drawn from by itself.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them

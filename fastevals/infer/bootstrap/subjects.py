@@ -19,7 +19,7 @@ from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import MatrixMetric, error_metric, kind_of, matrix_metric
 from fastevals.measure.metric_specs import AskedMetric, of_ranking
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.regression import as_double
 
 MetricSpecs = Mapping[str, AskedMetric | Callable[..., Any]]
@@ -42,6 +42,7 @@ class SamplingDesign(NamedTuple):
 
 def make_sample(subject: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
     """Return the sample that a subject and the metrics asked of it make."""
+    subject = as_ranking(subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         kind = type(subject).__name__
         for name in ("groups", "sample_weight", "pos_label"):

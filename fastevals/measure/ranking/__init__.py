@@ -1,1 +1,1 @@
-"""Rankings: what can be asked of labels and scores, by topic; `ranking.py` has the class."""
+"""Rankings: `base.py` has what can be asked of counts of two classes, `ranking.py` the class made of rows."""

@@ -1,13 +1,10 @@
-"""Rankings: labels and scores, sorted once and counted, and all that can be asked of them.
-
-While nobody has asked for the counts of an unweighted ranking, its sorted scores are swept into these arrays a span at
-a time. With counts of all rows in between (24 bytes for each, on fresh pages) it takes about twice as long.
-"""
+"""Rankings: labels and scores, sorted once and counted, and all that can be asked of them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from numbers import Real
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,18 +14,261 @@ from fastevals._kernels import rates as kernels
 from fastevals._memory import lend
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, binary_labels, both_classes
-from fastevals.counting.ordering import BinaryLabels, ClassSplit, Span, split_by_class, weighted_threshold_counts
-from fastevals.counts import ThresholdCounts
-from fastevals.measure.ranking.curves import Curves
-from fastevals.measure.ranking.numbers import Numbers
-from fastevals.measure.ranking.thresholds import Thresholds
+from fastevals._validation.options import show
+from fastevals.counting.ordering import (
+    BinaryLabels,
+    ClassSplit,
+    Span,
+    count_by_score,
+    split_by_class,
+    weighted_threshold_counts,
+)
+from fastevals.counts import ThresholdCounts, as_counts, check_total
+from fastevals.measure.ranking.base import BaseRanking
 
-if TYPE_CHECKING:
-    pass  # EMPTY
-
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Points = tuple[Floats, Floats, NDArray[Any]]
+
+
+class Ranking(BaseRanking):
+    """Binary labels ranked by a score.
+
+    The scores are sorted here, once; every method is a sweep over the sorted scores or the counts made from them. Later
+    changes to the arrays change nothing. A row is predicted positive when ``score >= threshold``; scores are tied
+    when they are equal (``-0.0 == 0.0``), however near others are.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes: numbers, booleans or strings.
+    y_score : array-like of shape (n_samples,)
+        Finite scores of any real dtype, higher for the positive class. Integers of any size are compared exactly.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative. Rows of weight zero are left out.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+
+    Attributes
+    ----------
+    n_samples, n_positives, n_negatives : int
+        Rows (of weight above zero), in all and of each class.
+    counts : ThresholdCounts
+        Counts, or sums of weights, at or above each distinct score. Made when first asked for.
+    pos_label : label
+        The positive class.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        From methods whose value is undefined for want of a class, and NaN.
+
+    Notes
+    -----
+    Takes about 9 bytes a row to build and 8 to keep until `counts` are made, which take 24 for each distinct score.
+    With weights they are made at once, from about 41 bytes a row. Up to 128 MiB of rankings that are gone
+    are kept for the next.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> ranking.roc_auc()
+    0.75
+    >>> ranking.threshold_for(recall=1.0)
+    OperatingPoint(value=0.6666666666666666, threshold=0.3)
+    """
+
+    __slots__ = ("_counts", "_doubled_u", "_neg_label", "_split", "n_negatives", "n_positives", "pos_label")
+
+    _counts: ThresholdCounts | None
+    _split: ClassSplit | None  # until there are counts
+    _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or where rows came as counts
+    n_positives: int
+    n_negatives: int
+    pos_label: Any
+    _neg_label: Any
+
+    def __init__(
+        self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+    ) -> None:
+        labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+        scores = as_scores("y_score", y_score)
+        check_same_length(y_true=labels.values, y_score=scores)
+        self.pos_label, self._neg_label = labels.positive, labels.negative
+        if sample_weight is None:
+            split = split_by_class(labels, scores)
+            self._split, self._counts, self._doubled_u = split, None, split.doubled_u
+            self.n_positives, self.n_negatives = split.n_pos, split.n_neg
+            return
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=labels.values, sample_weight=weights)
+        if not weights.all():
+            check_finite("y_score", scores)  # while its rows are still the user's
+            kept = weights != 0
+            labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
+        self._split, self._doubled_u = None, None
+        self._counts, self.n_positives = weighted_threshold_counts(labels, scores, weights)
+        self.n_negatives = scores.size - self.n_positives
+
+    @classmethod
+    def from_counts(
+        cls, scores: ArrayLike, positives: ArrayLike, negatives: ArrayLike, *, pos_label: Any = None
+    ) -> Self:
+        """Rank rows that were counted elsewhere, as by a database's ``GROUP BY score``.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_scores,)
+            Finite scores of any real dtype, in any order. Counts of a score that comes again are added.
+        positives, negatives : array-like of shape (n_scores,)
+            Rows of each class that have the score, not negative. Integers count rows; floats, in either, are sums of
+            weights.
+        pos_label : label, optional
+            What the positive class is called; 1 by default.
+
+        Returns
+        -------
+        Ranking
+            That of the rows themselves, each repeated as often as it was counted. How many rows a sum of weights is of
+            is not known: it is taken for one row of its class.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described, or no row is counted.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking.from_counts([0.4, 0.1, 0.9, 0.4], [2, 0, 3, 1], [1, 5, 0, 0])
+        >>> ranking, ranking.roc_auc()
+        (Ranking(n_positives=6, n_negatives=6), 0.9583333333333334)
+        """
+        values = as_scores("scores", scores)
+        up, down = as_counts(positives=positives, negatives=negatives)
+        check_same_length(scores=values, positives=up, negatives=down)
+        check_finite("scores", values)
+        with np.errstate(over="ignore"):
+            rough = up.sum(dtype=np.float64), down.sum(dtype=np.float64)
+        check_total("positives and negatives", *(total if up.dtype.kind == "f" else int(total) for total in rough))
+        if not sum(rough):
+            raise ValueError(f"positives and negatives must count a row, but all {values.size} of both are zero")
+        if up.dtype.kind == "f":
+            rows = np.concatenate((np.flatnonzero(up), np.flatnonzero(down)))
+            flags = (np.arange(rows.size) < np.count_nonzero(up)).astype(np.int64)
+            weights = np.concatenate((up[up > 0], down[down > 0]))
+            counts, n_positives = weighted_threshold_counts(BinaryLabels(flags, 1, 0), values[rows], weights)
+            return cls._of_counts(counts, n_positives, rows.size - n_positives, pos_label)
+        counts = count_by_score(values, up, down)
+        return cls._of_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
+
+    @classmethod
+    def from_threshold_counts(cls, counts: ThresholdCounts, *, pos_label: Any = None) -> Self:
+        """Rank the rows that threshold counts are of, those of several parts for instance.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Thresholds at which no row is counted are left out.
+        pos_label : label, optional
+            What the positive class is called; 1 by default.
+
+        Returns
+        -------
+        Ranking
+            That of the rows themselves; of sums of weights as in `from_counts`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described, or no row is counted.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> parts = [fastevals.Ranking([0, 1], scores).counts for scores in ([0.1, 0.4], [0.4, 0.3])]
+        >>> fastevals.Ranking.from_threshold_counts(parts[0] + parts[1]).roc_auc()
+        0.625
+        """
+        if type(counts) is not ThresholdCounts:
+            raise ValueError(f"counts must be ThresholdCounts, got {type(counts).__name__}")
+        gained = np.diff(counts.tps) != 0, np.diff(counts.fps) != 0
+        kept = gained[0] | gained[1]
+        if not kept.any():
+            raise ValueError("counts must count a row, but n_pos and n_neg are 0")
+        if not kept.all():
+            counts = counts.take(np.flatnonzero(np.append(True, kept)))
+        if counts.tps.dtype.kind == "f":
+            n_positives, n_negatives = (int(np.count_nonzero(rows)) for rows in gained)
+            return cls._of_counts(counts, n_positives, n_negatives, pos_label)
+        return cls._of_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
+
+    @classmethod
+    def _of_counts(cls, counts: ThresholdCounts, n_positives: int, n_negatives: int, pos_label: Any) -> Self:
+        if not isinstance(pos_label, (str, Real, np.bool_, type(None))) or pos_label != pos_label:
+            raise ValueError(f"pos_label must be a number or a string, got {show(pos_label)}")
+        ranking = cls.__new__(cls)
+        ranking._split, ranking._counts, ranking._doubled_u = None, counts, None
+        ranking.n_positives, ranking.n_negatives = n_positives, n_negatives
+        ranking.pos_label, ranking._neg_label = 1 if pos_label is None else pos_label, None
+        return ranking
+
+    def __repr__(self) -> str:
+        known = self._counts  # with weights they are there from the start
+        weighted = ", weighted" if known is not None and known.tps.dtype.kind == "f" else ""
+        return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """Counts at or above each distinct score, made when first asked for."""
+        split, counts = self._split, self._counts  # in this order: another thread sets them in the other
+        if counts is None:
+            assert split is not None
+            counts = self._counts = split.threshold_counts()
+            self._split = None  # the sorted scores have served; another thread in here keeps its own reference
+        return counts
+
+    def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
+        pairs = self.n_positives * self.n_negatives
+        return None if self._doubled_u is None or not pairs else (self._doubled_u, pairs)
+
+    def _classes(self) -> Classes:
+        return Classes(both_classes(self.pos_label, self._neg_label), self.pos_label)
+
+    def _swept(self) -> ThresholdCounts | ClassSplit:
+        """Return the counts; while nobody has asked for them the sorted scores, which give some things sooner."""
+        split = self._split
+        return self.counts if split is None else split
+
+    def _sum_of_precision(self) -> Fraction | None:
+        swept = self._swept()
+        return swept.sum_precision() if isinstance(swept, ClassSplit) else None
+
+
+@overload
+def as_ranking(value: ThresholdCounts) -> Ranking: ...
+
+
+@overload
+def as_ranking(value: T) -> T: ...
+
+
+def as_ranking(value: Any) -> Any:
+    """Return the ranking of threshold counts, and any other value as it is."""
+    return Ranking.from_threshold_counts(value) if isinstance(value, ThresholdCounts) else value
+
+
+# Points of curves, as arrays ------------------------------------------------------------------------------------------
+#
+# While nobody has asked for the counts of an unweighted ranking, its sorted scores are swept into these arrays a span
+# at a time. With counts of all rows in between (24 bytes for each, on fresh pages) it takes about twice as long.
 
 
 def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
@@ -123,119 +363,3 @@ def _read_only(totals: Ints) -> Ints:
     view = totals[:]
     view.flags.writeable = False
     return view
-
-
-class Ranking(Numbers, Curves, Thresholds):
-    """Binary labels ranked by a score.
-
-    The scores are sorted here, once; every method is a sweep over the sorted scores or the counts made from them. Later
-    changes to the arrays change nothing. A row is predicted positive when ``score >= threshold``; scores are tied
-    when they are equal (``-0.0 == 0.0``), however near others are.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes: numbers, booleans or strings.
-    y_score : array-like of shape (n_samples,)
-        Finite scores of any real dtype, higher for the positive class. Integers of any size are compared exactly.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out.
-    pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
-
-    Attributes
-    ----------
-    n_samples, n_positives, n_negatives : int
-        Rows (of weight above zero), in all and of each class.
-    counts : ThresholdCounts
-        Counts, or sums of weights, at or above each distinct score. Made when first asked for.
-    pos_label : label
-        The positive class.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        From methods whose value is undefined for want of a class, and NaN.
-
-    Notes
-    -----
-    Takes about 9 bytes a row to build and 8 to keep until `counts` are made, which take 24 for each distinct score.
-    With weights they are made at once, from about 41 bytes a row. Up to 128 MiB of rankings that are gone
-    are kept for the next.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
-    >>> ranking.roc_auc()
-    0.75
-    >>> ranking.threshold_for(recall=1.0)
-    OperatingPoint(value=0.6666666666666666, threshold=0.3)
-    """
-
-    __slots__ = ("_counts", "_doubled_u", "_neg_label", "_split", "n_negatives", "n_positives", "pos_label")
-
-    _counts: ThresholdCounts | None
-    _split: ClassSplit | None  # until there are counts
-    _doubled_u: int | None  # twice the Mann-Whitney U; None with weights
-    n_positives: int
-    n_negatives: int
-    pos_label: Any
-    _neg_label: Any
-
-    def __init__(
-        self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
-    ) -> None:
-        labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
-        scores = as_scores("y_score", y_score)
-        check_same_length(y_true=labels.values, y_score=scores)
-        self.pos_label, self._neg_label = labels.positive, labels.negative
-        if sample_weight is None:
-            split = split_by_class(labels, scores)
-            self._split, self._counts, self._doubled_u = split, None, split.doubled_u
-            self.n_positives, self.n_negatives = split.n_pos, split.n_neg
-            return
-        weights = as_weights("sample_weight", sample_weight)
-        check_same_length(y_true=labels.values, sample_weight=weights)
-        if not weights.all():
-            check_finite("y_score", scores)  # while its rows are still the user's
-            kept = weights != 0
-            labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
-        self._split, self._doubled_u = None, None
-        self._counts, self.n_positives = weighted_threshold_counts(labels, scores, weights)
-        self.n_negatives = scores.size - self.n_positives
-
-    def __repr__(self) -> str:
-        weighted = ", weighted" if self._doubled_u is None else ""
-        return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
-
-    @property
-    def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score, made when first asked for."""
-        split, counts = self._split, self._counts  # in this order: another thread sets them in the other
-        if counts is None:
-            assert split is not None
-            counts = self._counts = split.threshold_counts()
-            self._split = None  # the sorted scores have served; another thread in here keeps its own reference
-        return counts
-
-    def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
-        pairs = self.n_positives * self.n_negatives
-        return None if self._doubled_u is None or not pairs else (self._doubled_u, pairs)
-
-    def _classes(self) -> Classes:
-        return Classes(both_classes(self.pos_label, self._neg_label), self.pos_label)
-
-    def _swept(self) -> ThresholdCounts | ClassSplit:
-        """Return the counts; while nobody has asked for them the sorted scores, which give some things sooner."""
-        split = self._split
-        return self.counts if split is None else split
-
-    def _sum_of_precision(self) -> Fraction | None:
-        swept = self._swept()
-        return swept.sum_precision() if isinstance(swept, ClassSplit) else None

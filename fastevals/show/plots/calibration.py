@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def plot_calibration(
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    models = style.models_for("curve", curve, CalibrationCurve, Curves.calibration_curve, label)
+    models = style.models_for("curve", curve, CalibrationCurve, BaseRanking.calibration_curve, label)
     ax = style.axes_for(ax, style.TALL, len(models))
     strip = _strip(ax)
     for name, each, look in style.styled(ax, models, color):

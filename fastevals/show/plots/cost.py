@@ -18,7 +18,7 @@ from fastevals.measure.curves.cost import (
     cost_of_all_wrong,
     probability_cost_of,
 )
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    models = style.models_for("curve", curve, CostCurve, Curves.cost_curve, label)
+    models = style.models_for("curve", curve, CostCurve, BaseRanking.cost_curve, label)
     lines = check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
@@ -185,7 +185,7 @@ def plot_cost_over_prior(
     return ax
 
 
-def _at_equal_costs(ranking: Curves) -> CostOverPrior:
+def _at_equal_costs(ranking: BaseRanking) -> CostOverPrior:
     return ranking.cost_curve().over_prior()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.measure.curves.decision import DecisionCurve
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def plot_decision(
     >>> [line.get_label() for line in ax.lines]
     ['mine', 'treat all', 'treat none']
     """
-    models = style.models_for("curve", curve, DecisionCurve, Curves.decision_curve, label)
+    models = style.models_for("curve", curve, DecisionCurve, BaseRanking.decision_curve, label)
     ax = style.axes_for(ax, style.WIDE, len(models))
     top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
     for name, each, look in style.styled(ax, models, color):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 from fastevals.show.plots.points import common_share, hyperbolas, rows_along, share_of_positives
 
@@ -56,7 +56,7 @@ def plot_gain(
     >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
     ['area 0.625', 'perfect', 'chance']
     """
-    models = style.models_for("curve", curve, GainCurve, Curves.gain_curve, label)
+    models = style.models_for("curve", curve, GainCurve, BaseRanking.gain_curve, label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
     for name, each, look in style.styled(ax, models, color):
@@ -118,7 +118,7 @@ def plot_lift(
     >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
     'Lift'
     """
-    models = style.models_for("curve", curve, LiftCurve, Curves.lift_curve, label)
+    models = style.models_for("curve", curve, LiftCurve, BaseRanking.lift_curve, label)
     ax = style.axes_for(ax, style.WIDE, len(models))
     columns = style.columns_of(ax)
     top = ax.get_ylim()[1] if style.has_curves(ax) else 1.1

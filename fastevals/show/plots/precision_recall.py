@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 from fastevals.show.plots.points import common_share, hyperbolas
 
@@ -69,7 +69,7 @@ def plot_precision_recall(
     >>> ax.lines[0].get_label()
     'area 0.797, BEP 0.500'
     """
-    models = style.models_for("curve", curve, PrecisionRecallCurve, Curves.precision_recall_curve, label)
+    models = style.models_for("curve", curve, PrecisionRecallCurve, BaseRanking.precision_recall_curve, label)
     bands = style.bands_for(band, models, "precision_recall", label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)

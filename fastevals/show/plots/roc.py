@@ -13,7 +13,7 @@ from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def plot_roc(
     >>> ax.lines[0].get_label()
     'mine: AUC 0.750, EER 0.500'
     """
-    models = style.models_for("curve", curve, RocCurve, Curves.roc_curve, label)
+    models = style.models_for("curve", curve, RocCurve, BaseRanking.roc_curve, label)
     bands = style.bands_for(band, models, "roc", label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     columns = style.columns_of(ax)
@@ -159,7 +159,7 @@ def plot_det(
     >>> plot_det(ranking.det_curve(), ax=Figure().subplots()).lines[0].get_label()
     'EER 50.00 %'
     """
-    models = style.models_for("curve", curve, DetCurve, Curves.det_curve, label)
+    models = style.models_for("curve", curve, DetCurve, BaseRanking.det_curve, label)
     ax = style.axes_for(ax, style.SQUARE, len(models))
     low, high = _det_limits(ax, [each.counts for _, each in models])
     _normal_deviate_axes(ax, low, high)

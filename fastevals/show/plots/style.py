@@ -13,7 +13,7 @@ from fastevals._text import printable, without_middle
 from fastevals._validation.curves import _kind, as_named
 from fastevals._validation.options import check_choice, import_optional, show
 from fastevals.infer.bands import ConfidenceBand
-from fastevals.measure.ranking.curves import Curves
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots.thinning import COLUMNS, thinned
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ LEAST_HIGH = 0.3  # of its place, that axes keep above their legend
 Style = tuple[Any, Any]  # colour, kind of line
 Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
 C = TypeVar("C")
-Drawn: TypeAlias = C | Curves | Mapping[str, C | Curves]  # what is taken where a kind of curve is drawn
+Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what is taken where a kind of curve is drawn
 
 
 def require_matplotlib() -> None:
@@ -90,7 +90,7 @@ def models_for(name: str, given: Any, kind: type, make: Callable[[Any], Any], la
     """Return the curves that an argument holds by name, those of rankings made; `label` is the name of one alone."""
 
     def made(each: Any) -> Any:
-        return make(each) if isinstance(each, Curves) else each
+        return make(each) if isinstance(each, BaseRanking) else each
 
     several = isinstance(given, Mapping)
     given = {key: made(each) for key, each in given.items()} if several else made(given)

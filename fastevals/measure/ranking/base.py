@@ -1,0 +1,730 @@
+"""The methods of rankings, all functions of their counts: numbers, thresholds and curves."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from numpy.typing import ArrayLike
+
+from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.labels import Classes, both_classes
+from fastevals._validation.options import check_choice, check_costs, check_exactly_one, check_number, warn_undefined
+from fastevals.counts import ThresholdCounts
+from fastevals.measure import probability_metrics, ranking_metrics
+from fastevals.measure import thresholds as at_thresholds
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.curves.base import Curve
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.cost import CostCurve
+from fastevals.measure.curves.decision import DecisionCurve, net_benefit
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.probability_metrics import BrierDecomposition
+from fastevals.results import OperatingPoint
+
+C = TypeVar("C", bound=Curve | DecisionCurve)
+
+
+class BaseRanking(ABC):
+    """Whatever has threshold counts of rows of two classes: one data set's, or several pooled."""
+
+    __slots__ = ()
+
+    n_positives: int
+    n_negatives: int
+
+    @property
+    @abstractmethod
+    def counts(self) -> ThresholdCounts:
+        """Counts at or above each distinct score."""
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of weight above zero."""
+        return self.n_positives + self.n_negatives
+
+    # Areas and rates ----------------------------------------------------------------------------------------------
+
+    def roc_auc(self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True) -> float:
+        """Area under the ROC curve: the chance that a positive ranks above a negative, ties counting half.
+
+        Without weights it is the ratio of two integers, rounded once.
+
+        Parameters
+        ----------
+        max_fpr : float in (0, 1], optional
+            Only the area where FPR is at most this.
+        min_tpr : float in [0, 1), optional
+            Only the area above this TPR.
+        standardize : bool
+            Scale a partial area so that chance is 0.5 and a perfect ranking 1 (as scikit-learn does).
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN if a class is missing.
+
+        Raises
+        ------
+        ValueError
+            If `max_fpr` or `min_tpr` is out of range.
+
+        References
+        ----------
+        Zhou, *Machine Learning*, (2.20); McClish (1989), doi:10.1177/0272989X8900900307; with both bounds, Yang et
+        al. (2019), doi:10.1177/0962280217718866.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.roc_auc(), ranking.roc_auc(max_fpr=0.5, standardize=False)
+        (0.75, 0.25)
+        """
+        f = 1.0 if max_fpr is None else check_number("max_fpr", max_fpr, low=0, high=1, open_low=True)
+        t = 0.0 if min_tpr is None else check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
+        if f < 1 or t > 0:
+            return self._defined("roc_auc", ranking_metrics.partial_roc_auc(self.counts, f, t, standardize))
+        known = self._doubled_u_and_pairs()
+        if known is None:
+            return self._defined("roc_auc", ranking_metrics.roc_auc(self.counts))
+        return known[0] / (2 * known[1])
+
+    def rank_loss(self) -> float:
+        """Share of pairs of a positive and a negative that are ranked wrong, ties counting half: 1 - AUC.
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN if a class is missing.
+
+        References
+        ----------
+        Zhou, *Machine Learning*, (2.21).
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.rank_loss()
+        0.25
+        """
+        known = self._doubled_u_and_pairs()
+        if known is None:
+            return self._defined("rank_loss", ranking_metrics.rank_loss(self.counts))
+        return (2 * known[1] - known[0]) / (2 * known[1])
+
+    def average_precision(self) -> float:
+        """Sum over thresholds of recall gained times precision (scikit-learn's AP: no interpolation).
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN without positives.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.average_precision()
+        0.8333333333333333
+        """
+        known = self._sum_of_precision()
+        if known is None:
+            return self._defined("average_precision", ranking_metrics.average_precision(self.counts))
+        share = ranking_metrics.share_of_gains(known / self.n_positives) if self.n_positives else math.nan
+        return self._defined("average_precision", share)
+
+    def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float:
+        """Area under the precision-recall curve.
+
+        Parameters
+        ----------
+        interpolation : {"davis-goadrich", "linear"}
+            Between points, counts are linear (right, for any point there can be attained by chance) or precision is
+            (too optimistic, but often published: the trapezoids of scikit-learn's curve).
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN without positives.
+
+        Raises
+        ------
+        ValueError
+            If `interpolation` is neither.
+
+        References
+        ----------
+        Davis and Goadrich (2006), doi:10.1145/1143844.1143874.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.pr_auc(interpolation="linear")
+        0.7916666666666666
+        """
+        check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
+        return self._defined("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
+
+    def ks_statistic(self) -> OperatingPoint:
+        """Largest distance between TPR and FPR (the two-sample Kolmogorov-Smirnov statistic of the classes).
+
+        Returns
+        -------
+        OperatingPoint
+            The distance, and the highest threshold that attains it; NaN if a class is missing.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.ks_statistic()
+        OperatingPoint(value=0.5, threshold=0.8)
+        """
+        return self._defined_at("ks_statistic", ranking_metrics.ks_statistic(self.counts))
+
+    def break_even_point(self) -> OperatingPoint:
+        """Value at which precision equals recall: where as many rows are predicted positive as are positive.
+
+        Inside a tie group counts are interpolated linearly.
+
+        Returns
+        -------
+        OperatingPoint
+            The value, and the threshold at or just past it; NaN if no positive is found there or there are none.
+
+        References
+        ----------
+        Zhou, *Machine Learning*, section 2.3.2.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.break_even_point()
+        OperatingPoint(value=0.5, threshold=0.4)
+        """
+        return self._defined_at(
+            "break_even_point",
+            ranking_metrics.break_even_point(self.counts),
+            "there are no positives, or none among as many rows of highest score",
+        )
+
+    def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
+        """Rate at which FPR = FNR: where the ROC polyline crosses FPR = 1 - TPR, interpolated.
+
+        Martin et al. (1997), "The DET curve in assessment of detection task performance", Eurospeech.
+
+        Parameters
+        ----------
+        on_hull : bool
+            Cross the convex hull of the ROC curve instead: what can be attained by mixing two thresholds at random.
+
+        Returns
+        -------
+        OperatingPoint
+            The rate, and the threshold of the point at or just past it; NaN if a class is missing.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> value, threshold = ranking.equal_error_rate()
+        >>> value
+        0.5
+        """
+        return self._defined_at("equal_error_rate", ranking_metrics.equal_error_rate(self.counts, on_hull))
+
+    # Probabilities ------------------------------------------------------------------------------------------------
+
+    def brier_score(self) -> float:
+        """Mean squared difference between the predicted probability and what happened; less is better.
+
+        Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, for two classes halved.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).brier_score()
+        0.175
+        """
+        return probability_metrics.brier_score(self.counts)
+
+    def brier_decomposition(self, *, n_bins: int | None = None, strategy: str = "uniform") -> BrierDecomposition:
+        """Take the Brier score apart: reliability - resolution + uncertainty.
+
+        Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
+
+        Parameters
+        ----------
+        n_bins : int, optional
+            Compare in bins, as the calibration curve does; by default at each distinct probability.
+        strategy : {"uniform", "quantile"}
+            Of equal width, or of equal mass.
+
+        Returns
+        -------
+        BrierDecomposition
+            The parts, which add up; with bins two more, for what happens inside them.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1], or an option is out of range.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.25, 1.0]).brier_decomposition().uncertainty
+        0.25
+        """
+        return probability_metrics.brier_decomposition(self.counts, n_bins=n_bins, strategy=strategy)
+
+    def log_loss(self) -> float:
+        """Mean of minus the natural logarithm of the probability given to what happened; less is better.
+
+        Good (1952), "Rational Decisions", doi:10.1111/j.2517-6161.1952.tb00104.x.
+
+        Returns
+        -------
+        float
+            Not negative; inf where what happened was called impossible (scikit-learn clips instead).
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.5, 0.75]).log_loss()
+        0.389048349478822
+        """
+        return probability_metrics.log_loss(self.counts)
+
+    # Thresholds ---------------------------------------------------------------------------------------------------
+
+    def confusion_at(self, thresholds: ArrayLike) -> ConfusionMatrix:
+        """Count the confusion matrix at a threshold, or at each of an array of them.
+
+        Parameters
+        ----------
+        thresholds : float or array-like
+            Rows with ``score >= threshold`` are predicted positive; infinities are allowed.
+
+        Returns
+        -------
+        ConfusionMatrix
+            Of shape ``thresholds.shape + (2, 2)``, the negative class first. Where no row has it, it is called 0, or
+            "not" the other.
+
+        Raises
+        ------
+        ValueError
+            If a threshold is NaN or not a number.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.confusion_at([0.3, 0.8]).recall()
+        array([1. , 0.5])
+        """
+        asked = as_thresholds("thresholds", thresholds)
+        return ConfusionMatrix._of(at_thresholds.confusion_counts(self.counts, asked), self._classes())
+
+    def best_threshold(
+        self,
+        metric: str | Callable[..., Any],
+        *,
+        maximize: bool | None = None,
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+        prior: float | None = None,
+    ) -> OperatingPoint:
+        """Find the threshold that is best by a metric of the confusion matrix.
+
+        A threshold chosen and judged on the same rows looks better than it is.
+
+        Parameters
+        ----------
+        metric : str or callable
+            Name of a metric of one threshold ("f1", "informedness", "matthews", "expected_cost", ...), or a function of
+            the counts ``(tp, fp, fn, tn)``, arrays of one shape, that gives an array of that shape.
+        maximize : bool, optional
+            Direction; by default the named metric's own, and True for a function.
+        cost_fp, cost_fn, prior : float
+            For "expected_cost"; see `expected_cost`.
+
+        Returns
+        -------
+        OperatingPoint
+            The best value and the highest threshold that attains it (+inf: predict none). NaN if it is undefined at
+            every threshold.
+
+        Raises
+        ------
+        ValueError
+            If the name is unknown or costs are given for another metric.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.best_threshold("expected_cost", cost_fn=5.0)
+        OperatingPoint(value=0.25, threshold=0.3)
+        >>> ranking.best_threshold(lambda tp, fp, fn, tn: tp - 2 * fp).threshold
+        0.8
+        """
+        costs = check_costs(cost_fp, cost_fn, prior)
+        point = at_thresholds.best_threshold(self.counts, metric, maximize, costs)
+        return self._defined_at("best_threshold", point, "the metric is NaN at every threshold")
+
+    def threshold_for(
+        self,
+        *,
+        precision: float | None = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        tpr: float | None = None,
+        n_predicted: float | None = None,
+    ) -> OperatingPoint:
+        """Find the threshold that keeps a constraint and is best otherwise.
+
+        Exactly one constraint is given. Of thresholds that are equally good the highest is taken.
+
+        Parameters
+        ----------
+        precision : float in [0, 1], optional
+            At least this precision; the best recall under it.
+        recall : float in [0, 1], optional
+            At least this recall; the best precision.
+        fpr : float in [0, 1], optional
+            At most this false positive rate; the best true positive rate.
+        tpr : float in [0, 1], optional
+            At least this true positive rate; the best (lowest) false positive rate.
+        n_predicted : float, optional
+            A quota: at most so many rows (or weight) predicted positive, as many as ties allow; the recall there.
+
+        Returns
+        -------
+        OperatingPoint
+            The best other rate and its threshold; NaN where no threshold keeps the constraint.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one constraint is given, or it is out of range.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.threshold_for(precision=0.6)
+        OperatingPoint(value=1.0, threshold=0.3)
+        >>> ranking.threshold_for(n_predicted=1)
+        OperatingPoint(value=0.5, threshold=0.8)
+        """
+        given = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
+        name, asked = check_exactly_one(given)
+        point = at_thresholds.threshold_for(self.counts, name, asked)
+        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={asked:g}")
+
+    def expected_cost(
+        self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
+    ) -> float:
+        """Cost of a row on average, when rows with ``score >= threshold`` are predicted positive.
+
+        It is ``p * cost_fn * FNR + (1 - p) * cost_fp * FPR``; what is predicted right costs nothing.
+
+        Parameters
+        ----------
+        threshold : float
+            The threshold.
+        cost_fp, cost_fn : float
+            Cost of a false positive and of a false negative, not negative and not both zero.
+        prior : float in [0, 1], optional
+            Share of positives p where the scores will be used; by default the share here.
+
+        Returns
+        -------
+        float
+            In the unit of the costs; NaN if `prior` is given and a class is missing.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).expected_cost(0.5, cost_fn=5.0)
+        1.25
+        """
+        costs = check_costs(cost_fp, cost_fn, prior)
+        asked = as_thresholds("threshold", threshold, scalar=True)
+        return self._defined("expected_cost", at_thresholds.expected_cost(self.counts, asked, *costs))
+
+    def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
+        """Net benefit of acting on rows with at least some predicted probability, in true positives a row.
+
+        It is ``tp / n - fp / n * pt / (1 - pt)``; acting on none has 0.
+
+        Parameters
+        ----------
+        threshold_probability : float or array-like
+            The probability pt in [0, 1) from which one would act: a false positive is pt / (1 - pt) times as bad as a
+            true positive is good.
+        prior : float in [0, 1], optional
+            Share of positives where the model will be used; by default the share here.
+
+        Returns
+        -------
+        float or ndarray
+            Of the shape of `threshold_probability`; NaN if `prior` is given and a class is missing.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1], or an argument is out of range.
+
+        References
+        ----------
+        Vickers and Elkin (2006), doi:10.1177/0272989X06295361.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.8]).net_benefit(0.2)
+        0.4375
+        """
+        self._warn_if(prior is not None and not (self.n_positives and self.n_negatives), "net_benefit")
+        return net_benefit(self.counts, threshold_probability, prior=prior)
+
+    # Curves -------------------------------------------------------------------------------------------------------
+
+    def roc_curve(self, *, drop_intermediate: bool = True) -> RocCurve:
+        """True positive rate against false positive rate.
+
+        Parameters
+        ----------
+        drop_intermediate : bool
+            Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
+
+        Returns
+        -------
+        RocCurve
+            Unpacks as ``fpr, tpr, thresholds``. Rates of a missing class are NaN.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.roc_curve()
+        RocCurve(5 points, area=0.75)
+        """
+        return self._warned("roc_curve", RocCurve(self.counts, drop_intermediate))
+
+    def det_curve(self, *, drop_intermediate: bool = True) -> DetCurve:
+        """False negative rate against false positive rate.
+
+        Parameters
+        ----------
+        drop_intermediate : bool
+            Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
+
+        Returns
+        -------
+        DetCurve
+            Unpacks as ``fpr, fnr, thresholds``. Rates of a missing class are NaN.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.det_curve()
+        DetCurve(5 points, area=0.25)
+        """
+        return self._warned("det_curve", DetCurve(self.counts, drop_intermediate))
+
+    def precision_recall_curve(self) -> PrecisionRecallCurve:
+        """Precision against recall.
+
+        Returns
+        -------
+        PrecisionRecallCurve
+            Unpacks as ``precision, recall, thresholds``, from the highest threshold down.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> precision, recall, thresholds = ranking.precision_recall_curve()
+        >>> float(precision.min())
+        0.5
+        """
+        return self._warned("precision_recall_curve", PrecisionRecallCurve(self.counts))
+
+    def gain_curve(self) -> GainCurve:
+        """Share of all positives found against the share of rows predicted positive.
+
+        Returns
+        -------
+        GainCurve
+            Unpacks as ``share, gain, thresholds``; the gain is NaN without positives.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.gain_curve().at(share=0.5)
+        0.5
+        """
+        return self._warned("gain_curve", GainCurve(self.counts))
+
+    def lift_curve(self) -> LiftCurve:
+        """How many times as many positives are found as among as many rows taken by chance.
+
+        Returns
+        -------
+        LiftCurve
+            Unpacks as ``share, lift, thresholds``; the lift is NaN without positives.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.lift_curve().at(share=0.25)
+        2.0
+        """
+        return self._warned("lift_curve", LiftCurve(self.counts))
+
+    def cost_curve(self) -> CostCurve:
+        """Expected cost against prior and costs in one, with the threshold that attains the least.
+
+        Returns
+        -------
+        CostCurve
+            Its lower envelope is NaN if a class is missing.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> ranking.cost_curve().at(prior=0.2, cost_fp=1, cost_fn=8)
+        OperatingPoint(value=0.16666666666666669, threshold=0.3)
+        """
+        return self._warned("cost_curve", CostCurve(self.counts))
+
+    def calibration_curve(self, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:
+        """Share of positives against mean predicted probability, in bins.
+
+        Parameters
+        ----------
+        n_bins : int
+            At least 1.
+        strategy : {"uniform", "quantile"}
+            Bins of equal width, or of equal mass (rows or weight; rows of one score are never split).
+
+        Returns
+        -------
+        CalibrationCurve
+            With the expected and the maximum calibration error.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1], or an option is out of range.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+        >>> round(ranking.calibration_curve(n_bins=2).expected_calibration_error, 12)
+        0.1
+        """
+        return CalibrationCurve.from_counts(self.counts, n_bins=n_bins, strategy=strategy)
+
+    def decision_curve(
+        self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
+    ) -> DecisionCurve:
+        """Net benefit of acting on the predicted probabilities, beside that of treating all or none.
+
+        Parameters
+        ----------
+        threshold_probability : array-like of shape (n_points,), optional
+            In [0, 1); by default 0.01, 0.02, ..., 0.99.
+        prior : float in [0, 1], optional
+            Share of positives where the model will be used; by default the share here.
+
+        Returns
+        -------
+        DecisionCurve
+            NaN if `prior` is given and a class is missing.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1], or an argument is out of range.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> ranking = fastevals.Ranking([0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8])
+        >>> ranking.decision_curve().at(0.3)
+        0.3142857142857143
+        """
+        return self._warned(
+            "decision_curve", DecisionCurve.from_counts(self.counts, threshold_probability, prior=prior)
+        )
+
+    # What only some rankings know, and warnings -------------------------------------------------------------------
+
+    def _classes(self) -> Classes:
+        """Return the names of the two classes; of rankings pooled they are 0 and 1."""
+        return Classes(both_classes(1), 1)
+
+    def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
+        """Return twice the Mann-Whitney U and the pairs of two classes, where known without the counts."""
+        return None
+
+    def _sum_of_precision(self) -> Fraction | None:
+        """Return the sum of gained true positives times precision, where it is had sooner than the counts."""
+        return None
+
+    def _warn_if(self, undefined: bool, name: str, because: str | None = None) -> None:
+        if undefined:
+            missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
+            warn_undefined(name, f"y_true has no {missing[0]}" if missing else because or "it is 0 / 0")
+
+    def _defined(self, name: str, value: float) -> float:
+        self._warn_if(math.isnan(value), name)
+        return value
+
+    def _defined_at(self, name: str, point: OperatingPoint, because: str | None = None) -> OperatingPoint:
+        self._warn_if(math.isnan(float(point)), name, because)
+        return point
+
+    def _warned(self, name: str, curve: C) -> C:
+        """Return a curve, with a warning where it is undefined."""
+        self._warn_if(not curve.defined, name)
+        return curve
