@@ -92,20 +92,20 @@ def training_size(name: str, value: Any, n: int, *, most: int | None = None) -> 
     return max(as_units(as_share_or_count(name, value, whole=True, most=most), n, math.floor), 1)
 
 
-def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], of: str) -> list[int]:
-    """Return several sizes, ascending: each value's `size`, which must differ; `of` says what they are shares of."""
+def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whole: str) -> list[int]:
+    """Return several sizes, ascending: each value's `size`, which must differ; `whole` is what they are shares of."""
     shares_or_counts = as_values(name, values)
     sizes = [size(name, value) for value in shares_or_counts]
-    _check_sizes_differ(name, shares_or_counts, sizes, of)
+    _check_sizes_differ(name, shares_or_counts, sizes, whole)
     return sorted(sizes)
 
 
-def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], of: str) -> None:
+def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], whole: str) -> None:
     """Raise unless sizes were given as shares of all or as counts, not both, and differ."""
     if len({isinstance(each, float) for each in values}) > 1:
         raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
     if len(set(sizes)) < len(sizes):
-        raise ValueError(f"{name} must differ; of {of} they are {listed(sizes)}")
+        raise ValueError(f"{name} must differ; of {whole} they are {listed(sizes)}")
 
 
 def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
@@ -128,19 +128,19 @@ def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
     return array
 
 
-def check_split_units(n: int, of: str, least: int, because: str) -> None:
+def check_split_units(n: int, unit: str, least: int, because: str) -> None:
     """Raise if there are fewer rows, or groups, than a splitter has parts."""
     if n < least:
-        raise ValueError(f"{because} needs {least} {of} or more, got {n}")
+        raise ValueError(f"{because} needs {least} {unit} or more, got {n}")
 
 
-def check_class_units(sizes: NDArray[Any], labels: NDArray[Any], of: str, least: int, because: str) -> None:
+def check_class_units(sizes: NDArray[Any], labels: NDArray[Any], unit: str, least: int, because: str) -> None:
     """Raise if a class has fewer rows, or groups, than a splitter has parts."""
     few = np.flatnonzero(sizes < least)
     if few.size:
         k = int(few[0])
         raise ValueError(
-            f"{because} needs {least} {of} or more of each class, but class {show(labels[k])} has {sizes[k]}"
+            f"{because} needs {least} {unit} or more of each class, but class {show(labels[k])} has {sizes[k]}"
         )
 
 
@@ -171,10 +171,10 @@ def check_varies_only(name: str, params: Mapping[str, Any], other: str, paramete
         )
 
 
-def check_some_defined(metric: str, place: int | None, n: int, what: str) -> int:
+def check_some_defined(metric: str, place: int | None, n: int, candidates: str) -> int:
     """Return the place of the best of n candidates or values; raise if none has an estimate."""
     if place is None:
-        raise ValueError(f"{metric} is undefined (NaN) for all {n} {what}: none is the best")
+        raise ValueError(f"{metric} is undefined (NaN) for all {n} {candidates}: none is the best")
     return place
 
 

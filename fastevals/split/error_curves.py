@@ -321,9 +321,9 @@ class ErrorCurve(Frozen):
 
 
 def _make_curve(
-    measured: Measurement, trials: Sequence[Trial], parameter: str | None, values: Sequence[Any], **how: Any
+    measured: Measurement, trials: Sequence[Trial], parameter: str | None, values: Sequence[Any], **options: Any
 ) -> ErrorCurve:
-    outcomes = measured.outcomes(trials, **how)
+    outcomes = measured.outcomes(trials, **options)
     raise_if_all_failed(trials, outcomes)
     return ErrorCurve(
         metric=measured.metric,

@@ -148,6 +148,7 @@ def select_model(
     outer = None if nested is None else maker.split("nested", nested, maker.folds("nested", nested, 2), rows, seen)
     outer_pairs = [] if outer is None else _to_split_further("nested", outer)
     inner = maker.folds("splitter", splitter, 1)
+    # One search on all rows that may be seen, then one in each outer split: their fits are made in one pass.
     searches = [maker.split("splitter", splitter, inner, rows, seen)] + [
         maker.split("splitter", splitter, inner, part, f"the {part.size} training rows of the outer split {k}")
         for k, (part, _) in enumerate(outer_pairs)
@@ -199,14 +200,14 @@ class _SplitMaker(NamedTuple):
         n_folds = _check_folds_or_splitter(name, value, self.measured.n_samples)
         if n_folds is None:
             return value
-        return KFold(n_folds, stratified=self.measured.of_classes, rng=[self.key, stream])
+        return KFold(n_folds, stratified=self.measured.is_classification, rng=[self.key, stream])
 
     def split(self, name: str, value: Any, splitter: Any, part: Rows | None, which: str) -> SplitDesign:
         """Return the splits that a splitter, made of the user's value, makes of some rows; errors say `which`."""
         if splitter is not value and splitter.stratified:
             kind = type(splitter).__name__
             which += f"; stratified as the metric is of classes, which {name}={kind}({show(value)}) is not"
-        with _naming(name, f"of {which}"):
+        with _name_argument(name, f"of {which}"):
             return self.measured.splits(name, splitter, part)
 
     def test_part(self, value: Any) -> Pair:
@@ -214,7 +215,7 @@ class _SplitMaker(NamedTuple):
         splitter = value
         if not is_splitter(value):
             size = as_share_or_count("test", value)
-            stratified = self.measured.of_classes and self.measured.groups is None
+            stratified = self.measured.is_classification and self.measured.groups is None
             splitter = HoldOut(size, stratified=stratified, rng=[self.key, 0])
         splits = self.split("test", value, splitter, None, f"all {self.measured.n_samples} rows")
         pairs = _to_split_further("test", splits)
@@ -223,7 +224,7 @@ class _SplitMaker(NamedTuple):
 
 
 def _to_split_further(name: str, splits: SplitDesign) -> list[Pair]:
-    """Return splits whose training parts are to be split further."""
+    """Return the pairs of splits whose training parts are to be split further; each must have a row once."""
     pairs = list(splits.pairs())
     for pair in pairs:
         _check_distinct_rows(name, pair.train)
@@ -260,7 +261,7 @@ def _estimate_nested(
             if candidate is not None and isinstance(failure, Failure):
                 failures.append(OuterFailure(k, candidate.choice, str(failure)))
     names = tuple(None if each is None else each.choice for each in chosen)
-    result = NestedEstimate(measured.estimate(counts, outer.shape, outer.fixed), names, tuple(failures))
+    result = NestedEstimate(measured.estimate(counts, outer), names, tuple(failures))
     missing = sum(each is None or isinstance(each, Failure) for each in counts)
     if missing:
         _warn_outer_splits(measured.metric, missing, len(counts), result.failed())
@@ -295,8 +296,8 @@ def _check_one_split(name: str, n_splits: int) -> None:
 
 
 @contextmanager
-def _naming(name: str, rows: str) -> Iterator[None]:
-    """Put the user's argument before an error about what was made of it, and what it was applied to after."""
+def _name_argument(name: str, rows: str) -> Iterator[None]:
+    """Name, in errors about what was made of a user's argument, the argument and the rows it was applied to."""
     try:
         yield
     except ValueError as error:

@@ -315,11 +315,9 @@ class TrainingSets:
 
     def size(self, name: str, value: int | float | None) -> int:
         """Return the units of a training set, of a number or a share of them; None is as many as there are."""
-        n, units = self.frame.n_units, self.frame.unit
-        size = n
-        if value is not None:
-            size = training_size(name, value, n)
-        _check_training_set_size(name, value, size, n, units, self.replace)
+        n = self.frame.n_units
+        size = n if value is None else training_size(name, value, n)
+        _check_training_set_size(name, value, size, n, self.frame.unit, self.replace)
         return size
 
     def sizes(self, name: str, values: Any) -> list[int]:
@@ -374,9 +372,9 @@ def _decompose_cases(
         known = as_true_labels("y", y)
         check_comparable_labels(y=known, y_test=truth)
         labels = np.unique(np.concatenate([known, truth]))
-    one, observed = _as_observed("y_observed", options.y_observed, sets.n_sets)
+    shared, per_set = _as_observed("y_observed", options.y_observed, sets.n_sets)
     summary = partial(
-        BiasVarianceSummary, truth, y_observed=one, loss=options.loss, decomposition=options.decomposition,
+        BiasVarianceSummary, truth, y_observed=shared, loss=options.loss, decomposition=options.decomposition,
         sample_weight=options.sample_weight, labels=labels,
     )  # fmt: skip
     summary()  # raises before any fit if an option is wrong
@@ -385,14 +383,14 @@ def _decompose_cases(
     predictions = run_fits(fit, items, describe=_describe, n_jobs=n_jobs, progress=progress)
     results = []
     for case in cases:
-        added = summary()
+        case_summary = summary()
         for number, predicted in zip(range(sets.n_sets), predictions, strict=False):
             try:
-                added.update(predicted, y_observed=None if observed is None else observed[number])
+                case_summary.update(predicted, y_observed=None if per_set is None else per_set[number])
             except ValueError as error:
                 error.add_note(f"in what the learner predicts of X_test, fitted to {_describe((case, number))}")
                 raise
-        results.append(added.result(per_sample=per_sample))
+        results.append(case_summary.result(per_sample=per_sample))
     next(predictions, None)  # the end: the bar, and workers, are done with
     return results
 

@@ -20,7 +20,7 @@ from fastevals.measure.kinds import is_greater_better, kind_of
 from fastevals.measure.metric_specs import AskedMetric, one_asked
 from fastevals.results import Frozen, level_of
 from fastevals.split.checks import as_values, check_learner, check_same_rows, n_rows
-from fastevals.split.designs import FixedByDesign, SplitDesign, design_splits
+from fastevals.split.designs import SplitDesign, design_splits
 from fastevals.split.estimates.fits import (
     Fit,
     FitTask,
@@ -150,7 +150,7 @@ class Measurement:
         confidence_level: float,
         training: bool = False,
     ) -> Measurement:
-        """Check the arguments."""
+        """Check the arguments, and return what measures the metric."""
         n = n_rows("X", X)
         check_same_rows(X=X, y=y, groups=groups)
         name, one = one_asked("metric", metric)
@@ -170,8 +170,8 @@ class Measurement:
         return self._task.positive
 
     @property
-    def of_classes(self) -> bool:
-        """Return whether the metric is of labels or of scores of classes."""
+    def is_classification(self) -> bool:
+        """Return whether the metric is of labels, or of scores of classes."""
         return self._task.metric_sets[0].kind in ("labels", "scores")
 
     def splits(self, name: str, splitter: Any, part: Rows | None = None) -> SplitDesign:
@@ -181,9 +181,9 @@ class Measurement:
             data = tuple(take_rows(each, part) for each in data)
         return design_splits(name, splitter, *data, rows=part)
 
-    def fits(self, fits: Iterable[Fit], total: int, **how: Any) -> list[Any]:
+    def fits(self, fits: Iterable[Fit], total: int, **options: Any) -> list[Any]:
         """Make fits, and return the `SplitCounts` of each, in order."""
-        return list(run_fits(self._task, fits, total=total, describe=describe_fit, **how))
+        return list(run_fits(self._task, fits, total=total, describe=describe_fit, **options))
 
     def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
         """Fit each trial's candidate on each of its splits, all in one pass, and return the outcome of each trial."""
@@ -198,12 +198,10 @@ class Measurement:
 
     def _outcome(self, counted: Sequence[SplitCounts | Failure], splits: SplitDesign) -> Outcome:
         failure = next((each for each in counted if isinstance(each, Failure)), None)
-        shape = splits.shape
-        return (self.estimate(counted, shape, splits.fixed) if failure is None else self.nothing(shape)), failure
+        return (self.estimate(counted, splits) if failure is None else self._no_estimate(splits)), failure
 
-    def nothing(self, shape: tuple[int, int]) -> ErrorEstimate:
-        """Return what stands where there is no estimate."""
-        return no_estimate(shape, training=self._task.training)
+    def _no_estimate(self, splits: SplitDesign) -> ErrorEstimate:
+        return no_estimate(splits.shape, training=self._task.training)
 
     def value(self, counted: SplitCounts, part: str) -> float:
         """Return the metric of one split, whose test rows are called a part of the data."""
@@ -212,11 +210,11 @@ class Measurement:
             warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
         return value
 
-    def estimate(self, counted: Sequence[Any], shape: tuple[int, int], fixed: FixedByDesign) -> ErrorEstimate:
+    def estimate(self, counted: Sequence[Any], splits: SplitDesign) -> ErrorEstimate:
         """Return the estimate from fits, NaN where one is no `SplitCounts`: it failed, without a warning."""
         if not any(isinstance(each, SplitCounts) for each in counted):
-            return self.nothing(shape)
-        estimates, _ = estimate_from_counts(self._task.metric_sets, counted, shape, self._specs, self.alpha, fixed)
+            return self._no_estimate(splits)
+        estimates, _ = estimate_from_counts(self._task.metric_sets, counted, splits, self._specs, self.alpha)
         return estimates[self.metric]
 
 
@@ -279,7 +277,7 @@ def _as_direction(name: str, metric: str, maximize: Any, known: bool | None) -> 
     """Return whether a greater value is better: what is `known` of the metric, or else what the user says."""
     if maximize is None:
         return known
-    given = as_flag(name, maximize)
-    if known is not None and given != known:
-        raise ValueError(f"{name} must be {known} or left out for {metric}, got {given}")
-    return given
+    direction = as_flag(name, maximize)
+    if known is not None and direction != known:
+        raise ValueError(f"{name} must be {known} or left out for {metric}, got {direction}")
+    return direction

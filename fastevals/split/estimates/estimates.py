@@ -174,9 +174,7 @@ def estimate_error(
     )  # fmt: skip
     whole = counted.pop() if resubstitution else None
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    estimates, variances = estimate_from_counts(
-        metric_sets, counted, design.shape, specs, alpha, design.fixed, splitter
-    )
+    estimates, variances = estimate_from_counts(metric_sets, counted, design, specs, alpha, splitter)
     if whole is not None:
         estimates |= _with_corrections(estimates, specs, variances, whole, str(method))
     matrices = metric_sets[0].matrices([each.test[0] for each in counted], design.shape)

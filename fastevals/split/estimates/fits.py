@@ -14,7 +14,7 @@ from fastevals._validation.options import check_not_given, check_one_kind
 from fastevals.measure.kinds import kind_of
 from fastevals.measure.metric_specs import AskedMetric
 from fastevals.split.checks import n_rows
-from fastevals.split.designs import FixedByDesign, SplitDesign
+from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, make_estimates
 from fastevals.split.estimates.score_metrics import MeanLossMetrics, ThresholdMetrics, is_mean_loss
 from fastevals.split.estimates.split_metrics import (
@@ -151,10 +151,9 @@ def describe_fit(fit: Fit) -> str:
 def estimate_from_counts(
     metric_sets: Sequence[SplitMetrics],
     outcomes: Sequence[Any],
-    shape: tuple[int, int],
+    design: SplitDesign,
     specs: MetricsByName,
     alpha: float,
-    fixed: FixedByDesign,
     splitter: Any = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
     """Return the estimates of metrics from the counts of all splits, and how those of each set of metrics vary.
@@ -174,14 +173,14 @@ def estimate_from_counts(
     variances = []
     for k, metrics in enumerate(metric_sets):
         counts = [each.test[k] for each in counted]
-        variances.append(SplitVariance(metrics, metrics.pool(counts), fixed, *sizes, alpha))
+        variances.append(SplitVariance(metrics, metrics.pool(counts), design.fixed, *sizes, alpha))
         test, training = measure(metrics, counts, variances[-1].pooled), None
         if counted[0].training:
             counts = [each.training[k] for each in counted]
             training = measure(metrics, counts, metrics.pool(counts))
         estimates |= make_estimates(
             *test,
-            shape,
+            design.shape,
             specs,
             variances[-1],
             training=training,

@@ -227,14 +227,14 @@ def _first_except(marked: NDArray[np.bool_], than: int) -> int:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_part_sizes(sizes: dict[str, int], n: int, of: str, given: dict[str, Any]) -> None:
+def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[str, Any]) -> None:
     """Raise unless each part of n units has one at least, and all together no more than there are."""
-    asked = ", ".join(f"{name}={show(size)}" for name, size in given.items() if size is not None)
+    text = ", ".join(f"{name}={show(size)}" for name, size in options.items() if size is not None)
     for part, size in sizes.items():
         if size < 1:
-            raise ValueError(f"{asked} leaves the {part} part of {n} {of} empty")
+            raise ValueError(f"{text} leaves the {part} part of {n} {unit} empty")
     if sum(sizes.values()) > n:
-        raise ValueError(f"{asked} takes {sum(sizes.values())} {of}, but there are {n}")
+        raise ValueError(f"{text} takes {sum(sizes.values())} {unit}, but there are {n}")
 
 
 def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:

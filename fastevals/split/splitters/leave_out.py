@@ -130,7 +130,7 @@ class Combinations:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_left_out(p: int, n: int, of: str) -> None:
+def _check_left_out(p: int, n: int, unit: str) -> None:
     """Raise unless a row, or group, is left to train on."""
     if p >= n:
-        raise ValueError(f"p must be less than the number of {of}, {n}, got {p}")
+        raise ValueError(f"p must be less than the number of {unit}, {n}, got {p}")

@@ -59,13 +59,13 @@ class SamplingFrame:
                 check_groups_of_one_class("groups", array, codes, codes[first_rows][row_units])
                 codes = codes[first_rows]
         if codes is None:
-            alone = np.zeros(1, dtype=np.int64)
-            return cls(n_samples, row_units, np.empty(0, np.uint32), alone, alone + n_units, np.empty(0))
+            start = np.zeros(1, dtype=np.int64)
+            return cls(n_samples, row_units, np.empty(0, np.uint32), start, start + n_units, np.empty(0))
         sizes = np.bincount(codes)
         starts = np.cumsum(sizes) - sizes
         order = np.argsort(codes.astype(np.uint16), kind="stable").astype(np.uint32)  # a radix sort
-        seen = np.argsort(order[starts])
-        return cls(n_samples, row_units, order, starts[seen], sizes[seen], labels[seen])
+        as_seen = np.argsort(order[starts])  # strata in the order of their first units
+        return cls(n_samples, row_units, order, starts[as_seen], sizes[as_seen], labels[as_seen])
 
     @property
     def n_units(self) -> int:
