@@ -26,7 +26,7 @@ from fastevals._validation.options import (
     warn_undefined,
 )
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.ranking_samples import SWEPT, CurveSample, RankingSample
+from fastevals.infer.bootstrap.ranking_samples import CURVES, CurveSample, RankingSample
 from fastevals.infer.bootstrap.samples import Values
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves.base import Polyline, first_at, limits
@@ -120,7 +120,7 @@ class TubeSample(RankingSample):
         super().__init__(counts, [RankingMetric(lambda counts: 0.0, Detail.POLYLINE)], stratified=True)
         self._n = int(counts.n_neg), int(counts.n_pos)
         self._tables = [_coordinates(np.arange(min(n + 1, TABLE)), n) for n in self._n]
-        steps = self._sweeps.steps
+        steps = self._sweep.steps
         up, right = steps.sizes.astype(np.int64)
         x, y = np.zeros((2, 2 * up.size + 1))  # false and true positives at the end of the vertical, and of the step
         x[1::2], x[2::2] = np.cumsum(right) - np.where(steps.tied, 0, right), np.cumsum(right)
@@ -140,7 +140,7 @@ class TubeSample(RankingSample):
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return the largest distance of a point of the curve from each of n draws."""
         found, (x, y), (rights, ups) = np.empty(n), space[1], self._tables
-        tied = self._sweeps.steps.tied
+        tied = self._sweep.steps.tied
         for k, counts in enumerate(draws):
             drawn = counts.reshape(2, -1)
             corners = kernels.trace(*drawn, tied, self._pieces, *self._n[::-1], ups, rights, x, y)
@@ -355,7 +355,7 @@ def confidence_band(
     """
     ranking = as_ranking(ranking)
     check_unweighted("ranking", ranking, Ranking)
-    check_choice("curve", curve, SWEPT)
+    check_choice("curve", curve, CURVES)
     check_choice("kind", kind, METHODS)
     if method is not None:
         check_choice("method", method, METHODS["simultaneous"])

@@ -56,7 +56,7 @@ def drawn(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, we
     found = np.zeros(steps.sizes.shape, dtype=weights.dtype)
     for label, score, weight in zip(y, s, weights, strict=True):
         row = int(np.flatnonzero(whole.thresholds == score)[0])
-        found[1 - label, steps.of_row[row]] += weight
+        found[1 - label, steps.step_by_row[row]] += weight
     return found
 
 

@@ -56,7 +56,7 @@ def test_the_distance_is_that_of_the_farthest_point(case, seed):
     (drawn,) = (each.copy() for each in sample.draws(np.uint64(seed), range(1), space))
     (found,) = sample.measure([drawn], 1, space)[0]
     up, right = drawn.reshape(2, -1).astype(np.int64)
-    tied = sample._sweeps.steps.tied
+    tied = sample._sweep.steps.tied
     corners = np.zeros((2, 2 * up.size + 1), dtype=np.int64)  # positives first, where a step isn't tied
     corners[0, 1::2] = np.cumsum(up) - up * tied
     corners[1, 1::2] = np.cumsum(right) - right

@@ -33,7 +33,7 @@ def test_draws_are_counted_by_cells(n, kind):
     times[: units.n] = rng.integers(0, 5 if n > 60 else 200 // n, units.n)
     drawn, counts = counter.scratch(), np.full(n_cells, 99, dtype=np.float64 if counter.sums else np.int32)
     counter.count(times, drawn, counts)
-    expected = np.bincount(cells, times[units.of_row] * (1 if weights is None else weights), n_cells)
+    expected = np.bincount(cells, times[units.unit_by_row] * (1 if weights is None else weights), n_cells)
     np.testing.assert_allclose(counts, expected, rtol=1e-13)
 
 

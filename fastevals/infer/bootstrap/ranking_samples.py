@@ -1,4 +1,8 @@
-"""Replicates of rankings and of their curves: steps of the staircase are drawn, and metrics swept from their counts."""
+"""Replicates of rankings and of their curves: steps of the ROC staircase are drawn, and metrics swept from counts.
+
+Whole rows are drawn by the cell: `RankingSample`, and `CurveSample` for curves. Rows with weights, groups or several
+models are drawn by number: `ModelsSample`. All sweep a draw with the same `RankingSweep`.
+"""
 
 from __future__ import annotations
 
@@ -35,252 +39,44 @@ from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail
 
-SMALL = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Steps:
-    """Positives and negatives from the highest threshold down, in as few cells as metrics need.
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (2, n_steps)
-        Positives and negatives of each step: uint16 where replicates surely fit, or int32, int64; float64 with weights.
-    tied : ndarray of bool of shape (n_steps,)
-        Whether they share a threshold; otherwise the positives come first.
-    cuts : tuple of int
-        Steps above each threshold that is fixed beforehand.
-    thresholds : ndarray of float64 of shape (n_steps,) or None
-        Of the steps, where their values count.
-    of_row : ndarray of int32 of shape (n_thresholds + 1,), or empty
-        The step that each row of the threshold counts is in, but for row 0; where it was asked for.
-    """
-
-    sizes: NDArray[Any]
-    tied: NDArray[np.bool_]
-    cuts: tuple[int, ...]
-    thresholds: NDArray[np.float64] | None
-    of_row: NDArray[np.int32]
-
-    @classmethod
-    def from_counts(
-        cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
-    ) -> Steps:
-        """Take them from counts; `cut_rows` are the last rows above the thresholds that are fixed."""
-        last = counts.thresholds.size - 1
-        ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
-        of_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
-        swept = counts
-        if detail == Detail.CUTS:
-            kept = np.union1d(ends, [0, last])
-            swept, ends = counts.take(kept), np.searchsorted(kept, ends)
-            of_row[:] = np.searchsorted(kept, np.arange(of_row.size)) - 1
-        into = of_row if detail != Detail.CUTS else of_row[:0]
-        cut_steps = np.zeros(ends.size, dtype=np.int64)
-        merge = detail in (Detail.POLYLINE, Detail.POSITIVES), detail == Detail.POLYLINE
-        walk = partial(fill_steps, swept.tps, swept.fps, *merge, ends, cut_steps, into)
-        n_steps, largest = walk(np.empty((2, 0), dtype=np.int32), np.empty(0, dtype=np.bool_))
-        sizes = np.empty((2, n_steps), dtype=_dtype(counts, largest))
-        tied = np.empty(n_steps, dtype=np.bool_)
-        walk(sizes, tied)
-        values = counts.thresholds[1:].astype(np.float64) if detail == Detail.THRESHOLDS else None
-        return cls(sizes, tied, tuple(cut_steps[place].tolist()), values, of_row)
-
-    def threshold_counts(self, counts: NDArray[Any]) -> ThresholdCounts:
-        """Return a replicate's curve, of what `counts` has of each cell; ranks stand for thresholds of no value."""
-        positives, negatives = counts
-        wide = np.float64 if counts.dtype.kind == "f" else np.int64
-        tps, fps = np.cumsum(positives, dtype=wide), np.cumsum(negatives, dtype=wide)
-        thresholds = self.thresholds
-        if thresholds is None:
-            corners = np.stack((fps - np.where(self.tied, 0, negatives), fps), axis=1)
-            tps, fps = np.repeat(tps, 2), corners.ravel()
-        moved = np.flatnonzero((np.diff(tps, prepend=0) != 0) | (np.diff(fps, prepend=0) != 0))
-        values = np.arange(moved.size, 0, -1, dtype=np.float64) if thresholds is None else thresholds[moved]
-        zero = np.zeros(1, dtype=wide)
-        return ThresholdCounts._unchecked(
-            np.concatenate(([np.inf], values)),
-            np.concatenate((zero, tps[moved])),
-            np.concatenate((zero, fps[moved])),
-        )
-
-
-def _dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
-    """Return the least type that holds what is drawn of a cell, of which the largest has so many rows."""
-    if counts.tps.dtype.kind == "f":
-        return np.float64
-    if largest <= SMALL:
-        return np.uint16
-    return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64
-
-
-class SweepSpace(NamedTuple):
-    """Working memory of one thread: counts of the coarse steps, where there are some, and what kernels write to."""
-
-    coarse: NDArray[Any]
-    scratch: NDArray[Any]
-
-
-# Of positives and negatives by step, how many there are, and scratch: a value, or the counts above a threshold.
-Swept = Callable[[NDArray[Any], int, int, NDArray[Any]], Any]
-
-
-class RankingSweep:
-    """The steps of one ranking, and metrics of how often each was drawn.
-
-    Attributes
-    ----------
-    counts : ThresholdCounts
-        Of the rows themselves.
-    metrics : sequence of RankingMetric
-        Of a draw.
-    steps : Steps
-        As fine as the finest metric needs: draws are counted by them.
-    coarse : Steps
-        As fine as the others need, where the finest tells all thresholds apart; else the same.
-    quick : bool
-        Whether all metrics have kernels.
-    n_raw : int
-        Numbers that are swept of a draw, from which `values` makes those of all draws at once.
-    """
-
-    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, rows: bool = False) -> None:
-        self.counts, self.metrics = counts, metrics
-        fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
-        if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
-            check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
-        cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
-        details = {metric.detail for metric in metrics}
-        self.steps = self.coarse = Steps.from_counts(counts, max(details), cut_rows, rows=rows)
-        if max(details) == Detail.THRESHOLDS and len(details) > 1:
-            self.coarse = Steps.from_counts(counts, max(details - {Detail.THRESHOLDS}), cut_rows, rows=True)
-        cuts = iter(self.coarse.cuts)
-        self.quick = all(metric.sweep or metric.of_cells for metric in metrics)
-        self._sweeps = [self._swept(metric, cuts) for metric in metrics]
-        self._scratch = max((metric.sweep.scratch for metric in metrics if metric.sweep), default=0)
-        ends = np.cumsum([2, *(2 if metric.of_cells else 1 for metric in metrics)]).tolist()
-        self._places = [slice(*pair) for pair in pairwise(ends)]
-        self.n_raw = ends[-1]
-
-    def _swept(self, metric: RankingMetric, cuts: Iterator[int]) -> Swept:
-        """Return the function that sweeps a metric."""
-        steps, sweep = self._steps_of(metric), metric.sweep
-        if metric.threshold is not None:
-            cut = next(cuts)
-            return lambda counts, n_pos, n_neg, scratch: above_cut(*counts, cut)
-        if sweep is None:
-            return lambda counts, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
-        kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
-        parameters: tuple[Any, ...] = metric.parameters
-        if sweep.of_thresholds is not None and steps.thresholds is not None:
-            parameters = sweep.of_thresholds(steps.thresholds)
-        return lambda counts, n_pos, n_neg, scratch: kernel(
-            *counts, steps.tied, n_pos, n_neg, *parameters, *scratch[: sweep.scratch]
-        )
-
-    def _steps_of(self, metric: RankingMetric) -> Steps:
-        return self.steps if metric.detail == Detail.THRESHOLDS else self.coarse
-
-    def workspace(self, *, sums: bool = False) -> SweepSpace:
-        """Return the working memory of one thread; `sums` where counts are sums of floats."""
-        whole = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
-        coarse = self.coarse.sizes if self.coarse is not self.steps else np.empty((2, 0), dtype=np.int32)
-        return SweepSpace(
-            np.empty(coarse.shape, dtype=np.float64 if sums else coarse.dtype),
-            np.empty((self._scratch, self.coarse.tied.size + 2), dtype=np.float64 if sums else whole),
-        )
-
-    def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
-        return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
-
-    def sweep(self, counts: NDArray[Any], space: SweepSpace, raw: NDArray[np.float64]) -> None:
-        """Write what is swept of a draw: positives, negatives, and each metric or the two counts that it is made of."""
-        coarse = counts
-        if self.coarse is not self.steps:
-            coarse = space.coarse
-            merge_steps(counts, self.coarse.of_row, coarse)
-        n_pos, n_neg = totals(*coarse)
-        raw[:2] = n_pos, n_neg
-        for metric, place, sweep in zip(self.metrics, self._places, self._sweeps, strict=True):
-            swept = counts if metric.detail == Detail.THRESHOLDS else coarse
-            raw[place] = sweep(swept, n_pos, n_neg, space.scratch)
-
-    def values(self, raw: NDArray[np.float64]) -> Values:
-        """Return each metric of all draws."""
-        dtype = self.counts.tps.dtype
-        n_pos, n_neg = raw[:, :2].T.astype(dtype)
-        found = []
-        for metric, place in zip(self.metrics, self._places, strict=True):
-            if metric.of_cells:
-                tp, fp = raw[:, place].T.astype(dtype)
-                there = tp >= 0
-                tp, fp = tp * there, fp * there
-                values = np.asarray(metric.of_cells(Cells(tp, fp, n_pos - tp, n_neg - fp)), dtype=np.float64)
-                values = np.where(there, values, np.nan)
-            else:
-                then = metric.sweep.then if metric.sweep else None
-                values = raw[:, place.start]
-                values = values.copy() if then is None else then(values)
-            found.append(values)
-        return found
-
-    def closed_form_acceleration(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric whose values without one row of each cell have a closed form."""
-        metric = self.metrics[k]
-        steps = self._steps_of(metric)
-        sizes = steps.sizes
-        if metric.of_cells and metric.threshold is not None:
-            at = np.array(self.counts.cells(self.counts.rows_at_least(metric.threshold)))
-            values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.diag((at > 0).astype(np.int64))))))
-            order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
-            values, sizes = values[order], at[order]
-        elif metric.sweep and metric.sweep.jackknife:
-            values = np.empty(sizes.shape)
-            n_pos, n_neg = totals(*sizes)
-            getattr(jackknife, metric.sweep.jackknife)(*sizes, steps.tied, n_pos, n_neg, values)
-            values = metric.sweep.then(values) if metric.sweep.then else values
-        else:
-            return None
-        n = sizes.shape[1]
-        strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
-        return jackknife_acceleration(values.ravel(), sizes.ravel(), strata)
-
-
 FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is faster to draw a binomial a cell
 
 
 class RankingSample(Sample):
-    """Whole rows of a ranking, all with the same chance, or of each class by itself if stratified."""
+    """Rows that are alike: whole rows of a ranking, drawn by the cell, each class by itself if stratified.
+
+    A cell is the positives, or the negatives, of a step. Where cells are few, or have many rows each, a draw is a
+    binomial for each; else a `CellSampler` draws.
+    """
 
     def __init__(
         self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
     ) -> None:
         self.pos_label = pos_label
-        self._sweeps = RankingSweep(counts, metrics)
+        self._sweep = RankingSweep(counts, metrics)
         self.class_sizes = int(counts.n_pos), int(counts.n_neg)
-        sizes = self._sweeps.steps.sizes
+        sizes = self._sweep.steps.sizes
         self.sizes = sizes.ravel()
         n = sizes.shape[1]
         self.strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(0, 2 * n)]
-        there = np.count_nonzero(sizes)
-        self._few = there <= FEW_CELLS or there * FEW_ROWS < counts.n_pos + counts.n_neg
-        drawn = [] if self._few else [part for part in self.strata if self.sizes[part].any()]
-        self._urns = [(part, CellSampler(self.sizes[part])) for part in drawn]
+        n_cells = np.count_nonzero(sizes)
+        self._few = n_cells <= FEW_CELLS or n_cells * FEW_ROWS < counts.n_pos + counts.n_neg
+        sampled = [] if self._few else [part for part in self.strata if self.sizes[part].any()]
+        self._samplers = [(part, CellSampler(self.sizes[part])) for part in sampled]
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
-        return self._sweeps.estimates()
+        return self._sweep.estimates()
 
     def workspace(self) -> tuple[NDArray[Any], SweepSpace]:
         """Return the counts of a draw, and what kernels write to."""
-        return np.zeros_like(self.sizes), self._sweeps.workspace()
+        return np.zeros_like(self.sizes), self._sweep.workspace()
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
         if self._few:
             return table_size(self.sizes.size)
-        return super().task_size() if self._sweeps.quick else SLOW_PER_TASK
+        return super().task_size() if self._sweep.quick else SLOW_PER_TASK
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
         """Return the rows of each cell in each replicate."""
@@ -292,16 +88,16 @@ class RankingSample(Sample):
         counts = space[0]
         for number in numbers:
             stream = stream_key(key, np.uint64(number))
-            for k, (part, urn) in enumerate(self._urns):
-                urn.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), counts[part])
+            for k, (part, sampler) in enumerate(self._samplers):
+                sampler.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), counts[part])
             yield counts
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""
-        raw = np.empty((n, self._sweeps.n_raw))
+        raw = np.empty((n, self._sweep.n_raw))
         for counts, row in zip(draws, raw, strict=True):
-            self._sweeps.sweep(counts.reshape(2, -1), space[1], row)
-        return self._sweeps.values(raw)
+            self._sweep.sweep(counts.reshape(2, -1), space[1], row)
+        return self._sweep.values(raw)
 
     def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
@@ -311,46 +107,14 @@ class RankingSample(Sample):
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric whose values without one row have a closed form."""
-        return self._sweeps.closed_form_acceleration(metric, stratified=len(self.strata) > 1)
-
-
-class _Swept(NamedTuple):
-    """How a curve is read over a grid: of counts, and of how often each step was drawn."""
-
-    of_counts: Callable[[ThresholdCounts, NDArray[np.float64]], Any]
-    kernel: Callable[..., None]
-
-
-SWEPT = {
-    "roc": _Swept(lambda counts, grid: RocCurve(counts).at(fpr=grid), replicate_curves.roc_at),
-    "precision_recall": _Swept(
-        lambda counts, grid: PrecisionRecallCurve(counts).at(recall=grid), replicate_curves.precision_at
-    ),
-}
-
-
-class CurveSample(RankingSample):
-    """Rows of a ranking, and one array of values: the curve named, at each x of an ascending grid."""
-
-    def __init__(self, counts: ThresholdCounts, curve: str, grid: NDArray[np.float64], *, stratified: bool) -> None:
-        self._grid, (of_counts, self._kernel) = grid, SWEPT[curve]
-        whole = RankingMetric(lambda counts: of_counts(counts, grid), Detail.POLYLINE)
-        super().__init__(counts, [whole], stratified=stratified)
-
-    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
-        """Return the curves of n draws, of shape (n, n_points); NaN where a class was not drawn."""
-        values = np.empty((n, self._grid.size))
-        tied = self._sweeps.steps.tied
-        for counts, row in zip(draws, values, strict=True):
-            positives, negatives = counts.reshape(2, -1)
-            self._kernel(positives, negatives, tied, *totals(positives, negatives), self._grid, row)
-        return [values]
+        return self._sweep.closed_form_acceleration(metric, stratified=len(self.strata) > 1)
 
 
 class ModelsSample(UnitSample):
-    """Rows with the scores of models: a draw of rows is the same for all.
+    """Rows that have names: with weights, in groups, or with the scores of several models on the same rows.
 
-    Values are of shape (n, n_models), or (n,) with `one_model`.
+    A draw of rows, or of groups, is the same for all models. Values are of shape (n, n_models), or (n,) with
+    `one_model`.
     """
 
     def __init__(
@@ -374,35 +138,35 @@ class ModelsSample(UnitSample):
         ]
         models: list[tuple[RankingSweep, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
-            sweeps, rows, cells = sort_rows_by_step(ranking.counts, each, negative, metrics)
+            sweep, rows, cells = sort_rows_by_step(ranking.counts, each, negative, metrics)
             if not models and groups is None:
-                units = units.numbered(rows)
-            models.append((sweeps, CellCounter(rows, cells, sweeps.steps.sizes.size, units, weights)))
+                units = units.renumbered(rows)
+            models.append((sweep, CellCounter(rows, cells, sweep.steps.sizes.size, units, weights)))
         self._models = models
         self._whole_rows = weights is None and groups is None
         super().__init__(units, negative.size * len(models))
 
     def estimates(self) -> Values:
         """Return each metric of each model, of the rows themselves."""
-        return self._by_metric([sweeps.estimates() for sweeps, _ in self._models])
+        return self._by_metric([sweep.estimates() for sweep, _ in self._models])
 
     def workspace(self) -> Any:
         """Return the times of the units, and for each model what its counts are made with."""
         spaces = []
-        for sweeps, counter in self._models:
-            sizes = sweeps.steps.sizes
+        for sweep, counter in self._models:
+            sizes = sweep.steps.sizes
             counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
-            spaces.append((counter.scratch(), counts, sweeps.workspace(sums=counter.sums)))
+            spaces.append((counter.scratch(), counts, sweep.workspace(sums=counter.sums)))
         return self.times(), spaces
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of each model in n draws."""
-        raw = [np.empty((n, sweeps.n_raw)) for sweeps, _ in self._models]
+        raw = [np.empty((n, sweep.n_raw)) for sweep, _ in self._models]
         for number, times in enumerate(draws):
-            for (sweeps, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
+            for (sweep, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
                 counter.count(times, drawn, counts.reshape(-1))
-                sweeps.sweep(counts, scratch, rows[number])
-        return self._by_metric([sweeps.values(rows) for (sweeps, _), rows in zip(self._models, raw, strict=True)])
+                sweep.sweep(counts, scratch, rows[number])
+        return self._by_metric([sweep.values(rows) for (sweep, _), rows in zip(self._models, raw, strict=True)])
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
@@ -412,8 +176,9 @@ class ModelsSample(UnitSample):
         """Return the acceleration of a metric whose values without one row have a closed form."""
         if not self._whole_rows:
             return None
-        found = [sweeps.closed_form_acceleration(metric, stratified=len(self.strata) > 1) for sweeps, _ in self._models]
-        return None if any(each is None for each in found) else np.array(found)
+        stratified = len(self.strata) > 1
+        values = [sweep.closed_form_acceleration(metric, stratified=stratified) for sweep, _ in self._models]
+        return None if any(each is None for each in values) else np.array(values)
 
     def _by_metric(self, values: list[Values]) -> Values:
         return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
@@ -422,10 +187,10 @@ class ModelsSample(UnitSample):
 def sort_rows_by_step(
     counts: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
 ) -> tuple[RankingSweep, NDArray[np.intp], NDArray[Any]]:
-    """Return the sweeps of metrics of counts, the rows in the order of their cells, and the cell of each of these."""
-    sweeps = RankingSweep(counts, metrics, rows=True)
+    """Return the sweep of metrics of counts, the rows in the order of their cells, and the cell of each of these."""
+    sweep = RankingSweep(counts, metrics, rows=True)
     rows, ranks = _by_class_and_score(negative, scores)
-    return sweeps, rows, sweeps.steps.of_row[1 + ranks] + negative[rows] * sweeps.steps.tied.size
+    return sweep, rows, sweep.steps.step_by_row[1 + ranks] + negative[rows] * sweep.steps.tied.size
 
 
 def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -436,3 +201,227 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
     below = negative[rows]
     by_class = np.concatenate((np.flatnonzero(~below), np.flatnonzero(below)))
     return rows[by_class], ranks[by_class]
+
+
+class CurveOnGrid(NamedTuple):
+    """How a curve is read at an ascending grid: of threshold counts, and of how often each step was drawn."""
+
+    of_counts: Callable[[ThresholdCounts, NDArray[np.float64]], Any]
+    kernel: Callable[..., None]
+
+
+CURVES = {
+    "roc": CurveOnGrid(lambda counts, grid: RocCurve(counts).at(fpr=grid), replicate_curves.roc_at),
+    "precision_recall": CurveOnGrid(
+        lambda counts, grid: PrecisionRecallCurve(counts).at(recall=grid), replicate_curves.precision_at
+    ),
+}
+
+
+class CurveSample(RankingSample):
+    """Whole rows of a ranking, and the one metric that the curve named is, at each x of an ascending grid."""
+
+    def __init__(self, counts: ThresholdCounts, curve: str, grid: NDArray[np.float64], *, stratified: bool) -> None:
+        self._grid, (of_counts, self._kernel) = grid, CURVES[curve]
+        metric = RankingMetric(lambda counts: of_counts(counts, grid), Detail.POLYLINE)
+        super().__init__(counts, [metric], stratified=stratified)
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return the curves of n draws, of shape (n, n_points); NaN where a class was not drawn."""
+        values = np.empty((n, self._grid.size))
+        tied = self._sweep.steps.tied
+        for counts, row in zip(draws, values, strict=True):
+            positives, negatives = counts.reshape(2, -1)
+            self._kernel(positives, negatives, tied, *totals(positives, negatives), self._grid, row)
+        return [values]
+
+
+# From positives and negatives by step, how many there are, and scratch: to a value, or the counts above a threshold.
+SweepFunction = Callable[[NDArray[Any], int, int, NDArray[Any]], Any]
+
+
+class RankingSweep:
+    """The steps of one ranking, and its metrics computed from how often each step was drawn.
+
+    Draws are counted by `steps`, as fine as the finest metric needs. Where that one tells all thresholds apart and
+    others don't, their counts are first added up to `coarse` steps, which are fewer; else the two are the same.
+    `sweep` writes `n_raw` numbers of a draw, from which `values` computes the metrics of all draws at once.
+    """
+
+    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, rows: bool = False) -> None:
+        self.counts, self.metrics = counts, metrics  # counts of the rows themselves
+        fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
+        if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
+            check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
+        cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
+        details = {metric.detail for metric in metrics}
+        self.steps = self.coarse = Steps.from_counts(counts, max(details), cut_rows, rows=rows)
+        if max(details) == Detail.THRESHOLDS and len(details) > 1:
+            self.coarse = Steps.from_counts(counts, max(details - {Detail.THRESHOLDS}), cut_rows, rows=True)
+        cuts = iter(self.coarse.cuts)
+        self.quick = all(metric.sweep or metric.of_cells for metric in metrics)  # all have kernels
+        self._functions = [self._sweep_function(metric, cuts) for metric in metrics]
+        self._scratch = max((metric.sweep.scratch for metric in metrics if metric.sweep), default=0)
+        ends = np.cumsum([2, *(2 if metric.of_cells else 1 for metric in metrics)]).tolist()
+        self._places = [slice(*pair) for pair in pairwise(ends)]
+        self.n_raw = ends[-1]
+
+    def _sweep_function(self, metric: RankingMetric, cuts: Iterator[int]) -> SweepFunction:
+        """Return the function that sweeps a metric."""
+        steps, sweep = self._select_steps(metric), metric.sweep
+        if metric.threshold is not None:
+            cut = next(cuts)
+            return lambda counts, n_pos, n_neg, scratch: above_cut(*counts, cut)
+        if sweep is None:
+            return lambda counts, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
+        kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
+        parameters: tuple[Any, ...] = metric.parameters
+        if sweep.of_thresholds is not None and steps.thresholds is not None:
+            parameters = sweep.of_thresholds(steps.thresholds)
+        return lambda counts, n_pos, n_neg, scratch: kernel(
+            *counts, steps.tied, n_pos, n_neg, *parameters, *scratch[: sweep.scratch]
+        )
+
+    def _select_steps(self, metric: RankingMetric) -> Steps:
+        return self.steps if metric.detail == Detail.THRESHOLDS else self.coarse
+
+    def workspace(self, *, sums: bool = False) -> SweepSpace:
+        """Return the working memory of one thread; `sums` where counts are sums of floats."""
+        whole = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
+        coarse = self.coarse.sizes if self.coarse is not self.steps else np.empty((2, 0), dtype=np.int32)
+        return SweepSpace(
+            np.empty(coarse.shape, dtype=np.float64 if sums else coarse.dtype),
+            np.empty((self._scratch, self.coarse.tied.size + 2), dtype=np.float64 if sums else whole),
+        )
+
+    def estimates(self) -> Values:
+        """Return each metric of the rows themselves."""
+        return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
+
+    def sweep(self, counts: NDArray[Any], space: SweepSpace, raw: NDArray[np.float64]) -> None:
+        """Write what is swept of a draw: positives, negatives, and each metric or the two counts that it is made of."""
+        coarse = counts
+        if self.coarse is not self.steps:
+            coarse = space.coarse
+            merge_steps(counts, self.coarse.step_by_row, coarse)
+        n_pos, n_neg = totals(*coarse)
+        raw[:2] = n_pos, n_neg
+        for metric, place, function in zip(self.metrics, self._places, self._functions, strict=True):
+            drawn = counts if metric.detail == Detail.THRESHOLDS else coarse
+            raw[place] = function(drawn, n_pos, n_neg, space.scratch)
+
+    def values(self, raw: NDArray[np.float64]) -> Values:
+        """Return each metric of all draws."""
+        dtype = self.counts.tps.dtype
+        n_pos, n_neg = raw[:, :2].T.astype(dtype)
+        results = []
+        for metric, place in zip(self.metrics, self._places, strict=True):
+            if metric.of_cells:
+                tp, fp = raw[:, place].T.astype(dtype)
+                defined = tp >= 0
+                tp, fp = tp * defined, fp * defined
+                values = np.asarray(metric.of_cells(Cells(tp, fp, n_pos - tp, n_neg - fp)), dtype=np.float64)
+                values = np.where(defined, values, np.nan)
+            else:
+                then = metric.sweep.then if metric.sweep else None
+                values = raw[:, place.start]
+                values = values.copy() if then is None else then(values)
+            results.append(values)
+        return results
+
+    def closed_form_acceleration(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
+        """Return the acceleration of a metric whose values without one row of each cell have a closed form."""
+        metric = self.metrics[k]
+        steps = self._select_steps(metric)
+        sizes = steps.sizes
+        if metric.of_cells and metric.threshold is not None:
+            at = np.array(self.counts.cells(self.counts.rows_at_least(metric.threshold)))
+            values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.diag((at > 0).astype(np.int64))))))
+            order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
+            values, sizes = values[order], at[order]
+        elif metric.sweep and metric.sweep.jackknife:
+            values = np.empty(sizes.shape)
+            n_pos, n_neg = totals(*sizes)
+            getattr(jackknife, metric.sweep.jackknife)(*sizes, steps.tied, n_pos, n_neg, values)
+            values = metric.sweep.then(values) if metric.sweep.then else values
+        else:
+            return None
+        n = sizes.shape[1]
+        strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
+        return jackknife_acceleration(values.ravel(), sizes.ravel(), strata)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Steps of the ROC staircase from the highest threshold down, as few as metrics need.
+
+    Thresholds that no metric tells apart are one step: all between two fixed thresholds, a straight piece of the ROC
+    polyline, or thresholds with rows of one class alone (`Detail` says which).
+    """
+
+    sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the least type that holds what may be drawn
+    tied: NDArray[np.bool_]  # whether those of a step share a threshold; otherwise the positives come first
+    cuts: tuple[int, ...]  # steps above each threshold that is fixed beforehand
+    thresholds: NDArray[np.float64] | None  # of the steps, where their values count
+    step_by_row: NDArray[np.int32]  # of each row of the threshold counts but row 0; empty unless needed
+
+    @classmethod
+    def from_counts(
+        cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
+    ) -> Steps:
+        """Merge thresholds to steps; `cut_rows` are the last rows of counts above the thresholds that are fixed."""
+        last = counts.thresholds.size - 1
+        ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
+        step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
+        swept = counts
+        if detail == Detail.CUTS:
+            kept = np.union1d(ends, [0, last])
+            swept, ends = counts.take(kept), np.searchsorted(kept, ends)
+            step_by_row[:] = np.searchsorted(kept, np.arange(step_by_row.size)) - 1
+        written = step_by_row if detail != Detail.CUTS else step_by_row[:0]
+        cut_steps = np.zeros(ends.size, dtype=np.int64)
+        merge = detail in (Detail.POLYLINE, Detail.POSITIVES), detail == Detail.POLYLINE
+        walk = partial(fill_steps, swept.tps, swept.fps, *merge, ends, cut_steps, written)
+        n_steps, largest = walk(np.empty((2, 0), dtype=np.int32), np.empty(0, dtype=np.bool_))
+        sizes = np.empty((2, n_steps), dtype=_count_dtype(counts, largest))
+        tied = np.empty(n_steps, dtype=np.bool_)
+        walk(sizes, tied)
+        values = counts.thresholds[1:].astype(np.float64) if detail == Detail.THRESHOLDS else None
+        return cls(sizes, tied, tuple(cut_steps[place].tolist()), values, step_by_row)
+
+    def threshold_counts(self, counts: NDArray[Any]) -> ThresholdCounts:
+        """Return a replicate's curve, of what `counts` has of each cell; ranks stand for thresholds of no value."""
+        positives, negatives = counts
+        wide = np.float64 if counts.dtype.kind == "f" else np.int64
+        tps, fps = np.cumsum(positives, dtype=wide), np.cumsum(negatives, dtype=wide)
+        thresholds = self.thresholds
+        if thresholds is None:
+            corners = np.stack((fps - np.where(self.tied, 0, negatives), fps), axis=1)
+            tps, fps = np.repeat(tps, 2), corners.ravel()
+        moved = np.flatnonzero((np.diff(tps, prepend=0) != 0) | (np.diff(fps, prepend=0) != 0))
+        values = np.arange(moved.size, 0, -1, dtype=np.float64) if thresholds is None else thresholds[moved]
+        zero = np.zeros(1, dtype=wide)
+        return ThresholdCounts._unchecked(
+            np.concatenate(([np.inf], values)),
+            np.concatenate((zero, tps[moved])),
+            np.concatenate((zero, fps[moved])),
+        )
+
+
+SMALL = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
+
+
+def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
+    """Return the least type that holds what is drawn of a cell, of which the largest has so many rows."""
+    if counts.tps.dtype.kind == "f":
+        return np.float64
+    if largest <= SMALL:
+        return np.uint16
+    return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64
+
+
+class SweepSpace(NamedTuple):
+    """Working memory of one thread: counts of the coarse steps, where there are some, and what kernels write to."""
+
+    coarse: NDArray[Any]
+    scratch: NDArray[Any]

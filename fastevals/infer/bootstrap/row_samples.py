@@ -1,4 +1,7 @@
-"""Replicates of rows that are drawn by name: where they have weights or groups, or are targets."""
+"""Replicates of rows that have names: with weights, in groups, with the scores of several models, or with targets.
+
+A draw is how often each unit, a row or a group, was drawn; a `CellCounter` adds that up by cells of rows.
+"""
 
 from __future__ import annotations
 
@@ -16,159 +19,8 @@ from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sam
 from fastevals.measure.regression import errors_of
 
 
-def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint32]:
-    """Return the limits that `draw_rows` takes for n rows, of shape (12,), or none where they are drawn one by one."""
-    from scipy.special import pdtr
-
-    rate = usual_rate(n) if rate is None else rate
-    limits = np.minimum(np.ldexp(pdtr(np.arange(ROW_LIMITS if rate else 0), rate), 32) - 1, 2**32 - 1)
-    return np.asarray(limits, dtype=np.uint32)
-
-
-class RowSampler:
-    """Rows each by itself: where weights, groups or several models need to know which were drawn.
-
-    Parameters
-    ----------
-    n : int
-        Rows, fewer than 2**32.
-    rate : float, optional
-        As for `CellSampler`.
-    """
-
-    __slots__ = ("_limits", "n")
-
-    def __init__(self, n: int, rate: float | None = None) -> None:
-        self.n = n
-        self._limits = row_limits(n, rate)
-
-    def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
-        """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
-        draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
-
-    def __repr__(self) -> str:
-        return f"RowSampler({self.n})"
-
-
-Times = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SamplingUnits:
-    """What is drawn: rows, or whole groups of them.
-
-    Attributes
-    ----------
-    of_row : ndarray of uint32 of shape (n_rows,)
-        The unit of each row.
-    strata : tuple of int
-        Units of each stratum, which come one after another and are drawn from by themselves.
-    grouped : bool
-        Whether a unit may have more than one row.
-    """
-
-    of_row: NDArray[np.uint32]
-    strata: tuple[int, ...]
-    grouped: bool
-
-    @classmethod
-    def number(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> SamplingUnits:
-        """Number the rows, or the groups they are in, class by class where they are drawn so."""
-        if groups is None:
-            numbers = np.arange(n_rows)
-            of_class = classes
-        else:
-            values, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
-            check_several_groups("groups", values)
-            of_class = None if classes is None else classes[first]
-            if classes is not None and of_class is not None:
-                check_groups_of_one_class("groups", groups, classes, of_class[numbers])
-        if of_class is None:
-            return cls(numbers.astype(np.uint32), (int(numbers.max()) + 1,), groups is not None)
-        order = np.argsort(of_class, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        strata = np.unique(of_class, return_counts=True)[1]
-        return cls(place[numbers].astype(np.uint32), tuple(strata.tolist()), groups is not None)
-
-    def numbered(self, rows: NDArray[np.intp]) -> SamplingUnits:
-        """Number rows that are not in groups in another order, of the same strata."""
-        of_row = np.empty_like(self.of_row)
-        of_row[rows] = np.arange(rows.size, dtype=np.uint32)
-        return SamplingUnits(of_row, self.strata, self.grouped)
-
-    @property
-    def n(self) -> int:
-        """Units in all."""
-        return sum(self.strata)
-
-
-def zero_bytes(n: int) -> Times:
-    """Return n zero bytes, and up to 7 more: whole words of 8."""
-    return np.zeros(-(-n // 8) * 8, dtype=np.uint8)
-
-
-class CellCounter:
-    """Rows sorted into cells, whose draws are counted, or summed where rows have weights or groups.
-
-    Parameters
-    ----------
-    rows : ndarray of int of shape (n_rows,)
-        All rows, in such an order that cells ascend.
-    cells : ndarray of int of shape (n_rows,)
-        The cell of each of these.
-    n_cells : int
-        How many there are.
-    units : Units
-        What is drawn.
-    weights : ndarray of shape (n_rows,), optional
-        Of the rows, in their own order.
-
-    Attributes
-    ----------
-    sums : bool
-        Whether counts are sums of floats.
-    """
-
-    __slots__ = ("_before", "_ends", "_order", "_weights", "sums")
-
-    def __init__(
-        self,
-        rows: NDArray[np.intp],
-        cells: NDArray[Any],
-        n_cells: int,
-        units: SamplingUnits,
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        self._ends = np.cumsum(np.bincount(cells, minlength=n_cells)).astype(np.uint32)
-        self._order: NDArray[np.uint32] | None = units.of_row[rows]
-        self._weights = None
-        if weights is not None or units.grouped:  # a group's rows may be drawn 256 times and more
-            self._weights = np.ones(rows.size) if weights is None else weights[rows]
-        self.sums = self._weights is not None
-        stops = np.arange(1, -(-rows.size // (8 * WORD_BLOCK)) + 1) * (8 * WORD_BLOCK)
-        self._before = np.concatenate(([0], np.searchsorted(self._ends, stops, side="right")))
-        if units.n == rows.size and (self._order == np.arange(rows.size, dtype=np.uint32)).all():
-            self._order = None  # rows are in the order of the units already
-
-    def scratch(self) -> Times:
-        """Return the working memory of one thread."""
-        return zero_bytes(0 if self._order is None else self._order.size)
-
-    def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> None:
-        """Write how many rows of each cell were drawn, or their weight, given how often each unit was."""
-        if self._order is None:
-            drawn = times
-        else:
-            take_drawn(times, self._order, drawn)
-        if self._weights is None:
-            count_drawn(drawn.view(np.uint64), self._ends, self._before, counts)
-        else:
-            sum_drawn(drawn, self._weights, self._ends, counts)
-
-
 class UnitSample(Sample):
-    """Units drawn with replacement, each stratum by itself.
+    """Rows or groups of rows drawn with replacement, each stratum by itself: the base of samples of rows with names.
 
     Parameters
     ----------
@@ -204,11 +56,149 @@ class UnitSample(Sample):
             yield times
 
 
-MEDIAN, PINBALL = "median_absolute_error", "pinball_loss"
+@dataclass(frozen=True, slots=True, eq=False)
+class SamplingUnits:
+    """What is drawn: rows, or whole groups of them, numbered stratum by stratum."""
+
+    unit_by_row: NDArray[np.uint32]  # of shape (n_rows,)
+    strata: tuple[int, ...]  # units of each, which are drawn from by themselves
+    grouped: bool  # whether a unit may have more than one row
+
+    @classmethod
+    def number(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> SamplingUnits:
+        """Number the rows, or the groups they are in, class by class where they are drawn so."""
+        if groups is None:
+            numbers = np.arange(n_rows)
+            unit_classes = classes
+        else:
+            values, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
+            check_several_groups("groups", values)
+            unit_classes = None if classes is None else classes[first]
+            if classes is not None and unit_classes is not None:
+                check_groups_of_one_class("groups", groups, classes, unit_classes[numbers])
+        if unit_classes is None:
+            return cls(numbers.astype(np.uint32), (int(numbers.max()) + 1,), groups is not None)
+        order = np.argsort(unit_classes, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        strata = np.unique(unit_classes, return_counts=True)[1]
+        return cls(place[numbers].astype(np.uint32), tuple(strata.tolist()), groups is not None)
+
+    def renumbered(self, rows: NDArray[np.intp]) -> SamplingUnits:
+        """Return units of rows without groups, numbered in the order of `rows`, with the same strata."""
+        unit_by_row = np.empty_like(self.unit_by_row)
+        unit_by_row[rows] = np.arange(rows.size, dtype=np.uint32)
+        return SamplingUnits(unit_by_row, self.strata, self.grouped)
+
+    @property
+    def n(self) -> int:
+        """Units in all."""
+        return sum(self.strata)
+
+
+class RowSampler:
+    """Rows each by itself: where weights, groups or several models need to know which were drawn.
+
+    Parameters
+    ----------
+    n : int
+        Rows, fewer than 2**32.
+    rate : float, optional
+        As for `CellSampler`.
+    """
+
+    __slots__ = ("_limits", "n")
+
+    def __init__(self, n: int, rate: float | None = None) -> None:
+        self.n = n
+        self._limits = row_limits(n, rate)
+
+    def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
+        """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
+        draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
+
+    def __repr__(self) -> str:
+        return f"RowSampler({self.n})"
+
+
+def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint32]:
+    """Return the limits that `draw_rows` takes for n rows, of shape (12,), or none where they are drawn one by one."""
+    from scipy.special import pdtr
+
+    rate = usual_rate(n) if rate is None else rate
+    limits = np.minimum(np.ldexp(pdtr(np.arange(ROW_LIMITS if rate else 0), rate), 32) - 1, 2**32 - 1)
+    return np.asarray(limits, dtype=np.uint32)
+
+
+Times = NDArray[np.uint8]
+
+
+class CellCounter:
+    """Rows sorted into cells, whose draws are counted, or summed where rows have weights or groups.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_rows,)
+        All rows, in such an order that cells ascend.
+    cells : ndarray of int of shape (n_rows,)
+        The cell of each of these.
+    n_cells : int
+        How many there are.
+    units : Units
+        What is drawn.
+    weights : ndarray of shape (n_rows,), optional
+        Of the rows, in their own order.
+
+    Attributes
+    ----------
+    sums : bool
+        Whether counts are sums of floats.
+    """
+
+    __slots__ = ("_before", "_ends", "_order", "_weights", "sums")
+
+    def __init__(
+        self,
+        rows: NDArray[np.intp],
+        cells: NDArray[Any],
+        n_cells: int,
+        units: SamplingUnits,
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        self._ends = np.cumsum(np.bincount(cells, minlength=n_cells)).astype(np.uint32)
+        self._order: NDArray[np.uint32] | None = units.unit_by_row[rows]
+        self._weights = None
+        if weights is not None or units.grouped:  # a group's rows may be drawn 256 times and more
+            self._weights = np.ones(rows.size) if weights is None else weights[rows]
+        self.sums = self._weights is not None
+        stops = np.arange(1, -(-rows.size // (8 * WORD_BLOCK)) + 1) * (8 * WORD_BLOCK)
+        self._before = np.concatenate(([0], np.searchsorted(self._ends, stops, side="right")))
+        if units.n == rows.size and (self._order == np.arange(rows.size, dtype=np.uint32)).all():
+            self._order = None  # rows are in the order of the units already
+
+    def scratch(self) -> Times:
+        """Return the working memory of one thread."""
+        return zero_bytes(0 if self._order is None else self._order.size)
+
+    def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> None:
+        """Write how many rows of each cell were drawn, or their weight, given how often each unit was."""
+        if self._order is None:
+            drawn = times
+        else:
+            take_drawn(times, self._order, drawn)
+        if self._weights is None:
+            count_drawn(drawn.view(np.uint64), self._ends, self._before, counts)
+        else:
+            sum_drawn(drawn, self._weights, self._ends, counts)
+
+
+def zero_bytes(n: int) -> Times:
+    """Return n zero bytes, and up to 7 more: whole words of 8."""
+    return np.zeros(-(-n // 8) * 8, dtype=np.uint8)
 
 
 class TargetSample(UnitSample):
-    """Rows with a target and a prediction; `metrics` gives each one's name and its quantile, if it has one."""
+    """Rows with a target and a prediction; `metrics` are names with their quantile, if they have one."""
 
     def __init__(
         self,
@@ -222,7 +212,7 @@ class TargetSample(UnitSample):
         self._metrics = metrics
         self._targets, self._predictions, self._weights = targets, predictions, weights
         units = SamplingUnits.number(targets.size, groups, None)
-        self._unit_of_row = units.of_row
+        self._unit_by_row = units.unit_by_row
         super().__init__(units, 8 * targets.size)
 
     def estimates(self) -> Values:
@@ -235,15 +225,15 @@ class TargetSample(UnitSample):
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""
-        found = []
+        results = []
         for times in draws:
-            take_drawn(times, self._unit_of_row, space[1])
+            take_drawn(times, self._unit_by_row, space[1])
             rows = np.flatnonzero(space[1])
             weights = space[1][rows].astype(np.float64)
             if self._weights is not None:
                 weights *= self._weights[rows]
-            found.append(self._errors(self._targets[rows], self._predictions[rows], weights))
-        return [np.array(each) for each in zip(*found, strict=True)]
+            results.append(self._errors(self._targets[rows], self._predictions[rows], weights))
+        return [np.array(each) for each in zip(*results, strict=True)]
 
     def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
         if not targets.size:  # the only row was left out
@@ -251,12 +241,15 @@ class TargetSample(UnitSample):
         names = [name for name, _ in self._metrics]
         quantiles = sorted({quantile for name, quantile in self._metrics if name == PINBALL}) or [0.5]
         by_quantile = {
-            quantile: errors_of(targets, [predictions], weights, quantile, _finite, median=k == 0 and MEDIAN in names)
+            quantile: errors_of(targets, [predictions], weights, quantile, _checked, median=k == 0 and MEDIAN in names)
             for k, quantile in enumerate(quantiles)
         }
         usual = quantiles[0]
         return [by_quantile[at if name == PINBALL else usual][name][0] for name, at in self._metrics]
 
 
-def _finite() -> None:
-    """Values were looked at before."""
+MEDIAN, PINBALL = "median_absolute_error", "pinball_loss"
+
+
+def _checked() -> None:
+    """Do nothing: values have been checked."""

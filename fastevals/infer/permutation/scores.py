@@ -133,7 +133,7 @@ class Pool:
         true = np.concatenate((labels.values, labels.values))
         ranking = Ranking(true, scores, pos_label=labels.positive)
         self._sweeps, self.rows, cells = sort_rows_by_step(ranking.counts, scores, true != labels.positive, [metric])
-        units = SamplingUnits.number(true.size, None, None).numbered(self.rows)
+        units = SamplingUnits.number(true.size, None, None).renumbered(self.rows)
         self._counter = CellCounter(self.rows, cells, self._sweeps.steps.sizes.size, units, None)
         self.task_size = (
             max(1, min(CELLS_PER_TASK // true.size, MOST_PER_TASK)) if self._sweeps.quick else SLOW_PER_TASK
