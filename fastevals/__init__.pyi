@@ -50,7 +50,7 @@ from fastevals.infer.comparison import ModelComparison as ModelComparison
 from fastevals.split.selection_results import ModelSelection as ModelSelection
 from fastevals.results import OperatingPoint as OperatingPoint
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
-from fastevals.infer.permutation.tests import PermutationResult as PermutationResult
+from fastevals.infer.permutation.permutation import PermutationResult as PermutationResult
 from fastevals.many.folds import PooledRanking as PooledRanking
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve as PrecisionRecallCurve
 from fastevals.infer.significance.rank_comparisons import RankComparison as RankComparison
@@ -97,11 +97,11 @@ from fastevals.measure.metric_specs import metric as metric
 from fastevals.measure.cost_sensitive import minimum_cost_predictions as minimum_cost_predictions
 from fastevals.infer.significance.rank_comparisons import nemenyi_test as nemenyi_test
 from fastevals._execution import num_threads as num_threads
-from fastevals.infer.permutation.tests import paired_permutation_test as paired_permutation_test
+from fastevals.infer.permutation.permutation import paired_permutation_test as paired_permutation_test
 from fastevals.infer.significance.t_tests import paired_t_test as paired_t_test
 from fastevals.infer.significance.mcnemar import pairwise_mcnemar_tests as pairwise_mcnemar_tests
 from fastevals.infer.significance.pairwise import pairwise_tests as pairwise_tests
-from fastevals.infer.permutation.tests import permutation_test as permutation_test
+from fastevals.infer.permutation.permutation import permutation_test as permutation_test
 from fastevals.infer.proportions import proportion_interval as proportion_interval
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test
 from fastevals.measure.regression import regression_metrics as regression_metrics

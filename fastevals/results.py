@@ -87,10 +87,10 @@ class Interval(NamedTuple):
     high: float
 
 
-UNDEFINED = OperatingPoint(math.nan, math.nan)
+UNDEFINED_POINT = OperatingPoint(math.nan, math.nan)
 
 
-def plain(value: Any) -> Any:
+def python_number(value: Any) -> Any:
     """Return an array's number as a float, or as an int where it is one that a float would round."""
     value = value.item()
     if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
@@ -110,7 +110,7 @@ def as_json(value: Any) -> Any:
     if kind is list:
         return [as_json(each) for each in value]
     if isinstance(value, np.longdouble):
-        number = plain(value)
+        number = python_number(value)
         return number if isinstance(number, int) else as_json(float(number))
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return str(value)
@@ -150,15 +150,15 @@ def _array_as_json(array: NDArray[Any]) -> Any:
 def number_or_array(values: Any) -> Any:
     """Return an array without axes as a float."""
     values = np.asarray(values)
-    return values if values.ndim else plain(values)
+    return values if values.ndim else python_number(values)
 
 
 ALTERNATIVES = ("two-sided", "less", "greater")
-SIDES: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
-TIED = 1e-9  # relative; statistics as near are equal: each is a difference of resampled values that were rounded
-MOST_RESAMPLES = 1_000_000_000
-ALMOST_ALL = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
-Names = Sequence[str] | None  # what conclusions call two learners
+EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+TIE_TOLERANCE = 1e-9  # relative: statistics are differences of resampled values that were rounded
+MAX_RESAMPLES = 1_000_000_000
+LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
+PairNames = Sequence[str] | None  # what conclusions call two learners
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -193,9 +193,9 @@ class ByMetric(Frozen, Mapping[str, Any]):
     def __repr__(self) -> str:
         shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
         positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
-        return f"{type(self).__name__}({self._how()}{positive}{shown})"
+        return f"{type(self).__name__}({self._settings()}{positive}{shown})"
 
-    def _how(self) -> str:
+    def _settings(self) -> str:
         """Say in a few words how they were made."""
         raise NotImplementedError
 
@@ -223,11 +223,11 @@ class ResampledByMetric(ByMetric):
     method: str
     alternative: str
 
-    def _how(self) -> str:
+    def _settings(self) -> str:
         return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
 
 
-class Null(NamedTuple):
+class NullDistribution(NamedTuple):
     """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
 
     name: str
@@ -314,7 +314,7 @@ class SignificanceResult(Frozen):
     conclusion: str
     alpha: float
     test: str = ""
-    null: Null | None = None
+    null: NullDistribution | None = None
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -327,23 +327,23 @@ class SignificanceResult(Frozen):
         )
 
 
-def level_of(confidence_level: float) -> tuple[float, float]:
+def check_confidence_level(confidence_level: float) -> tuple[float, float]:
     """Return a checked confidence level and its alpha, rounded as it would be written: 0.05 for 0.95."""
     level = check_number("confidence_level", confidence_level, low=0, high=1, open_low=True, open_high=True)
     return level, float(1 - Fraction(repr(level)))
 
 
-def tail_of(alpha: float, alternative: str) -> float:
+def tail_probability(alpha: float, alternative: str) -> float:
     """Return the share of a level on each side that is tested; always below 1, though alpha may be 1 to a float."""
-    return alpha / 2 if alternative == "two-sided" else min(alpha, ALMOST_ALL)
+    return alpha / 2 if alternative == "two-sided" else min(alpha, LARGEST_ALPHA)
 
 
-RELATION = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
+RELATIONS = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
 NO_VARIANCE = "with an estimated variance of 0 the data don't say which values agree with them"
 TOO_FEW = "so few differences can't show it, whatever their signs"
 
 
-def conclusion_of(
+def conclude(
     what: str,
     pvalue: float,
     alpha: float,
@@ -362,7 +362,7 @@ def conclusion_of(
     if math.isnan(pvalue):
         return _nothing_follows(what, test)
     p = _in_words(pvalue, test)
-    claim = f"{what} is {RELATION[alternative]} {value:g}"
+    claim = f"{what} is {RELATIONS[alternative]} {value:g}"
     if pvalue < alpha:
         return f"At level {alpha:g}, {claim} ({p})."
     shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
@@ -373,7 +373,7 @@ def conclusion_of(
     return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
 
 
-def conclusion_of_all(what: str, pvalue: float, alpha: float, *, test: str) -> str:
+def conclude_on_several(what: str, pvalue: float, alpha: float, *, test: str) -> str:
     """Say what follows by a test for several numbers, `what`, that are the same under the hypothesis."""
     if math.isnan(pvalue):
         return _nothing_follows(what, test)

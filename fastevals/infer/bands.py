@@ -34,7 +34,7 @@ from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.registry import Detail
-from fastevals.results import MOST_RESAMPLES, Frozen, level_of
+from fastevals.results import MAX_RESAMPLES, Frozen, check_confidence_level
 
 Floats = NDArray[np.float64]
 
@@ -362,8 +362,8 @@ def confidence_band(
         if kind == "pointwise":
             raise ValueError(f"method goes with a simultaneous band, got {method!r} with kind='pointwise'")
     how = method or METHODS[kind][0]
-    level, alpha = level_of(confidence_level)
-    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
+    level, alpha = check_confidence_level(confidence_level)
+    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     x = None if at is None else np.unique(as_shares("at", at))
     key = seed_key("rng", rng)
     counts, undefined = ranking.counts, 0

@@ -16,10 +16,10 @@ from fastevals._validation.options import as_flag, warn_degenerate, warn_too_few
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_prediction_sample, make_score_sample
-from fastevals.infer.significance.decision import pairs_of, scaled
+from fastevals.infer.significance.decision import compared_pairs, scale_to_unit
 from fastevals.measure.kinds import bounds_of
 from fastevals.measure.metric_specs import as_asked
-from fastevals.results import SIDES, TIED, Frozen, Interval, ResampledByMetric, number_or_array
+from fastevals.results import EXTREMENESS, TIE_TOLERANCE, Frozen, Interval, ResampledByMetric, number_or_array
 
 ROUNDING = 2.0**-48  # relative; what is less is rounding
 
@@ -115,7 +115,7 @@ def compare_rankings(
     labelled, names, _ = as_predictions("scores", scores)
     models = list(range(len(labelled))) if names is None else list(names)
     check_two_models("scores", models)
-    pairs = pairs_of(tuple(models), reference)
+    pairs = compared_pairs(tuple(models), reference)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
     sample = make_score_sample(y_true, labelled, specs, design)
     return _compare_models(sample, specs, models, pairs, settings, keep_distribution, progress)
@@ -201,7 +201,7 @@ def compare_predictions(
     specs = as_asked(metrics)
     true = as_true_labels("y_true", y_true)
     labelled, names = as_models_labels("predictions", true, predictions)
-    pairs = pairs_of(names, reference)
+    pairs = compared_pairs(names, reference)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
     sample = make_prediction_sample(true, labelled, specs, design)
     return _compare_models(sample, specs, list(names), pairs, settings, keep_distribution, progress)
@@ -358,7 +358,7 @@ def _compare_numbers(
     Each deviation from its difference, and the difference itself, is taken in units of its standard error; the largest
     deviation of a replicate is what all pairs' intervals and adjusted p-values are read from (max-T).
     """
-    alternative, side = settings.alternative, SIDES[settings.alternative]
+    alternative, side = settings.alternative, EXTREMENESS[settings.alternative]
     compared = np.unique(pairs)
     values = np.where(np.isfinite(values), values, np.nan)
     defined = compared[~np.isnan(values[compared])]
@@ -391,7 +391,8 @@ def _compare_numbers(
     for difference, error, statistic, pvalue in measured:
         margin = reach * error if error else 0.0
         ends = [
-            0.0 if abs(end) <= TIED * abs(difference) else end for end in (difference - margin, difference + margin)
+            0.0 if abs(end) <= TIE_TOLERANCE * abs(difference) else end
+            for end in (difference - margin, difference + margin)
         ]
         low = bounds[0] if alternative == "less" else max(ends[0], bounds[0])
         high = bounds[1] if alternative == "greater" else min(ends[1], bounds[1])
@@ -404,7 +405,7 @@ def _standard_deviation(deviations: Floats) -> float:
     """Return the standard deviation, of deviations too small to be squared as well."""
     if deviations.size < 2:
         return math.nan
-    (own,), exponent = scaled(deviations)
+    (own,), exponent = scale_to_unit(deviations)
     return math.ldexp(float(own.std(ddof=1)), int(exponent[0]))
 
 
@@ -412,7 +413,9 @@ def _pvalue(deviations: Floats, statistic: float) -> float:
     """Return the share of deviations that reach a statistic, the data's own among them."""
     if math.isnan(statistic):
         return math.nan
-    reached = np.count_nonzero(deviations >= statistic - TIED * abs(statistic)) if math.isfinite(statistic) else 0
+    reached = (
+        np.count_nonzero(deviations >= statistic - TIE_TOLERANCE * abs(statistic)) if math.isfinite(statistic) else 0
+    )
     if statistic == -math.inf:
         reached = deviations.size
     return (1 + reached) / (1 + deviations.size)

@@ -14,7 +14,7 @@ from fastevals._validation.options import check_choice, show
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.registry import other_names
-from fastevals.results import ALTERNATIVES, Interval, level_of, number_or_array, tail_of
+from fastevals.results import ALTERNATIVES, Interval, check_confidence_level, number_or_array, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def proportion_interval(
     check_choice("metric", metric, OUTCOMES, other_names(OUTCOMES))
     check_choice("method", method, METHODS)
     check_choice("alternative", alternative, ALTERNATIVES)
-    _, alpha = level_of(confidence_level)
+    _, alpha = check_confidence_level(confidence_level)
     _check_counts(matrix)
     _check_average(metric, average, matrix)
     low, high = share_interval(*_outcomes(matrix, metric, average), method, alpha, alternative)
@@ -114,7 +114,7 @@ def proportion_interval(
 def share_interval(successes: Any, failures: Any, method: str, alpha: float, alternative: str) -> tuple[Floats, Floats]:
     """Return the interval of a share, of counts or of arrays of them; NaN without trials."""
     successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
-    low, high = METHODS[method](successes, failures, tail_of(alpha, alternative))
+    low, high = METHODS[method](successes, failures, tail_probability(alpha, alternative))
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
     high = np.where((failures == 0) | (alternative == "greater"), 1.0, high)
     none = successes + failures == 0

@@ -34,7 +34,7 @@ from fastevals.many.group_scores import GroupedScores, grouped_aucs, grouped_sco
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import MatrixMetric, kind_of, matrix_metric
 from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
-from fastevals.results import MOST_RESAMPLES, ByMetric, Frozen, Interval, level_of
+from fastevals.results import MAX_RESAMPLES, ByMetric, Frozen, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -249,8 +249,8 @@ def grouped_auc(
     (array([3, 7]), array([0.5 , 0.75]), array([0.5   , 0.3536]))
     """
     check_choice("interval", interval, INTERVALS)
-    _, alpha = level_of(confidence_level)
-    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
+    _, alpha = check_confidence_level(confidence_level)
+    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     progress = as_flag("progress", progress)
     if interval == "delong" and sample_weight is not None:
         sample_weight = as_frequencies("sample_weight", sample_weight).astype(np.float64)
@@ -339,7 +339,7 @@ class MetricsByGroup(ByMetric):
 
     __slots__ = ()
 
-    def _how(self) -> str:
+    def _settings(self) -> str:
         return f"{len(next(iter(self.metrics.values())))} groups"
 
     def __str__(self) -> str:

@@ -260,7 +260,7 @@ class BatchMetrics(ByMetric):
         What the mapping holds.
     """
 
-    def _how(self) -> str:
+    def _settings(self) -> str:
         n = len(next(iter(self.metrics.values())))
         return f"{n} model{'s' * (n > 1)}"
 

@@ -20,7 +20,7 @@ from fastevals._validation.arrays import power_of_two
 from fastevals.counting.sweeps import best_row, sum_steps
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.cells import informedness
-from fastevals.results import UNDEFINED, OperatingPoint, plain
+from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
 
 # Of how many pairs of a positive and a negative are won, and how many there are, both doubled: the metric times these.
 WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
@@ -141,7 +141,7 @@ def mean_lift(counts: ThresholdCounts) -> float:
 def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
     """Return the largest distance between TPR and FPR."""
     if one_class(counts):
-        return UNDEFINED
+        return UNDEFINED_POINT
     n_pos, n_neg = counts.n_pos, counts.n_neg
     if isinstance(n_pos, int) and n_pos * n_neg < 2**62:
         row = best_row(counts, lambda at: np.abs(at.tp * n_neg - at.fp * n_pos))  # exact, and needs no division
@@ -149,7 +149,7 @@ def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
         row = best_row(counts, lambda at: np.abs(at.tp / n_pos - at.fp / n_neg), _size_of_excess, size=1.0)
     assert row is not None
     tpr, fpr = (Fraction(cells[row].item()) / Fraction(cells[-1].item()) for cells in (counts.tps, counts.fps))
-    return OperatingPoint(float(abs(tpr - fpr)), plain(counts.thresholds[row]))
+    return OperatingPoint(float(abs(tpr - fpr)), python_number(counts.thresholds[row]))
 
 
 def _size_of_excess(at: Cells) -> tuple[Any, Any]:
@@ -163,7 +163,7 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
     Inside a tie group the counts are interpolated linearly. No true positive there is no crossing: NaN.
     """
     if not counts.n_pos:
-        return UNDEFINED
+        return UNDEFINED_POINT
     n_pos = Fraction(counts.n_pos)
 
     def predicted(row: int) -> Fraction:
@@ -174,13 +174,13 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
     share = min((n_pos - predicted(row - 1)) / (predicted(row) - predicted(row - 1)), Fraction(1))
     before, after = Fraction(counts.tps[row - 1].item()), Fraction(counts.tps[row].item())
     tp = before + share * (after - before)
-    return OperatingPoint(float(tp / n_pos), plain(counts.thresholds[row])) if tp else UNDEFINED
+    return OperatingPoint(float(tp / n_pos), python_number(counts.thresholds[row])) if tp else UNDEFINED_POINT
 
 
 def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
     """Return FPR = 1 - TPR where the ROC polyline or its hull crosses it, and the threshold at or just past it."""
     if one_class(counts):
-        return UNDEFINED
+        return UNDEFINED_POINT
     if on_hull:
         counts = hull(counts)
     n_pos, n_neg = Fraction(counts.n_pos), Fraction(counts.n_neg)
@@ -191,7 +191,7 @@ def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> Operatin
     row = bisect_left(range(counts.thresholds.size), Fraction(1), key=lambda row: rates(row)[0] + rates(row)[1])
     (fpr0, tpr0), (fpr1, tpr1) = rates(row - 1), rates(row)
     share = (1 - fpr0 - tpr0) / (fpr1 + tpr1 - fpr0 - tpr0)
-    return OperatingPoint(float(fpr0 + share * (fpr1 - fpr0)), plain(counts.thresholds[row]))
+    return OperatingPoint(float(fpr0 + share * (fpr1 - fpr0)), python_number(counts.thresholds[row]))
 
 
 def hull(counts: ThresholdCounts) -> ThresholdCounts:

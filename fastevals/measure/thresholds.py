@@ -14,7 +14,7 @@ from fastevals.counting.sweeps import best_row
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells
 from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, metric_named
-from fastevals.results import UNDEFINED, OperatingPoint, plain
+from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
 
 MOST = 2**15  # options as large: their squares times counts might be past 64 bits
 
@@ -93,9 +93,9 @@ def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
 
 def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
     if row is None:
-        return UNDEFINED
+        return UNDEFINED_POINT
     at = Cells(*(np.asarray(cell) for cell in counts.cells(row)))
-    return OperatingPoint(float(function(at)), plain(counts.thresholds[row]))
+    return OperatingPoint(float(function(at)), python_number(counts.thresholds[row]))
 
 
 def _n_predicted(at: Cells) -> Any:

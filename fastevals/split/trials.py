@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._validation.options import as_flag, show, warn_undefined
 from fastevals.measure.kinds import is_greater_better, kind_of
 from fastevals.measure.metric_specs import AskedMetric, one_asked
-from fastevals.results import Frozen, level_of
+from fastevals.results import Frozen, check_confidence_level
 from fastevals.split.checks import as_values, check_learner, check_same_rows, n_rows
 from fastevals.split.designs import SplitDesign, design_splits
 from fastevals.split.estimates.fits import (
@@ -156,7 +156,7 @@ class Measurement:
         name, one = one_asked("metric", metric)
         if isinstance(one, AskedMetric):
             kind_of(one, "metric")
-        level, alpha = level_of(confidence_level)
+        level, alpha = check_confidence_level(confidence_level)
         metric_sets, positive = make_split_metrics(
             {name: one}, "y", y, several=False, pos_label=pos_label, labels=labels
         )

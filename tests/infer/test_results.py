@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals.results import Interval, Null, OperatingPoint, as_json, tail_of
+from fastevals.results import Interval, NullDistribution, OperatingPoint, as_json, tail_probability
 
 Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1]
 TABLE = [[0.1, 0.2, 0.4], [0.3, 0.1, 0.5], [0.2, 0.3, 0.1], [0.4, 0.6, 0.5]]
@@ -55,17 +55,24 @@ def test_a_result_has_all_that_it_is_made_of(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "null", [Null("norm"), Null("t", (3,)), Null("f", (2, 7)), Null("chi2", (4,)), Null("binom", (9, 0.3))]
+    "null",
+    [
+        NullDistribution("norm"),
+        NullDistribution("t", (3,)),
+        NullDistribution("f", (2, 7)),
+        NullDistribution("chi2", (4,)),
+        NullDistribution("binom", (9, 0.3)),
+    ],
 )
-def test_a_distribution_is_scipys(null: Null) -> None:
+def test_a_distribution_is_scipys(null: NullDistribution) -> None:
     values, chances = np.array([-1.0, 0.0, 0.5, 2.0, 30.0, np.nan]), np.array([0.0, 0.01, 0.5, 1.0])
     for method, given in (("cdf", values), ("sf", values), ("ppf", chances), ("isf", chances)):
         np.testing.assert_array_equal(getattr(null, method)(given), getattr(null.frozen(), method)(given))
 
 
 def test_tails() -> None:
-    assert [tail_of(0.05, each) for each in ("two-sided", "less", "greater")] == [0.025, 0.05, 0.05]
-    assert tail_of(1.0, "less") < 1
+    assert [tail_probability(0.05, each) for each in ("two-sided", "less", "greater")] == [0.025, 0.05, 0.05]
+    assert tail_probability(1.0, "less") < 1
 
 
 def test_values_of_results_as_json_has_them():

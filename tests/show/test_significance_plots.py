@@ -18,11 +18,11 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
 from fastevals.infer.significance.binomial import binomial_error_test
-from fastevals.infer.significance.decision import decide, pairs_of
+from fastevals.infer.significance.decision import compared_pairs, decide
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
+from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
-from fastevals.results import Null
+from fastevals.results import NullDistribution
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import _stacked, plot_critical_difference
 from fastevals.show.plots.null_distribution import REJECTED, plot_null
@@ -81,14 +81,14 @@ def check_texts(ax, texts=None):
 
 def one_sided(alternative="less"):
     names, p = ("a", "b", "c", "d"), np.array([0.2, 0.0001, np.nan, 0.04, 0.5, 0.9])
-    return paired_up(
-        PairwiseResult, "the t-test", names, pairs_of(names), (0 * p, p, 0 * p), what="the difference",
+    return build_pairwise_result(
+        PairwiseResult, "the t-test", names, compared_pairs(names), (0 * p, p, 0 * p), what="the difference",
         correction="none", alternative=alternative, alpha=0.05,
     )  # fmt: skip
 
 
 def decided(name, parameters, statistic, alternative="two-sided", alpha=0.05):
-    return decide("the test", "it", statistic, Null(name, parameters), alternative=alternative, alpha=alpha)
+    return decide("the test", "it", statistic, NullDistribution(name, parameters), alternative=alternative, alpha=alpha)
 
 
 # All pictures -----------------------------------------------------------------------------------------------------
@@ -453,7 +453,7 @@ def test_many_counts_are_drawn_as_they_are():
     ax = plot_null(binomial_error_test(301_000, 10**6, 0.3), ax=axes())
     values = max((each.get_data() for each in ax.patches), key=lambda data: data.values.size)
     middles = (values.edges[1:] + values.edges[:-1]) / 2
-    null = Null("binom", (10**6, 0.3)).frozen()
+    null = NullDistribution("binom", (10**6, 0.3)).frozen()
     assert_allclose(values.values, null.pmf(middles.round()), rtol=0.02)
     assert 1000 < values.values.size < 10_000
 

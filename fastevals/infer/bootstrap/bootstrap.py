@@ -26,11 +26,11 @@ from fastevals.measure.kinds import best_of, bounds_of
 from fastevals.measure.metric_specs import AskedMetric, as_asked
 from fastevals.results import (
     ALTERNATIVES,
-    MOST_RESAMPLES,
+    MAX_RESAMPLES,
     Frozen,
     Interval,
     ResampledByMetric,
-    level_of,
+    check_confidence_level,
     number_or_array,
 )
 
@@ -254,8 +254,8 @@ class BootstrapSettings(NamedTuple):
         check_choice("method", method, METHODS)
         check_choice("alternative", alternative, ALTERNATIVES)
         return cls(
-            check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES),
-            level_of(confidence_level)[0],
+            check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES),
+            check_confidence_level(confidence_level)[0],
             method,
             alternative,
             seed_key("rng", rng),

@@ -22,9 +22,9 @@ from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import LIMIT, BinaryLabels
 from fastevals.infer.delong.normal import normal_margins, z_test
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.infer.significance.decision import alpha_of, result_of
+from fastevals.infer.significance.decision import build_result, check_alpha
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.results import Frozen, Interval, Names, Null, SignificanceResult, level_of
+from fastevals.results import Frozen, Interval, NullDistribution, PairNames, SignificanceResult, check_confidence_level
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ class DelongResult(Frozen):
         from scipy.special import expit, logit
 
         check_choice("method", method, METHODS)
-        below, above = normal_margins(alpha_of(confidence_level, alternative), alternative)
+        below, above = normal_margins(check_alpha(confidence_level, alternative), alternative)
         aucs, errors = self.aucs, self.standard_error
         flat = errors == 0
         if flat.any():
@@ -210,13 +210,14 @@ class DelongResult(Frozen):
         from scipy.special import chdtrc, chdtri
 
         check_integer("the number of models", self.aucs.size, low=2)
-        _, alpha = level_of(confidence_level)
+        _, alpha = check_confidence_level(confidence_level)
         statistic, df = _chi_square(self.moments) if self.moments.defined else (math.nan, self.aucs.size - 1)
         pvalue = float(chdtrc(df, statistic)) if df else 1.0
         critical = float(chdtri(df, alpha)) if df else 0.0
-        return result_of(
+        return build_result(
             SignificanceResult, "DeLong's test of equal AUCs", self._aucs_in_words(), statistic, pvalue, critical,
-            alpha=alpha, effect=float(np.ptp(self.aucs)), of_all=True, df=df, null=Null("chi2", (df,)) if df else None,
+            alpha=alpha, effect=float(np.ptp(self.aucs)), of_all=True, df=df,
+            null=NullDistribution("chi2", (df,)) if df else None,
         )  # fmt: skip
 
     def _aucs_in_words(self) -> str:
@@ -341,7 +342,7 @@ def delong_test(
     score_a: ArrayLike,
     score_b: ArrayLike,
     *,
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
@@ -391,7 +392,7 @@ def delong_test(
     >>> fastevals.delong_test(y_true, score_a, score_b, names=("new", "old"), alternative="greater")
     SignificanceResult(statistic=1.373, pvalue=0.08491, effect=0.3889, rejected=False)
     """
-    alpha_of(confidence_level, alternative)  # checked before the work
+    check_alpha(confidence_level, alternative)  # checked before the work
     first, second = as_pair_of_names(names, ("score_a", "score_b"))
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
@@ -405,7 +406,7 @@ def delong_test_unpaired(
     ranking_b: Ranking,
     *,
     method: str = "t",
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
@@ -461,7 +462,7 @@ def delong_test_unpaired(
     >>> delong_test_unpaired(a, b, method="normal").pvalue.__round__(4)
     0.3912
     """
-    alpha_of(confidence_level, alternative)
+    check_alpha(confidence_level, alternative)
     check_choice("method", method, ("t", "normal"))
     first, second = as_pair_of_names(names, ("ranking_a", "ranking_b"))
     pair = []

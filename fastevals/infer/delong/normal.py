@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from fastevals._validation.options import warn_degenerate
-from fastevals.infer.significance.decision import alpha_of, result_of
-from fastevals.results import NO_VARIANCE, Interval, Null, SignificanceResult, tail_of
+from fastevals.infer.significance.decision import build_result, check_alpha
+from fastevals.results import NO_VARIANCE, Interval, NullDistribution, SignificanceResult, tail_probability
 
 
 def normal_margins(alpha: float, alternative: str, df: float | None = None) -> tuple[float, float]:
@@ -16,7 +16,7 @@ def normal_margins(alpha: float, alternative: str, df: float | None = None) -> t
     """
     from scipy.special import ndtri, stdtrit
 
-    tail = tail_of(alpha, alternative)
+    tail = tail_probability(alpha, alternative)
     margin = -float(ndtri(tail) if df is None else stdtrit(df, tail))
     return (math.inf if alternative == "less" else margin, math.inf if alternative == "greater" else margin)
 
@@ -38,7 +38,7 @@ def z_test(
     """
     from scipy.special import ndtr, stdtr
 
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     error = math.sqrt(variance)
     if variance == 0:
         z = math.copysign(math.inf, effect) if effect else 0.0
@@ -53,8 +53,9 @@ def z_test(
     high = bounds[1] if above == math.inf else min(effect + above * error, bounds[1])
     if math.isnan(z):
         low = high = math.nan
-    return result_of(
+    return build_result(
         SignificanceResult, test, what, z, pvalue, -above if alternative == "less" else below,
         alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
-        instead=NO_VARIANCE if variance == 0 else "", df=df, null=Null("norm") if df is None else Null("t", (df,)),
+        instead=NO_VARIANCE if variance == 0 else "", df=df,
+        null=NullDistribution("norm") if df is None else NullDistribution("t", (df,)),
     )  # fmt: skip

@@ -16,7 +16,14 @@ from fastevals._validation.arrays import check_same_length
 from fastevals._validation.labels import Classes, as_class_numbers, as_labels, check_comparable_labels
 from fastevals.counting.labels import count_label_tuples
 from fastevals.infer.bootstrap.label_samples import encode_classes, measure_stack
-from fastevals.infer.permutation.outcomes import BinomialDraws, Draws, Outcomes, Tested, chances_of_half, from_values
+from fastevals.infer.permutation.distribution import (
+    FairBinomials,
+    PermutationDistribution,
+    PermutationPlan,
+    PermutedStatistic,
+    fair_binomial_probabilities,
+    permuted_difference,
+)
 from fastevals.measure.kinds import MatrixMetric, matrix_metric
 
 Floats = NDArray[np.float64]
@@ -25,7 +32,7 @@ Ints = NDArray[np.int64]
 INT = np.dtype(np.int64)
 
 
-class CellSwaps:
+class LabelSwaps:
     """The rows that a swap changes, by true class and the two predicted: of a cell's, a binomial number is swapped.
 
     Parameters
@@ -83,7 +90,7 @@ class CellSwaps:
         kept = np.indices(shape, dtype=INT).reshape(len(shape), math.prod(shape))
         chances = np.ones(kept.shape[1])
         for size, heads in zip(self.sizes.tolist(), kept, strict=True):
-            chances *= chances_of_half(size)[heads]
+            chances *= fair_binomial_probabilities(size)[heads]
         return kept, chances
 
 
@@ -91,15 +98,17 @@ WORK = 1 << 18  # cells of one task
 MOST = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
 
 
-def of_labels(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: Draws) -> Tested:
+def permute_labels(
+    y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: PermutationPlan
+) -> PermutedStatistic:
     """Test a metric of confusion matrices."""
-    codes, rows, classes = count_rows(y_true, pred_a, pred_b, pos_label)
-    swaps = CellSwaps(codes, rows, classes.labels.size)
-    return of_cell_swaps(swaps, matrix_metric(asked, "metric"), asked, classes, draws)
+    codes, rows, classes = count_label_triples(y_true, pred_a, pred_b, pos_label)
+    swaps = LabelSwaps(codes, rows, classes.labels.size)
+    return permute_label_counts(swaps, matrix_metric(asked, "metric"), asked, classes, draws)
 
 
-def count_rows(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> tuple[Ints, Ints, Classes]:
-    """Count rows by true class and predicted ones: what `CellSwaps` takes, and the classes."""
+def count_label_triples(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> tuple[Ints, Ints, Classes]:
+    """Count rows by true class and predicted ones: what `LabelSwaps` takes, and the classes."""
     given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
     labels = {name: as_labels(name, values) for name, values in given.items()}
     check_same_length(**labels)
@@ -110,7 +119,9 @@ def count_rows(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> 
     return np.stack(codes), rows, classes
 
 
-def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, classes: Classes, draws: Draws) -> Tested:
+def permute_label_counts(
+    swaps: LabelSwaps, function: MatrixMetric, asked: Any, classes: Classes, draws: PermutationPlan
+) -> PermutedStatistic:
     """Test a function of stacks of confusion matrices."""
     k = swaps.n_classes
 
@@ -132,7 +143,7 @@ def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, classes:
         all_kept, chances = swaps.outcomes()
         n, kept_in = chances.size, lambda numbers: all_kept[:, numbers.start : numbers.stop]
     else:
-        kept_in = partial(BinomialDraws(swaps.sizes).draw, draws.key)
+        kept_in = partial(FairBinomials(swaps.sizes).draw, draws.key)
     size = max(1, min(WORK // max(swaps.both.size, swaps.sizes.size), MOST))
     tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
 
@@ -141,6 +152,6 @@ def of_cell_swaps(swaps: CellSwaps, function: MatrixMetric, asked: Any, classes:
         with np.errstate(invalid="ignore"):  # both infinite
             return np.asarray(found[0] - found[1])
 
-    parts = run(task, tasks, progress=draws.progress, compiles=chances is None and BinomialDraws)
-    outcomes = Outcomes(np.concatenate(parts), chances is not None, chances)
-    return from_values(float(first), float(second), outcomes, classes.pos_label)
+    parts = run(task, tasks, progress=draws.progress, compiles=chances is None and FairBinomials)
+    outcomes = PermutationDistribution(np.concatenate(parts), chances is not None, chances)
+    return permuted_difference(float(first), float(second), outcomes, classes.pos_label)

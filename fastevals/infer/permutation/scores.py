@@ -18,8 +18,13 @@ from fastevals.counts import Cells
 from fastevals.infer.bootstrap.ranking_samples import sort_rows_by_step
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, zero_bytes
 from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, SLOW_PER_TASK
-from fastevals.infer.permutation.labels import CellSwaps, of_cell_swaps
-from fastevals.infer.permutation.outcomes import Draws, Outcomes, Tested, from_values
+from fastevals.infer.permutation.distribution import (
+    PermutationDistribution,
+    PermutationPlan,
+    PermutedStatistic,
+    permuted_difference,
+)
+from fastevals.infer.permutation.labels import LabelSwaps, permute_label_counts
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.metric_specs import RankingMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
@@ -40,7 +45,7 @@ class RowSwaps:
 
     __slots__ = ("_bit", "_exact", "_key", "_n", "_words")
 
-    def __init__(self, differ: NDArray[np.bool_], draws: Draws) -> None:
+    def __init__(self, differ: NDArray[np.bool_], draws: PermutationPlan) -> None:
         self._bit = np.maximum(np.cumsum(differ) - 1, 0).astype(np.uint32)
         n_bits = int(np.count_nonzero(differ))
         self._exact = n_bits < 31 and 1 << n_bits <= draws.most()
@@ -68,15 +73,17 @@ class RowSwaps:
         """Cut the numbers of the permutations into ranges of a size."""
         return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
 
-    def outcomes(self, parts: Sequence[NDArray[np.float64]]) -> Outcomes:
+    def outcomes(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:
         """Return what the tasks found as outcomes."""
-        return Outcomes(np.concatenate(parts), self._exact)
+        return PermutationDistribution(np.concatenate(parts), self._exact)
 
 
 Floats = NDArray[np.float64]
 
 
-def of_scores(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: Draws) -> Tested:
+def permute_scores(
+    y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: PermutationPlan
+) -> PermutedStatistic:
     """Test a metric of rankings."""
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     scores = {"pred_a": as_scores("pred_a", pred_a), "pred_b": as_scores("pred_b", pred_b)}
@@ -86,7 +93,7 @@ def of_scores(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any,
     metric = of_ranking(asked, "metric")
     if metric.threshold is not None:
         return _at_a_threshold(labels, list(scores.values()), metric, asked, draws)
-    pool = Pool(labels, np.concatenate(list(scores.values())), metric)
+    pool = PooledScores(labels, np.concatenate(list(scores.values())), metric)
     swaps = RowSwaps(scores["pred_a"] != scores["pred_b"], draws)
     places = swaps.places(pool.rows)
 
@@ -97,12 +104,12 @@ def of_scores(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any,
 
     parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=draws.progress, compiles=True)
     first, second = pool.values([swaps.own()], places, pool.workspace())
-    return from_values(float(first[0]), float(second[0]), swaps.outcomes(parts), labels.positive)
+    return permuted_difference(float(first[0]), float(second[0]), swaps.outcomes(parts), labels.positive)
 
 
 def _at_a_threshold(
-    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, asked: Any, draws: Draws
-) -> Tested:
+    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, asked: Any, draws: PermutationPlan
+) -> PermutedStatistic:
     """Test a metric at a threshold fixed beforehand: scores are predicted labels then, and rows can be counted."""
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
     table, _ = count_codes([labels.flags(), *(each >= metric.threshold for each in exact)], None, 0, 2)
@@ -113,10 +120,10 @@ def _at_a_threshold(
         return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
 
     classes = Classes(np.arange(2), labels.positive)
-    return of_cell_swaps(CellSwaps(codes, table[table > 0], 2), function, asked, classes, draws)
+    return permute_label_counts(LabelSwaps(codes, table[table > 0], 2), function, asked, classes, draws)
 
 
-class Pool:
+class PooledScores:
     """The scores of both models on the same rows, ranked together.
 
     Attributes

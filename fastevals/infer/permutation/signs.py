@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
-from fastevals.infer.permutation.outcomes import Draws, Outcomes, Tested
-from fastevals.infer.significance.decision import ROUNDING, scaled
-from fastevals.results import TIED
+from fastevals.infer.permutation.distribution import PermutationDistribution, PermutationPlan, PermutedStatistic
+from fastevals.infer.significance.decision import ROUNDING, scale_to_unit
+from fastevals.results import TIE_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -29,19 +29,19 @@ class NonZero(NamedTuple):
 
 def nonzero_differences(a: Floats, b: Floats) -> NonZero:
     """Return a - b where they differ by more than rounding."""
-    (a, b), exponent = scaled(a, b)
+    (a, b), exponent = scale_to_unit(a, b)
     values = a - b
     return NonZero(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
 
 
-def flipped(values: Floats, draws: Draws) -> Tested:
+def permute_signs(values: Floats, draws: PermutationPlan) -> PermutedStatistic:
     """Return the sum of differences, and its values under random signs; under all there are, where these are few."""
-    statistic, slack = float(values.sum()), TIED * float(np.abs(values).sum())
+    statistic, slack = float(values.sum()), TIE_TOLERANCE * float(np.abs(values).sum())
     if values.size < 31 and 1 << values.size <= draws.most(FEW):
         sums = np.zeros(1)
         for each in values:
             sums = np.concatenate((sums - each, sums + each))
-        return Tested(statistic, Outcomes(sums, exact=True), slack)
+        return PermutedStatistic(statistic, PermutationDistribution(sums, exact=True), slack)
     padded = np.zeros(-(-values.size // (GROUP * WORD)) * GROUP * WORD)
     padded[: values.size] = values
     size = min(max(WORK // padded.size, FEWEST), MOST)
@@ -57,16 +57,16 @@ def flipped(values: Floats, draws: Draws) -> Tested:
         return np.empty((WORD, 1 << GROUP))
 
     parts = run(task, range(0, draws.n_resamples, size), workspace=tables, progress=draws.progress, compiles=flip_signs)
-    return Tested(statistic, Outcomes(np.concatenate(parts), exact=False), slack)
+    return PermutedStatistic(statistic, PermutationDistribution(np.concatenate(parts), exact=False), slack)
 
 
-def permutation_plan(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:
-    """Check the options of `permutation_of_pairs` as a user gives them."""
-    draws = Draws.of(n_resamples, rng)
+def permutation_options(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:
+    """Check the options of `pairwise_permutation` as a user gives them."""
+    draws = PermutationPlan.of(n_resamples, rng)
     return {"n_resamples": draws.n_resamples, "key": draws.key}
 
 
-def permutation_of_pairs(
+def pairwise_permutation(
     a: Floats, b: Floats, alternative: str, *, n_resamples: int, key: np.uint64
 ) -> tuple[Floats, Floats, Floats]:
     """Return mean differences, p-values and mean differences again of many pairs of learners.
@@ -86,12 +86,12 @@ def permutation_of_pairs(
     -------
     statistic, pvalue, effect : ndarray of shape (n_pairs,)
     """
-    draws = Draws(n_resamples, key)
+    draws = PermutationPlan(n_resamples, key)
 
     def test(pair: int) -> tuple[float, float]:
         found = nonzero_differences(a[pair], b[pair])
-        tested = flipped(found.values, draws)
-        return mean_of(tested.statistic, a.shape[1], found.exponent), tested.outcomes.pvalue(
+        tested = permute_signs(found.values, draws)
+        return scaled_mean(tested.statistic, a.shape[1], found.exponent), tested.outcomes.pvalue(
             tested.statistic, tested.slack, alternative
         )
 
@@ -99,7 +99,7 @@ def permutation_of_pairs(
     return means, pvalues, means
 
 
-def mean_of(sums: Floats | float, n: float, exponent: int) -> Any:
+def scaled_mean(sums: Floats | float, n: float, exponent: int) -> Any:
     """Return the means of sums in units of 2**exponent; infinite past the largest float."""
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(np.divide(sums, n), exponent)

@@ -13,10 +13,10 @@ from fastevals._kernels.permutation import mark_first
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals.infer.bootstrap.row_samples import MEDIAN
 from fastevals.infer.bootstrap.samples import SLOW_PER_TASK
-from fastevals.infer.permutation.outcomes import Draws, Tested, from_values
+from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic, permuted_difference
 from fastevals.infer.permutation.scores import RowSwaps
-from fastevals.infer.permutation.signs import flipped, mean_of, nonzero_differences
-from fastevals.infer.significance.decision import scaled
+from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
+from fastevals.infer.significance.decision import scale_to_unit
 from fastevals.measure.kinds import error_metric
 from fastevals.measure.regression import as_double
 
@@ -27,7 +27,7 @@ TINY = 2.0**-1000
 OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 
 
-def of_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: Draws) -> Tested:
+def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: PermutationPlan) -> PermutedStatistic:
     """Test a metric of errors."""
     name, quantile = error_metric(asked, "metric")
     given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
@@ -36,25 +36,26 @@ def of_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: Draws) 
     for key, each in values.items():
         check_finite(key, each)
     targets, *_ = values.values()
-    (y, *predicted), far = scaled(*values.values())
-    (a, b), near = scaled(*(each - y for each in predicted))
+    (y, *predicted), far = scale_to_unit(*values.values())
+    (a, b), near = scale_to_unit(*(each - y for each in predicted))
     square, n = 2 * int(near[0]), targets.size
     unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
     if name == MEDIAN:
         return _of_medians(np.abs(a), np.abs(b), unit, draws)
     a, b = (_losses(name, each, targets, quantile) for each in (a, b))
     found = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
-    tested, inner = flipped(found.values, draws), found.exponent
+    tested, inner = permute_signs(found.values, draws), found.exponent
     if name == "root_mean_squared_error":
         total = float(a.sum() + b.sum())
-        return tested._replace(in_unit=lambda sums: mean_of(_of_roots(np.ldexp(sums, inner), total, n), 1, unit))
+        return tested._replace(in_unit=lambda sums: scaled_mean(_of_roots(np.ldexp(sums, inner), total, n), 1, unit))
     if name == "r2":
         deviations = y - y.mean()
         if (targets == targets[0]).all():
             return tested._replace(statistic=math.nan)
         scatter = float((deviations * deviations).sum())
-        return tested._replace(in_unit=lambda sums: mean_of(sums, scatter, inner + square))
-    return tested._replace(in_unit=lambda sums: mean_of(sums, n, inner + (2 * unit if name in OF_SQUARES else unit)))
+        return tested._replace(in_unit=lambda sums: scaled_mean(sums, scatter, inner + square))
+    outer = 2 * unit if name in OF_SQUARES else unit
+    return tested._replace(in_unit=lambda sums: scaled_mean(sums, n, inner + outer))
 
 
 def _losses(name: str, errors: Floats, targets: Floats, quantile: float) -> Floats:
@@ -74,7 +75,7 @@ def _of_roots(sums: Any, total: float, n: int) -> Any:
     return sums / n / np.maximum(roots, TINY)  # the difference of squares over the sum: no digits cancel
 
 
-def _of_medians(a: Floats, b: Floats, unit: int, draws: Draws) -> Tested:
+def _of_medians(a: Floats, b: Floats, unit: int, draws: PermutationPlan) -> PermutedStatistic:
     """Test the median absolute error, which no sum tells."""
     swaps = RowSwaps(a != b, draws)
     places = swaps.places(np.arange(a.size))
@@ -88,6 +89,6 @@ def _of_medians(a: Floats, b: Floats, unit: int, draws: Draws) -> Tested:
         return np.array([first - second for first, second in map(medians, map(swaps.words, numbers))])
 
     parts = run(task, swaps.tasks(SLOW_PER_TASK), progress=draws.progress, compiles=True)
-    return from_values(*medians(swaps.own()), swaps.outcomes(parts))._replace(
-        in_unit=lambda values: mean_of(values, 1, unit)
+    return permuted_difference(*medians(swaps.own()), swaps.outcomes(parts))._replace(
+        in_unit=lambda values: scaled_mean(values, 1, unit)
     )

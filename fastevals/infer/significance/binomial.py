@@ -12,21 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._validation.arrays import as_array
 from fastevals._validation.options import check_number, show
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.significance.corrections import LEVELS, of_smallest
-from fastevals.infer.significance.decision import alpha_of, result_of
-from fastevals.results import Interval, Null, SignificanceResult, tail_of
+from fastevals.infer.significance.corrections import PER_TEST_ALPHA, sidak_adjust
+from fastevals.infer.significance.decision import build_result, check_alpha
+from fastevals.results import Interval, NullDistribution, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
 
-def null_of(m: Any) -> Null:
+def fair_null(m: Any) -> NullDistribution:
     """Return the distribution of b."""
-    return Null("binom", (m, 0.5))
+    return NullDistribution("binom", (m, 0.5))
 
 
-def pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
+def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
     """Return p-values of counts, arrays or numbers; with `mid` the counts seen have half their chance."""
-    null = null_of(np.add(b, c))
+    null = fair_null(np.add(b, c))
     fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
     pvalue = null.cdf(fewer)
     if mid:
@@ -36,17 +36,17 @@ def pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
     return np.where(np.add(b, c) == 0, 1.0, pvalue)
 
 
-def least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
+def fair_least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
     """Return the least b of m that is not rejected, by a test against smaller ones; or, two-sided, by one against both.
 
     With `mid` a small m may have none: it is more than m / 2 then.
     """
     side = "two-sided" if alternative == "two-sided" else "less"
     # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
-    guess = int(null_of(m).ppf(tail_of(alpha, alternative)))
+    guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
     counts = np.arange(max(guess - 1, 0), guess + 3)
     counts = counts[counts <= (m // 2 if side == "two-sided" else m)]
-    kept = pvalues(counts, m - counts, side, mid=mid) >= alpha
+    kept = fair_pvalues(counts, m - counts, side, mid=mid) >= alpha
     return int(counts[np.argmax(kept)] if kept.any() else counts[-1] + 1)
 
 
@@ -133,22 +133,22 @@ def binomial_error_test(
     >>> result.critical_error_rate, round(result.tail_above, 4)
     (0.5, 0.0473)
     """
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     rate = check_number("rate", rate, low=0, high=1)
     runs = _as_runs(n_errors, n_samples)
     n_runs = len(runs)
-    each = LEVELS["sidak"](alpha, n_runs)
+    each = PER_TEST_ALPHA["sidak"](alpha, n_runs)
     smallest, errors, rows = min((_pvalue(k, n, rate, alternative), -k, n) for k, n in runs)
     errors = -errors  # of equal p-values the one with more errors
-    null = Null("binom", (rows, rate))
+    null = NullDistribution("binom", (rows, rate))
     critical = _critical(rows, rate, alternative, each)
     several = n_runs > 1
-    return result_of(
+    return build_result(
         BinomialResult,
         "the binomial test" + (f", corrected for {n_runs} runs (Sidak)" if several else ""),
         "the error rate" + (f" of the most extreme of {n_runs} runs" if several else ""),
         float(errors),
-        float(of_smallest(smallest, n_runs)),
+        float(sidak_adjust(smallest, n_runs)),
         critical,
         alternative=alternative,
         alpha=alpha,

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import run
 from fastevals._validation.labels import as_models_labels, as_true_labels
 from fastevals.infer.significance.agreement import Agreement
-from fastevals.infer.significance.decision import alpha_of, decide
-from fastevals.results import Null, SignificanceResult
+from fastevals.infer.significance.decision import check_alpha, decide
+from fastevals.results import NullDistribution, SignificanceResult
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,7 +79,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
     >>> fastevals.cochran_q_test([0, 1, 1, 0], predictions)
     CochranResult(statistic=4.667, pvalue=0.09697, effect=0.75, rejected=False)
     """
-    alpha = alpha_of(confidence_level, "two-sided")
+    alpha = check_alpha(confidence_level, "two-sided")
     true = as_true_labels("y_true", y_true)
     labels, names = as_models_labels("predictions", true, predictions)
     models = Agreement(true, labels)
@@ -96,7 +96,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
         "Cochran's Q test",
         "the models' accuracies",
         _cochran_q(rights, sum(squares)),
-        Null("chi2", (len(names) - 1,)),
+        NullDistribution("chi2", (len(names) - 1,)),
         alpha=alpha,
         of_all=True,
         effect=float(accuracies.max() - accuracies.min()),

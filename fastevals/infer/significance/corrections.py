@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.arrays import as_array
 from fastevals._validation.options import check_choice, show
-from fastevals.results import ALMOST_ALL
+from fastevals.results import LARGEST_ALPHA
 
 Floats = NDArray[np.float64]
 
 
-def of_smallest(p: Any, m: int) -> Any:
+def sidak_adjust(p: Any, m: int) -> Any:
     """Return the p-value of the smallest of m independent ones (Sidak); an array's each."""
     if m == 1:
         return p
@@ -45,17 +45,17 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
     "hochberg": _hochberg,
     "bonferroni": lambda p: p.size * p,
-    "sidak": lambda p: of_smallest(p, p.size),
+    "sidak": lambda p: sidak_adjust(p, p.size),
     "benjamini-hochberg": _benjamini_hochberg,
     "benjamini-yekutieli": _benjamini_yekutieli,
     "none": lambda p: p,
 }
 
 # The level of each of m tests, for corrections that have one: they don't go by steps.
-LEVELS: dict[str, Callable[[float, int], float]] = {
+PER_TEST_ALPHA: dict[str, Callable[[float, int], float]] = {
     "none": lambda alpha, m: alpha,
     "bonferroni": lambda alpha, m: alpha / m,
-    "sidak": lambda alpha, m: -math.expm1(math.log1p(-min(alpha, ALMOST_ALL)) / m) if m > 1 else alpha,
+    "sidak": lambda alpha, m: -math.expm1(math.log1p(-min(alpha, LARGEST_ALPHA)) / m) if m > 1 else alpha,
 }
 
 

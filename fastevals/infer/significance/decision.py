@@ -17,12 +17,12 @@ from fastevals._validation.tables import find_name
 from fastevals.results import (
     ALTERNATIVES,
     Interval,
-    Null,
+    NullDistribution,
     SignificanceResult,
-    conclusion_of,
-    conclusion_of_all,
-    level_of,
-    tail_of,
+    check_confidence_level,
+    conclude,
+    conclude_on_several,
+    tail_probability,
 )
 
 Result = TypeVar("Result", bound=SignificanceResult)
@@ -30,13 +30,13 @@ Result = TypeVar("Result", bound=SignificanceResult)
 SYMMETRIC = ("t", "norm")  # the others are of squares: only large values speak against the hypothesis
 
 
-def alpha_of(confidence_level: float, alternative: str) -> float:
+def check_alpha(confidence_level: float, alternative: str) -> float:
     """Check the options that all tests have; give the significance level."""
     check_choice("alternative", alternative, ALTERNATIVES)
-    return level_of(confidence_level)[1]
+    return check_confidence_level(confidence_level)[1]
 
 
-def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
+def pvalues(statistic: Any, null: NullDistribution, alternative: str) -> Any:
     """Return the chance of statistics at least as extreme, an array's each; NaN of NaN."""
     if null.name not in SYMMETRIC:
         return null.sf(statistic)
@@ -45,15 +45,15 @@ def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
     return null.sf(statistic) if alternative == "greater" else null.cdf(statistic)
 
 
-def critical_value(null: Null, alternative: str, alpha: float) -> float:
+def critical_value(null: NullDistribution, alternative: str, alpha: float) -> float:
     """Return where rejection begins."""
     if null.name not in SYMMETRIC:
         return float(null.isf(alpha))
-    tail = tail_of(alpha, alternative)
+    tail = tail_probability(alpha, alternative)
     return float(null.ppf(tail) if alternative == "less" else null.isf(tail))
 
 
-def kept_from(low: float, largest: float, alternative: str) -> float | Interval:
+def discrete_critical_value(low: float, largest: float, alternative: str) -> float | Interval:
     """Return the critical value of a statistic from 0 to `largest`, symmetric if the hypothesis holds: kept from `low`.
 
     That is for a test against smaller values; the others are its mirror image and both.
@@ -63,7 +63,7 @@ def kept_from(low: float, largest: float, alternative: str) -> float | Interval:
     return float(low if alternative == "less" else largest - low)
 
 
-def holding(interval: Interval, value: float) -> Interval:
+def extend_to(interval: Interval, value: float) -> Interval:
     """Return an interval with a value in it: one that is not rejected is, but for rounding."""
     return Interval(min(interval.low, value), max(interval.high, value))
 
@@ -72,7 +72,7 @@ def decide(
     test: str,
     what: str,
     statistic: float,
-    null: Null,
+    null: NullDistribution,
     *,
     alternative: str = "two-sided",
     alpha: float,
@@ -84,20 +84,20 @@ def decide(
 ) -> Result:
     """Return the result of a test with a continuous null distribution, and an interval of what isn't rejected.
 
-    A p-value may be given where the distribution is too rough. More is as for `result_of`.
+    A p-value may be given where the distribution is too rough. More is as for `build_result`.
     """
     if pvalue is None:
         pvalue = float(pvalues(statistic, null, alternative))
     if interval is not None and pvalue >= alpha:
-        interval = holding(interval, value)
+        interval = extend_to(interval, value)
     df = tuple(map(int, null.parameters))
-    return result_of(
+    return build_result(
         kind, test, what, float(statistic), pvalue, critical_value(null, alternative, alpha), alternative=alternative,
         alpha=alpha, interval=interval, value=value, df=df[0] if len(df) == 1 else df or None, null=null, **more,
     )  # fmt: skip
 
 
-def result_of(
+def build_result(
     kind: type[Result],
     test: str,
     what: str,
@@ -113,18 +113,18 @@ def result_of(
     instead: str = "",
     of_all: bool = False,
     df: float | tuple[int, ...] | None = None,
-    null: Null | None = None,
+    null: NullDistribution | None = None,
     **more: Any,
 ) -> Result:
     """Return the result of a test of `what`, which is `value` if the hypothesis holds, and say what follows.
 
-    With `of_all`, what are several numbers, all the same if it holds. `instead` is as for `conclusion_of`; `more` are
+    With `of_all`, what are several numbers, all the same if it holds. `instead` is as for `conclude`; `more` are
     fields of the kind of result.
     """
     if of_all:
-        conclusion = conclusion_of_all(what, pvalue, alpha, test=test)
+        conclusion = conclude_on_several(what, pvalue, alpha, test=test)
     else:
-        conclusion = conclusion_of(what, pvalue, alpha, alternative, interval, value, test=test, instead=instead)
+        conclusion = conclude(what, pvalue, alpha, alternative, interval, value, test=test, instead=instead)
     return kind(
         statistic=statistic,
         pvalue=pvalue,
@@ -147,28 +147,28 @@ Floats = NDArray[np.float64]
 ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
 
 
-class Differences(NamedTuple):
+class ScaledDifferences(NamedTuple):
     """Differences of paired measurements, along the last axis, in units of 2**exponent."""
 
     values: Floats
     exponent: NDArray[np.intc]
 
 
-def differences(a: Floats, b: Floats) -> Differences:
+def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
     """Return the differences, made equal where they differ by rounding only, and 0 where that is all they are.
 
     Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
     """
-    (a, b), exponent = scaled(a, b)
+    (a, b), exponent = scale_to_unit(a, b)
     values = a - b  # within [-2, 2]
     slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
     none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
     lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
     same = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
-    return Differences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
+    return ScaledDifferences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
 
 
-def scaled(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
+def scale_to_unit(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
     """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1)."""
     largest = np.max([np.abs(each).max(axis=-1, keepdims=True) for each in arrays], axis=0)
     exponent = np.frexp(largest)[1]
@@ -181,7 +181,7 @@ def ratio(effect: Floats, error: Floats) -> Floats:
         return np.where(effect == 0, 0.0, np.divide(effect, error))
 
 
-def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
+def t_interval(effect: float, error: float, null: NullDistribution, alternative: str, alpha: float) -> Interval:
     """Return the effects that the test does not reject."""
     reach = critical_value(null, alternative, alpha) * error
     if alternative == "less":
@@ -195,7 +195,7 @@ def warn_if_constant(what: str, statistic: float) -> None:
         warn_degenerate(f"the test of {what}", "the differences are all the same, so their variance is 0")
 
 
-def pairs_of(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
+def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
     """Return all pairs of models, or each other model's with the reference, as places in `names`."""
     if reference is None:
         return np.stack(np.triu_indices(len(names), 1), axis=1)

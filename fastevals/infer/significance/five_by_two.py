@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from fastevals._validation.options import check_choice
 from fastevals._validation.tables import as_measured, as_pair_of_names, check_same_splits
 from fastevals.infer.significance.decision import (
-    Differences,
-    alpha_of,
+    ScaledDifferences,
+    check_alpha,
     decide,
-    differences,
     pvalues,
     ratio,
+    scaled_differences,
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import NO_VARIANCE, Names, Null, SignificanceResult
+from fastevals.results import NO_VARIANCE, NullDistribution, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
 NUMERATORS = ("first", "mean")
-FIVE, TEN_FIVE = Null("t", (5,)), Null("f", (10, 5))
+FIVE, TEN_FIVE = NullDistribution("t", (5,)), NullDistribution("f", (10, 5))
 
 
 def five_by_two_cv_t_test(
@@ -35,7 +35,7 @@ def five_by_two_cv_t_test(
     b: Any,
     *,
     numerator: str = "first",
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
@@ -94,7 +94,7 @@ def five_by_two_cv_t_test(
     pair = _as_five_by_two(a, b)
     first, second = as_pair_of_names(names, ("a", "b"))
     check_choice("numerator", numerator, NUMERATORS)
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
     of = {"first": "the first fold", "mean": "the first two folds"}[numerator]
     what = f"the mean of {first} less that of {second} (by {of})"
@@ -105,7 +105,9 @@ def five_by_two_cv_t_test(
     )  # fmt: skip
 
 
-def five_by_two_cv_f_test(a: Any, b: Any, *, names: Names = None, confidence_level: float = 0.95) -> SignificanceResult:
+def five_by_two_cv_f_test(
+    a: Any, b: Any, *, names: PairNames = None, confidence_level: float = 0.95
+) -> SignificanceResult:
     """Test whether two learners do equally well, by the combined F of five two-fold cross-validations.
 
     Parameters
@@ -149,14 +151,14 @@ def five_by_two_cv_f_test(a: Any, b: Any, *, names: Names = None, confidence_lev
     """
     pair = _as_five_by_two(a, b)
     first, second = as_pair_of_names(names, ("a", "b"))
-    alpha = alpha_of(confidence_level, "two-sided")
+    alpha = check_alpha(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
     what = f"the mean of {first} less that of {second}"
     warn_if_constant(what, statistic)
     return decide("the combined 5x2cv F-test", what, statistic, TEN_FIVE, alpha=alpha, effect=effect)
 
 
-def five_by_two_of_pairs(
+def pairwise_five_by_two_t(
     a: Floats, b: Floats, alternative: str, numerator: str = "first"
 ) -> tuple[Floats, Floats, Floats]:
     """Return t, p-values and tested differences of many pairs, ten measurements along the last axis."""
@@ -164,7 +166,7 @@ def five_by_two_of_pairs(
     return statistic, pvalues(statistic, FIVE, alternative), effect
 
 
-def combined_f_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
+def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
     """Return F, p-values and mean differences of many pairs, ten measurements along the last axis."""
     statistic, effect = _f_statistic(a, b)
     return statistic, pvalues(statistic, TEN_FIVE, alternative), effect
@@ -172,7 +174,7 @@ def combined_f_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats,
 
 def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, Floats]:
     """Return t, the difference in its numerator and what that is divided by."""
-    found = differences(a, b)
+    found = scaled_differences(a, b)
     d = _by_repetition(found)
     effect = d[..., 0, 0] if numerator == "first" else d[..., 0, :].mean(axis=-1)
     error = np.sqrt(_variances(d).mean(axis=-1))
@@ -181,13 +183,13 @@ def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, 
 
 def _f_statistic(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return F and the mean difference."""
-    found = differences(a, b)
+    found = scaled_differences(a, b)
     d = _by_repetition(found)
     statistic = ratio(np.square(d).sum(axis=(-2, -1)), 2 * _variances(d).sum(axis=-1))
     return statistic, np.ldexp(found.values.mean(axis=-1), found.exponent)
 
 
-def _by_repetition(found: Differences) -> Floats:
+def _by_repetition(found: ScaledDifferences) -> Floats:
     return found.values.reshape(*found.values.shape[:-1], 5, 2)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._validation.options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._validation.tables import as_result_table
-from fastevals.infer.significance.decision import alpha_of, decide
-from fastevals.results import Null, SignificanceResult
+from fastevals.infer.significance.decision import check_alpha, decide
+from fastevals.results import NullDistribution, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class FriedmanResult(SignificanceResult):
     f_statistic: float = field(kw_only=True)
 
     def __repr__(self) -> str:
-        shown = ranks_in_words(self.n_datasets, self.names, self.mean_ranks)
+        shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
         return f"{SignificanceResult.__repr__(self)[:-1]}, {shown})"
 
 
@@ -121,14 +121,14 @@ def friedman_test(
     """
     check_choice("statistic", statistic, STATISTICS)
     corrected = as_flag("tie_correction", tie_correction)
-    alpha = alpha_of(confidence_level, "two-sided")
+    alpha = check_alpha(confidence_level, "two-sided")
     table = as_result_table("results", results)
     found = rank_sums(table.values, as_flag("higher_is_better", higher_is_better))
     n, k = table.values.shape
     chi_square, f_statistic, concordance = _statistics(found, n, corrected)
     value, null = {
-        "F": (f_statistic, Null("f", (k - 1, (k - 1) * (n - 1)))),
-        "chi-square": (chi_square, Null("chi2", (k - 1,))),
+        "F": (f_statistic, NullDistribution("f", (k - 1, (k - 1) * (n - 1)))),
+        "chi-square": (chi_square, NullDistribution("chi2", (k - 1,))),
     }[statistic]
     if math.isnan(value):
         warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
@@ -190,7 +190,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
     return RankSums(doubled, sum(map(int, ties)), doubled / (2 * n))
 
 
-def ranks_in_words(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
+def ranks_text(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
     """Name the axes of a table of results, and the first algorithms' mean ranks."""
     shown = [f"{name}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
     more = ", ..." if len(names) > SHOWN else ""

@@ -20,27 +20,27 @@ from fastevals._validation.labels import as_models_labels, as_predicted_labels, 
 from fastevals._validation.options import check_choice, show
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.infer.proportions import METHODS
-from fastevals.infer.significance import binomial as fair_binomial
 from fastevals.infer.significance.agreement import Agreement
+from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.corrections import CORRECTIONS
 from fastevals.infer.significance.decision import (
-    alpha_of,
+    build_result,
+    check_alpha,
+    compared_pairs,
     critical_value,
-    holding,
-    kept_from,
-    pairs_of,
+    discrete_critical_value,
+    extend_to,
     pvalues,
-    result_of,
 )
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
-from fastevals.results import Interval, Names, Null, SignificanceResult, tail_of
+from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
+from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, tail_probability
 
 LARGEST_LOG = 700.0  # of odds that a float can hold
 
 
 def odds_interval(b: int, c: int, method: str, alternative: str, alpha: float) -> Interval:
     """Return the odds ratios at which the test would not reject."""
-    tail = tail_of(alpha, alternative)
+    tail = tail_probability(alpha, alternative)
     low = 0.0 if alternative == "less" else LOWEST_ODDS[method](b, c, tail)
     lowest_of_b = 0.0 if alternative == "greater" else LOWEST_ODDS[method](c, b, tail)
     return Interval(low, 1 / lowest_of_b if lowest_of_b else math.inf)
@@ -99,7 +99,7 @@ def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float
     """Return Newcombe's hybrid score interval of the difference of the accuracies, method 10 of his paper on pairs."""
     (both, b), (c, neither) = table.tolist()
     n = both + b + c + neither
-    tail = tail_of(alpha, alternative)
+    tail = tail_probability(alpha, alternative)
     right_a, right_b = both + b, both + c
     low_a, high_a = _share_ends("wilson", right_a, n - right_a, tail)
     low_b, high_b = _share_ends("wilson", right_b, n - right_b, tail)
@@ -125,7 +125,7 @@ Floats = NDArray[np.float64]
 BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
-SQUARE = Null("chi2", (1,))
+SQUARE = NullDistribution("chi2", (1,))
 WHAT = "the ratio of the chance that only {} is right to the chance that only {} is right"
 
 
@@ -164,7 +164,7 @@ def mcnemar_test(
     pred_b: ArrayLike,
     *,
     method: str = "exact",
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
@@ -225,7 +225,7 @@ def mcnemar_test(
     >>> fastevals.mcnemar_test(y_true, [0, 1, 2, 0, 1, 2, 0, 0], [0, 0, 1, 1, 0, 0, 1, 1])
     McNemarResult(statistic=6, pvalue=0.125, effect=6, rejected=False)
     """
-    alpha = checked_alpha(method, alternative, confidence_level)
+    alpha = check_mcnemar_options(method, alternative, confidence_level)
     what = _what(names)
     true = as_true_labels("y_true", y_true)
     models = Agreement(true, as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
@@ -238,7 +238,7 @@ def mcnemar_test_of_table(
     table: ArrayLike,
     *,
     method: str = "exact",
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
@@ -272,14 +272,14 @@ def mcnemar_test_of_table(
     >>> fastevals.mcnemar_test_of_table([[794, 150], [86, 570]], method="corrected")
     McNemarResult(statistic=16.82, pvalue=4.115e-05, effect=1.744, rejected=True)
     """
-    alpha = checked_alpha(method, alternative, confidence_level)
+    alpha = check_mcnemar_options(method, alternative, confidence_level)
     return _result(_as_paired_counts("table", table), _what(names), method, alternative, alpha)
 
 
-def checked_alpha(method: str, alternative: str, confidence_level: float) -> float:
+def check_mcnemar_options(method: str, alternative: str, confidence_level: float) -> float:
     """Check the options of McNemar's tests; give the significance level."""
     check_choice("method", method, MCNEMAR_METHODS)
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     if method in CHI_SQUARE:
         others = f"method={' or '.join(map(repr, BINOMIAL))}"
         _check_two_sided(repr(method), alternative, "it squares the difference", others)
@@ -290,7 +290,7 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
     """Return statistics and p-values of counts, arrays or numbers."""
     b, c = np.asarray(b, dtype=np.float64), np.asarray(c, dtype=np.float64)
     if method in BINOMIAL:
-        return b, fair_binomial.pvalues(b, c, alternative, mid=method == "mid-p")
+        return b, fair_pvalues(b, c, alternative, mid=method == "mid-p")
     distance = np.abs(b - c)
     if method == "corrected":
         distance = np.maximum(distance - 1, 0)
@@ -298,7 +298,7 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
     return statistic, np.asarray(pvalues(statistic, SQUARE, alternative))
 
 
-def _what(names: Names) -> str:
+def _what(names: PairNames) -> str:
     return WHAT.format(*as_pair_of_names(names, ("model a", "model b")))
 
 
@@ -306,12 +306,12 @@ def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, 
     b, c = int(table[0, 1]), int(table[1, 0])
     statistic, pvalue = map(float, mcnemar_statistics(b, c, method, alternative))
     if method in BINOMIAL:
-        least = fair_binomial.least_kept(b + c, alternative, alpha, mid=method == "mid-p")
-        null, df, critical = fair_binomial.null_of(b + c), None, kept_from(least, b + c, alternative)
+        least = fair_least_kept(b + c, alternative, alpha, mid=method == "mid-p")
+        null, df, critical = fair_null(b + c), None, discrete_critical_value(least, b + c, alternative)
     else:
         null, df, critical = SQUARE, 1, critical_value(SQUARE, alternative, alpha)
     interval = odds_interval(b, c, method, alternative, alpha)
-    return result_of(
+    return build_result(
         McNemarResult,
         MCNEMAR_METHODS[method],
         what,
@@ -321,7 +321,7 @@ def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, 
         alternative=alternative,
         alpha=alpha,
         effect=b / c if c else math.inf if b else math.nan,
-        interval=interval if pvalue < alpha else holding(interval, 1.0),
+        interval=interval if pvalue < alpha else extend_to(interval, 1.0),
         value=1.0,
         df=df,
         null=null,
@@ -407,11 +407,11 @@ def pairwise_mcnemar_tests(
     >>> found.effect, found.between("a", "c").pvalue
     (array([0.125, 0.875, 0.75 ]), 0.046875)
     """
-    alpha = checked_alpha(method, alternative, confidence_level)
+    alpha = check_mcnemar_options(method, alternative, confidence_level)
     check_choice("correction", correction, CORRECTIONS)
     true = as_true_labels("y_true", y_true)
     labels, names = as_models_labels("predictions", true, predictions)
-    pairs = pairs_of(names, reference)
+    pairs = compared_pairs(names, reference)
     models = Agreement(true, labels)
     each = np.arange(len(names))
     common = models.count_common(np.concatenate([np.stack([each, each], axis=1), pairs]))
@@ -422,7 +422,7 @@ def pairwise_mcnemar_tests(
     parts = [slice(start, start + BLOCK) for start in range(0, len(pairs), BLOCK)]
     blocks = run(lambda part: mcnemar_statistics(b[part], c[part], method, alternative), parts)
     statistic, pvalue = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    return paired_up(
+    return build_pairwise_result(
         McNemarPairs,
         MCNEMAR_METHODS[method],
         names,

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._validation.options import check_choice, check_options, show, warn_degenerate
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, rows_ratio
-from fastevals.infer.permutation.signs import permutation_of_pairs, permutation_plan
+from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import adjust_pvalues
-from fastevals.infer.significance.decision import alpha_of, pairs_of, result_of
-from fastevals.infer.significance.five_by_two import NUMERATORS, combined_f_of_pairs, five_by_two_of_pairs
-from fastevals.infer.significance.signed_ranks import sign_of_pairs, wilcoxon_of_pairs, wilcoxon_options
-from fastevals.infer.significance.t_tests import t_of_pairs
+from fastevals.infer.significance.decision import build_result, check_alpha, compared_pairs
+from fastevals.infer.significance.five_by_two import NUMERATORS, pairwise_five_by_two_f, pairwise_five_by_two_t
+from fastevals.infer.significance.signed_ranks import pairwise_sign, pairwise_wilcoxon, wilcoxon_options
+from fastevals.infer.significance.t_tests import pairwise_t
 from fastevals.results import Frozen, SignificanceResult
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         first, second = self.pairs[k]
-        return result_of(
+        return build_result(
             SignificanceResult,
             self.test if self.correction == "none" else f"{self.test}, p adjusted ({self.correction})",
             f"{self.what} of {self.names[first]} and {self.names[second]}",
@@ -166,7 +166,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
 Result = TypeVar("Result", bound=PairwiseResult)
 
 
-def paired_up(
+def build_pairwise_result(
     kind: type[Result],
     test: str,
     names: tuple[Any, ...],
@@ -235,29 +235,33 @@ def _numerator(*, numerator: str = "first") -> dict[str, Any]:
 
 
 TESTS = {
-    "paired-t": _PairTest("the paired t-test", "the difference of the means", t_of_pairs, least=2),
+    "paired-t": _PairTest("the paired t-test", "the difference of the means", pairwise_t, least=2),
     "corrected-resampled-t": _PairTest(
-        "the corrected resampled t-test", "the difference of the means", t_of_pairs, _resampled, least=2
+        "the corrected resampled t-test", "the difference of the means", pairwise_t, _resampled, least=2
     ),
     "5x2cv-t": _PairTest(
-        "the 5x2cv t-test", "the difference that is tested", five_by_two_of_pairs, _numerator, only=10
+        "the 5x2cv t-test", "the difference that is tested", pairwise_five_by_two_t, _numerator, only=10
     ),
     "5x2cv-f": _PairTest(
-        "the combined 5x2cv F-test", "the difference of the means", combined_f_of_pairs, only=10, two_sided_alone=True
+        "the combined 5x2cv F-test",
+        "the difference of the means",
+        pairwise_five_by_two_f,
+        only=10,
+        two_sided_alone=True,
     ),
     "wilcoxon": _PairTest(
         "Wilcoxon's signed-rank test",
         "the pseudomedian of the differences",
-        wilcoxon_of_pairs,
+        pairwise_wilcoxon,
         wilcoxon_options,
         cost=lambda n, method, **options: n**3 / 16 if method == "exact" else 16 * n,
     ),
-    "sign": _PairTest("the sign test", "the share of wins", sign_of_pairs, value=0.5),
+    "sign": _PairTest("the sign test", "the share of wins", pairwise_sign, value=0.5),
     "permutation": _PairTest(
         "the permutation test",
         "the difference of the means",
-        permutation_of_pairs,
-        permutation_plan,
+        pairwise_permutation,
+        permutation_options,
         cost=lambda n, n_resamples, **options: n * n_resamples / 16,
     ),
 }
@@ -322,7 +326,7 @@ def pairwise_tests(
     PairwiseResult(the paired t-test, 3 models, 2 pairs, 2 rejected at 0.05, correction='holm')
     """
     check_choice("test", test, TESTS)
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     of = TESTS[test]
     if of.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
@@ -330,7 +334,7 @@ def pairwise_tests(
     checked = of.options(**options)
     table = as_result_table("results", results, least_rows=of.least)
     _check_row_number("results", table, of.only, f"test={test!r}")
-    pairs = pairs_of(table.algorithms, reference)
+    pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
     size = max(1, int(WORK / of.cost(columns.shape[1], **checked)))
 
@@ -346,7 +350,7 @@ def pairwise_tests(
             f"{of.title} of {infinite} of {len(pairs)} pairs",
             "the differences are all the same, so their variance is 0",
         )
-    return paired_up(
+    return build_pairwise_result(
         PairwiseResult, of.title, table.algorithms, pairs, (statistic, pvalue, effect),
         what=of.what, value=of.value, correction=correction, alternative=alternative, alpha=alpha,
     )  # fmt: skip

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from fastevals._validation.options import as_flag, check_choice, show
 from fastevals._validation.tables import as_result_table
-from fastevals.infer.significance.corrections import CORRECTIONS, LEVELS
-from fastevals.infer.significance.decision import alpha_of, pairs_of
-from fastevals.infer.significance.friedman import rank_sums, ranks_in_words
-from fastevals.infer.significance.pairwise import PairwiseResult, paired_up
+from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
+from fastevals.infer.significance.decision import check_alpha, compared_pairs
+from fastevals.infer.significance.friedman import rank_sums, ranks_text
+from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class RankComparison(PairwiseResult):
         return found
 
     def __repr__(self) -> str:
-        shown = ranks_in_words(self.n_datasets, self.names, self.mean_ranks)
+        shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
         critical = "" if math.isnan(self.critical_difference) else f", CD {self.critical_difference:.4g}"
         rejected = f"{int(self.rejected.sum())} of {len(self)} pairs rejected at {self.alpha:g}"
         return f"RankComparison({self.test}, {shown}{critical}, {rejected}, correction={self.correction!r})"
@@ -241,17 +241,17 @@ def _compared(
     """Compare all pairs, or each other algorithm with a control."""
     from scipy.special import ndtr, ndtri
 
-    alpha = alpha_of(confidence_level, "two-sided")
+    alpha = check_alpha(confidence_level, "two-sided")
     higher = as_flag("higher_is_better", higher_is_better)
     table = as_result_table("results", results)
     n, k = table.values.shape
     found = rank_sums(table.values, higher)
-    pairs = pairs_of(table.algorithms, control, argument="control")
+    pairs = compared_pairs(table.algorithms, control, argument="control")
     error = _standard_error(k, n)
     effect = (found.doubled[pairs[:, 0]] - found.doubled[pairs[:, 1]]) / (2 * n)
     statistic = effect / error
-    level = LEVELS[correction](alpha, len(pairs)) if correction in LEVELS else math.nan
-    compared: RankComparison = paired_up(
+    level = PER_TEST_ALPHA[correction](alpha, len(pairs)) if correction in PER_TEST_ALPHA else math.nan
+    compared: RankComparison = build_pairwise_result(
         RankComparison, test, table.algorithms, pairs, (statistic, 2 * ndtr(-np.abs(statistic)), effect),
         what="the difference of the mean ranks", correction=correction, alternative="two-sided", alpha=alpha,
         mean_ranks=found.mean_ranks, critical_difference=-float(ndtri(level / 2)) * error, n_datasets=n,

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from fastevals._validation.options import as_flag, check_choice
 from fastevals._validation.tables import as_measured_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.significance import binomial as fair_binomial
-from fastevals.infer.significance.decision import alpha_of, kept_from, result_of
-from fastevals.results import TOO_FEW, Interval, Names, Null, SignificanceResult, tail_of
+from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
+from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
+from fastevals.results import TOO_FEW, Interval, NullDistribution, PairNames, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -139,7 +139,7 @@ def wilcoxon_test(
     a: Any,
     b: Any,
     *,
-    names: Names = None,
+    names: PairNames = None,
     method: str = "auto",
     zeros: str = "drop",
     continuity_correction: bool = False,
@@ -201,30 +201,30 @@ def wilcoxon_test(
     >>> result
     SignificanceResult(statistic=10, pvalue=0.625, effect=5, rejected=False)
     """
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     first, second = as_pair_of_names(names, ("a", "b"))
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
     signed = signed_ranks_of(*_pair(a, b), **options)
     largest = float(signed.largest[0])
-    low = least_kept(signed, tail_of(alpha, alternative))
-    return result_of(
+    low = least_kept(signed, tail_probability(alpha, alternative))
+    return build_result(
         SignificanceResult,
         "Wilcoxon's signed-rank test",
         f"the pseudomedian of {first} less {second}",
         float(signed.statistic[0]),
         float(tail_pvalues(signed.lower, signed.upper, alternative)[0]),
-        kept_from(low, largest, alternative),
+        discrete_critical_value(low, largest, alternative),
         alternative=alternative,
         alpha=alpha,
         effect=float(signed.effect[0]),
         interval=shifts_kept(signed, low, alternative),
         instead="" if low > 0 else TOO_FEW,
-        null=None if signed.exact[0] else Null("norm", (largest / 2, float(signed.deviation[0]))),
+        null=None if signed.exact[0] else NullDistribution("norm", (largest / 2, float(signed.deviation[0]))),
     )
 
 
 def sign_test(
-    a: Any, b: Any, *, names: Names = None, alternative: str = "two-sided", confidence_level: float = 0.95
+    a: Any, b: Any, *, names: PairNames = None, alternative: str = "two-sided", confidence_level: float = 0.95
 ) -> SignificanceResult:
     """Test whether two learners win equally often, on the same data sets.
 
@@ -260,36 +260,36 @@ def sign_test(
     >>> fastevals.sign_test([0.9, 0.8, 0.7, 0.9, 0.8, 0.6, 0.7], [0.8, 0.7, 0.6, 0.7, 0.8, 0.5, 0.6])
     SignificanceResult(statistic=6, pvalue=0.03125, effect=1, rejected=True)
     """
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     winner, loser = as_pair_of_names(names, ("a", "b"))
     first, second = _pair(a, b)
-    wins, pvalue, share = (float(each[0]) for each in sign_of_pairs(first, second, alternative))
+    wins, pvalue, share = (float(each[0]) for each in pairwise_sign(first, second, alternative))
     n = int(np.count_nonzero(first != second))
     interval = Interval(0.0, 1.0)
     if n:
         interval = Interval(*map(float, share_interval(wins, n - wins, "clopper-pearson", alpha, alternative)))
-    low = fair_binomial.least_kept(n, alternative, alpha)
-    return result_of(
+    low = fair_least_kept(n, alternative, alpha)
+    return build_result(
         SignificanceResult,
         "the sign test",
         f"the share of {winner}'s wins over {loser}",
         wins,
         pvalue,
-        kept_from(low, n, alternative),
+        discrete_critical_value(low, n, alternative),
         alternative=alternative,
         alpha=alpha,
         effect=share,
         interval=interval,
         value=0.5,
         instead="" if low > 0 else TOO_FEW,
-        null=fair_binomial.null_of(n),
+        null=fair_null(n),
     )
 
 
 def wilcoxon_options(
     *, method: str = "auto", zeros: str = "drop", continuity_correction: bool = False
 ) -> dict[str, Any]:
-    """Check the options of `wilcoxon_of_pairs`."""
+    """Check the options of `pairwise_wilcoxon`."""
     check_choice("method", method, METHODS)
     check_choice("zeros", zeros, ZEROS)
     return {
@@ -299,7 +299,7 @@ def wilcoxon_options(
     }
 
 
-def wilcoxon_of_pairs(
+def pairwise_wilcoxon(
     a: Floats,
     b: Floats,
     alternative: str,
@@ -312,12 +312,12 @@ def wilcoxon_of_pairs(
     return signed.statistic, tail_pvalues(signed.lower, signed.upper, alternative), signed.effect
 
 
-def sign_of_pairs(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
+def pairwise_sign(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
     """Return the wins of the first, p-values and shares of wins of many pairs of learners, along the last axis."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
     n = wins + losses
     share = np.where(n > 0, wins / np.maximum(n, 1), 0.5)
-    return wins.astype(np.float64), fair_binomial.pvalues(wins, losses, alternative), share
+    return wins.astype(np.float64), fair_pvalues(wins, losses, alternative), share
 
 
 def _pair(a: Any, b: Any) -> tuple[Floats, Floats]:

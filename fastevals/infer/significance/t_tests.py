@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from fastevals._validation.options import check_number
 from fastevals._validation.tables import Measured, as_measured, as_measured_pair, as_pair_of_names, rows_ratio
 from fastevals.infer.significance.decision import (
-    Differences,
-    alpha_of,
+    ScaledDifferences,
+    check_alpha,
     critical_value,
     decide,
-    differences,
     pvalues,
     ratio,
+    scaled_differences,
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import NO_VARIANCE, Names, Null, SignificanceResult
+from fastevals.results import NO_VARIANCE, NullDistribution, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,10 @@ def error_rate_t_test(
     value = check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
     factor = 1 / values.size + (0.0 if plain else rows_ratio(n_train, n_test, measured))
     # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
-    own, apart = differences(values, np.zeros_like(values)), differences(values, np.full_like(values, value))
+    own, apart = (
+        scaled_differences(values, np.zeros_like(values)),
+        scaled_differences(values, np.full_like(values, value)),
+    )
     mean, error = _mean_and_error(own, factor)
     distance, _ = _mean_and_error(apart, factor)
     statistic = ratio(distance, np.ldexp(error, own.exponent - apart.exponent))
@@ -99,7 +102,7 @@ def error_rate_t_test(
 
 
 def paired_t_test(
-    a: Any, b: Any, *, names: Names = None, alternative: str = "two-sided", confidence_level: float = 0.95
+    a: Any, b: Any, *, names: PairNames = None, alternative: str = "two-sided", confidence_level: float = 0.95
 ) -> SignificanceResult:
     """Test whether two learners have the same mean, measured on the same folds or data sets (2.31).
 
@@ -157,7 +160,7 @@ def corrected_resampled_t_test(
     *,
     n_train: int | None = None,
     n_test: int | None = None,
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
@@ -216,14 +219,14 @@ def _t_test(
     pair: tuple[Measured, Measured],
     factor: float,
     test: str,
-    names: Names,
+    names: PairNames,
     alternative: str,
     confidence_level: float,
 ) -> SignificanceResult:
     first, second = as_pair_of_names(names, ("a", "b"))
     n = pair[0].values.size
     what = f"the mean of {first} less that of {second}"
-    found = _t_statistic(differences(*(each.values for each in pair)), 1 / n + factor)
+    found = _t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
     return _t_decision(test, what, found, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 
@@ -238,9 +241,9 @@ def _t_decision(
     value: float = 0.0,
 ) -> SignificanceResult:
     """Return the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
-    alpha = alpha_of(confidence_level, alternative)
+    alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, found)
-    null = Null("t", (df,))
+    null = NullDistribution("t", (df,))
     warn_if_constant(what, statistic)
     return decide(
         test, what, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
@@ -248,14 +251,14 @@ def _t_decision(
     )  # fmt: skip
 
 
-def t_of_pairs(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.0) -> tuple[Floats, Floats, Floats]:
+def pairwise_t(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.0) -> tuple[Floats, Floats, Floats]:
     """Return t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
     n = a.shape[-1]
-    statistic, effect, _ = _t_statistic(differences(a, b), 1 / n + test_to_train)
-    return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
+    statistic, effect, _ = _t_statistic(scaled_differences(a, b), 1 / n + test_to_train)
+    return statistic, pvalues(statistic, NullDistribution("t", (n - 1,)), alternative), effect
 
 
-def _t_statistic(found: Differences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
+def _t_statistic(found: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
     """Return t, the mean difference and its standard error, whose square is the variance times a factor."""
     mean, error = _mean_and_error(found, variance_factor)
     return ratio(mean, error), np.ldexp(mean, found.exponent), np.ldexp(error, found.exponent)
@@ -263,12 +266,14 @@ def _t_statistic(found: Differences, variance_factor: float) -> tuple[Floats, Fl
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
     """Return half the width of Nadeau and Bengio's interval for the mean of measurements."""
-    own = differences(values, np.zeros_like(values))
+    own = scaled_differences(values, np.zeros_like(values))
     _, error = _mean_and_error(own, 1 / values.size + test_to_train)
-    return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, own.exponent))
+    return critical_value(NullDistribution("t", (values.size - 1,)), "two-sided", alpha) * float(
+        np.ldexp(error, own.exponent)
+    )
 
 
-def _mean_and_error(found: Differences, variance_factor: float) -> tuple[Floats, Floats]:
+def _mean_and_error(found: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
     """Return the mean difference and its standard error, in the differences' units."""
     constant = (found.values == found.values[..., :1]).all(axis=-1)
     mean = np.where(constant, found.values[..., 0], found.values.mean(axis=-1))

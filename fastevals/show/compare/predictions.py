@@ -26,7 +26,7 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.measure.metric_specs import AskedMetric, metric
-from fastevals.results import MOST_RESAMPLES, Interval, as_json
+from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.blocks import groups_of, meant_label
 
 CORRECTION = "holm"
@@ -198,7 +198,7 @@ def compare_columns(
         If a column doesn't hold classes, or an option is out of range.
     """
     check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    check_integer("--resamples", resamples, low=1, high=MOST_RESAMPLES)
+    check_integer("--resamples", resamples, low=1, high=MAX_RESAMPLES)
     check_integer("--seed", seed, low=0)
     shown = f"--label {label!r}"
     true = as_true_labels(shown, columns[label])

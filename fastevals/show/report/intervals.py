@@ -18,7 +18,7 @@ from fastevals.infer.comparison import compare_rankings
 from fastevals.infer.delong.delong import delong
 from fastevals.measure.metric_specs import AskedMetric, metric
 from fastevals.measure.registry import METRICS
-from fastevals.results import MOST_RESAMPLES, Interval, SignificanceResult, level_of
+from fastevals.results import MAX_RESAMPLES, Interval, SignificanceResult, check_confidence_level
 
 # The metrics that tables show, and that have intervals.
 RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
@@ -124,7 +124,7 @@ def as_plan(resamples: int | None, confidence: float, seed: int) -> Plan | None:
     seed = check_integer("--seed", seed, low=0)
     if resamples is None:
         return Plan(level, RESAMPLES, MOST_BOOTSTRAPPED, seed)
-    plan = Plan(level, check_integer("--resamples", resamples, low=0, high=MOST_RESAMPLES), None, seed)
+    plan = Plan(level, check_integer("--resamples", resamples, low=0, high=MAX_RESAMPLES), None, seed)
     if not plan.resamples:
         return None
     _check_enough(plan)
@@ -133,7 +133,7 @@ def as_plan(resamples: int | None, confidence: float, seed: int) -> Plan | None:
 
 def _check_enough(plan: Plan) -> None:
     """Raise where simultaneous intervals would have no ends."""
-    least = math.ceil(1 / level_of(plan.confidence)[1]) - 1
+    least = math.ceil(1 / check_confidence_level(plan.confidence)[1]) - 1
     if plan.resamples < least:
         raise ValueError(
             f"--resamples must be at least {least} for --confidence {plan.confidence:g} (or 0, for no intervals), "
@@ -230,7 +230,7 @@ def _by_delong(plan: Plan, rows: Rows) -> Intervals:
     """Return those of AUC alone; of differences by Bonferroni."""
     names = list(rows.scores)
     pairs = list(combinations(names, 2))
-    level = plan.confidence if len(pairs) < 2 else 1 - level_of(plan.confidence)[1] / len(pairs)
+    level = plan.confidence if len(pairs) < 2 else 1 - check_confidence_level(plan.confidence)[1] / len(pairs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         result = delong(rows.positive, rows.scores, sample_weight=rows.weights)

@@ -14,7 +14,7 @@ from fastevals._random import seed_key
 from fastevals._validation.options import UndefinedMetricWarning
 from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
-from fastevals.results import level_of
+from fastevals.results import check_confidence_level
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, Plan, Rows
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
@@ -101,7 +101,7 @@ def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan
 
 def _bootstrapped(auc: GroupedMetric, plan: Plan) -> GroupedMetric:
     """Return the mean an interval from draws of whole values."""
-    tail, key = level_of(plan.confidence)[1] / 2, seed_key("--seed", plan.seed)
+    tail, key = check_confidence_level(plan.confidence)[1] / 2, seed_key("--seed", plan.seed)
     error, interval = bootstrap_mean(auc.values, auc.weights, plan.resamples, tail, key)
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 

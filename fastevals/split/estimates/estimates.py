@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from fastevals._validation.options import as_flag, check_choice, listed, show
 from fastevals.measure.kinds import bounds_of, is_greater_better
 from fastevals.measure.metric_specs import as_asked
-from fastevals.results import level_of
+from fastevals.results import check_confidence_level
 from fastevals.split.checks import check_same_rows
 from fastevals.split.designs import design_splits
 from fastevals.split.estimates.corrections import correct_bootstrap_errors
@@ -154,7 +154,7 @@ def estimate_error(
     0.5
     """
     specs = as_asked(metrics)
-    level, alpha = level_of(confidence_level)
+    level, alpha = check_confidence_level(confidence_level)
     check_same_rows(X=X, y=y, groups=groups)
     learner = as_learner("fit_predict", fit_predict, params)
     design = design_splits("splitter", splitter, X, y, groups)

@@ -14,7 +14,7 @@ from fastevals._kernels.fold_counts import count_cells
 from fastevals._validation.arrays import as_array
 from fastevals._validation.options import as_flag, check_instance, is_splitter, show
 from fastevals.measure.metric_specs import as_asked
-from fastevals.results import level_of
+from fastevals.results import check_confidence_level
 from fastevals.split.checks import as_strata, check_same_rows, n_rows
 from fastevals.split.designs import AssignedFolds, FoldAssignments, find_fixed_by_design, resolve_splits
 from fastevals.split.estimates.fits import make_split_metrics
@@ -89,7 +89,7 @@ def evaluate_splits(
     array([[0.25, 1.  ]])
     """
     specs = as_asked(metrics)
-    level, alpha = level_of(confidence_level)
+    level, alpha = check_confidence_level(confidence_level)
     metric_sets, positive = make_split_metrics(
         specs, "y_true", y_true, several=False, pos_label=pos_label, labels=labels
     )

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fastevals._validation.options import _warn, warn_undefined
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.significance.decision import critical_value, scaled
+from fastevals.infer.significance.decision import critical_value, scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import bounds_of
-from fastevals.results import ByMetric, Frozen, Interval, Null
+from fastevals.results import ByMetric, Frozen, Interval, NullDistribution
 from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors
 from fastevals.split.estimates.split_metrics import SplitMetrics
@@ -56,7 +56,7 @@ class ErrorEstimates(ByMetric):
     method: str | None
     confidence_level: float
 
-    def _how(self) -> str:
+    def _settings(self) -> str:
         repeats, folds = self.n_test.shape
         method = f", method={self.method!r}" if self.method else ""
         return f"{repeats} x {folds} splits, {self.confidence_level:g}{method}"
@@ -167,7 +167,7 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
         _warn_left_out_splits(label, undefined - missing, per_split.size - missing)
     value, deviation = (float(defined.mean()) if defined.size else math.nan), math.nan
     if defined.size > 1 and np.isfinite(defined).all():
-        (scaled_values,), exponent = scaled(defined)  # so that no square overflows
+        (scaled_values,), exponent = scale_to_unit(defined)  # so that no square overflows
         value, deviation = (
             float(np.ldexp(each, exponent[0])) for each in (scaled_values.mean(), scaled_values.std(ddof=1))
         )
@@ -243,7 +243,7 @@ class SplitVariance:
         return self.fixed.share * self.metrics.class_variance(name, self.pooled)
 
     def _critical(self, df: float) -> float:
-        return critical_value(Null("t", (df,)), "two-sided", self.alpha)
+        return critical_value(NullDistribution("t", (df,)), "two-sided", self.alpha)
 
     @property
     def _tested(self) -> float:

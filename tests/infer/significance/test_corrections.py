@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fastevals import adjust_pvalues
-from fastevals.infer.significance.corrections import CORRECTIONS, LEVELS
+from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
 from tests.reference_significance import adjusted
 from tests.strategies import FEWER
 
@@ -37,11 +37,11 @@ def test_agrees_with_scipy() -> None:
     assert adjust_pvalues(p, correction="benjamini-yekutieli") == pytest.approx(peer, rel=1e-12)
 
 
-@pytest.mark.parametrize("correction", LEVELS)
+@pytest.mark.parametrize("correction", PER_TEST_ALPHA)
 @pytest.mark.parametrize("m", [1, 2, 20])
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 1.0])
 def test_levels_are_those_of_the_pvalues(correction: str, m: int, alpha: float) -> None:
-    level = LEVELS[correction](alpha, m)
+    level = PER_TEST_ALPHA[correction](alpha, m)
     assert adjust_pvalues([level] * m, correction=correction)[0] == pytest.approx(alpha, rel=1e-12)
     if m == 1:
         assert level == alpha

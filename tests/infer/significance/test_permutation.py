@@ -18,11 +18,11 @@ import fastevals
 from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
 from fastevals._kernels.random import bits, stream_key
 from fastevals._random import seed_key
-from fastevals.infer.permutation.labels import count_rows
-from fastevals.infer.permutation.outcomes import BinomialDraws, Draws, chances_of_half
+from fastevals.infer.permutation.distribution import FairBinomials, PermutationPlan, fair_binomial_probabilities
+from fastevals.infer.permutation.labels import count_label_triples
+from fastevals.infer.permutation.permutation import PermutationResult, paired_permutation_test, permutation_test
 from fastevals.infer.permutation.scores import RowSwaps
-from fastevals.infer.permutation.signs import permutation_of_pairs, permutation_plan
-from fastevals.infer.permutation.tests import PermutationResult, paired_permutation_test, permutation_test
+from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.measure.metric_specs import as_asked, of_ranking
 from fastevals.results import ALTERNATIVES
 from tests import reference_significance_permutation as twin
@@ -215,7 +215,7 @@ def test_draws_agree_with_the_exact_test(name):
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 1001, 200_000])
 def test_counts_are_binomial(n):
     low = max(0, n // 2 - round(2 * math.sqrt(n)))
-    drawn = BinomialDraws(np.array([n, 3, n])).draw(KEY, range(20_000))
+    drawn = FairBinomials(np.array([n, 3, n])).draw(KEY, range(20_000))
     assert drawn.min() >= 0
     expected = stats.binom(n, 0.5)
     for row in drawn[[0, 2]]:
@@ -229,7 +229,9 @@ def test_counts_are_binomial(n):
 
 @pytest.mark.parametrize("n", [1, 2, 9, 500, 3001])
 def test_chances_of_half(n):
-    np.testing.assert_allclose(chances_of_half(n), stats.binom(n, 0.5).pmf(np.arange(n + 1)), rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose(
+        fair_binomial_probabilities(n), stats.binom(n, 0.5).pmf(np.arange(n + 1)), rtol=1e-10, atol=1e-300
+    )
 
 
 def test_signs_are_bits_of_streams():
@@ -246,7 +248,7 @@ def test_signs_are_bits_of_streams():
     (13, 1, 2**13), (14, 2**14 - 2, 2**14 - 2), (14, 2**14 - 1, 2**14), (14, 2**15, 2**14), (80, 5, 5), (0, 5, 1),
 ])  # fmt: skip
 def test_all_swaps_are_gone_through_where_they_are_no_more_than_drawn_or_few(n_bits, n_resamples, n):
-    swaps = RowSwaps(np.arange(100) < n_bits, Draws.of(n_resamples, 0))
+    swaps = RowSwaps(np.arange(100) < n_bits, PermutationPlan.of(n_resamples, 0))
     assert sum(map(len, swaps.tasks(1000))) == n
     assert swaps.outcomes([np.zeros(n)]).exact == (n == 2**n_bits)
 
@@ -256,7 +258,7 @@ def test_scores_are_swapped_as_the_bits_say(asked):
     y, a, b = outputs("scores", 150)
     (named,) = as_asked(asked).values()
     found = permutation_test(y, a, b, asked, rng=2, n_resamples=15, keep_distribution=True)
-    swaps = RowSwaps(a != b, Draws.of(15, 2))
+    swaps = RowSwaps(a != b, PermutationPlan.of(15, 2))
     swapped = swaps.places(np.arange(150))
     for i, value in enumerate(found.null_distribution):
         words = swaps.words(i)
@@ -422,9 +424,9 @@ def test_many_pairs_are_as_one_by_one():
     a, b = rng.normal(size=(2, 6, 25)).round(1)
     a[1] = b[1]
     a[2, :20] = b[2, :20]
-    options = permutation_plan(n_resamples=500, rng=4)
+    options = permutation_options(n_resamples=500, rng=4)
     for alternative in ALTERNATIVES:
-        statistic, pvalue, effect = permutation_of_pairs(a, b, alternative, **options)
+        statistic, pvalue, effect = pairwise_permutation(a, b, alternative, **options)
         for k in range(6):
             one = paired_permutation_test(a[k], b[k], alternative=alternative, n_resamples=500, rng=4)
             assert (one.statistic, one.pvalue, one.effect) == (statistic[k], pvalue[k], effect[k])
@@ -458,7 +460,7 @@ def test_label_that_a_sample_misses():
     codes = np.zeros((3, 200_000), dtype=int)
     codes[:, 1::2] = 1
     codes[2, 12_345] = 9
-    cells, rows, classes = count_rows(*codes)
+    cells, rows, classes = count_label_triples(*codes)
     assert classes.labels.tolist() == [0, 1, 9]
     assert rows.sum() == 200_000
     assert rows[(cells == np.array([[1], [1], [2]])).all(axis=0)].tolist() == [1]
@@ -557,7 +559,7 @@ def test_odd_measurements():
     with pytest.raises(ValueError, match="b has 3 rows, but a has 2"):
         paired_permutation_test([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="n_resamples must be an integer"):
-        permutation_plan(n_resamples=1.5)
+        permutation_options(n_resamples=1.5)
 
 
 def test_positive_class():

@@ -17,9 +17,9 @@ from fastevals._kernels import ranks
 from fastevals._kernels.ranks import sum_at
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
 from fastevals.infer.significance.signed_ranks import (
-    sign_of_pairs,
+    pairwise_sign,
+    pairwise_wilcoxon,
     sign_test,
-    wilcoxon_of_pairs,
     wilcoxon_options,
     wilcoxon_test,
 )
@@ -277,7 +277,7 @@ def test_exact_among_zeros(zeros: str) -> None:
 def test_false_alarms_of_the_normal() -> None:
     """Of 4000 tests at level .05 between 145 and 258 reject (a false alarm of this test: 5e-5), also with ties."""
     a = np.random.default_rng(11).normal(size=(4000, 60)).round(1)
-    _, pvalue, _ = wilcoxon_of_pairs(a, np.zeros_like(a), "two-sided")
+    _, pvalue, _ = pairwise_wilcoxon(a, np.zeros_like(a), "two-sided")
     rejected = np.count_nonzero(pvalue < 0.05)
     assert stats.binom.interval(1 - 5e-5, 4000, 0.05)[0] <= rejected <= stats.binom.interval(1 - 5e-5, 4000, 0.05)[1]
 
@@ -291,7 +291,7 @@ def test_many_pairs_are_each(alternative: str, method: str, zeros: str) -> None:
     a[1], a[2, 3:] = b[1], b[2, 3:]
     a[4] += random.normal(size=52)
     options = {"method": method, "zeros": zeros}
-    statistic, pvalue, effect = wilcoxon_of_pairs(a, b, alternative, **wilcoxon_options(**options))
+    statistic, pvalue, effect = pairwise_wilcoxon(a, b, alternative, **wilcoxon_options(**options))
     for pair in range(6):
         one = wilcoxon_test(a[pair], b[pair], alternative=alternative, **options)  # type: ignore[arg-type]
         assert (*one, one.effect) == (statistic[pair], pvalue[pair], effect[pair])
@@ -377,7 +377,7 @@ def test_sign_test_of_learners_that_do_not_differ() -> None:
 def test_sign_test_of_many_pairs_is_each() -> None:
     a, b = np.random.default_rng(4).integers(0, 3, (2, 5, 9)).astype(float)
     a[0] = b[0]
-    statistic, pvalue, effect = sign_of_pairs(a, b, "greater")
+    statistic, pvalue, effect = pairwise_sign(a, b, "greater")
     for pair in range(5):
         one = sign_test(a[pair], b[pair], alternative="greater")
         assert (*one, one.effect) == (statistic[pair], pvalue[pair], effect[pair])

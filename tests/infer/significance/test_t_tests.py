@@ -259,12 +259,12 @@ def test_pvalues_are_uniform_if_the_hypothesis_holds() -> None:
     for name in ("paired", "5x2cv first"):
         pvalues = [TESTS[name](a, b).pvalue for a, b in data[:1000]]
         assert stats.kstest(pvalues, "uniform").pvalue > 1e-6
-    from fastevals.infer.significance.five_by_two import combined_f_of_pairs, five_by_two_of_pairs
+    from fastevals.infer.significance.five_by_two import pairwise_five_by_two_f, pairwise_five_by_two_t
 
     a, b = data.reshape(3000, 2, 10).swapaxes(0, 1)
-    share = np.mean(five_by_two_of_pairs(a, b, "two-sided", "mean")[1] < 0.05)
+    share = np.mean(pairwise_five_by_two_t(a, b, "two-sided", "mean")[1] < 0.05)
     assert 0.005 < share < 0.03
-    assert np.mean(combined_f_of_pairs(a, b, "two-sided")[1] < 0.05) < 0.06  # Alpaydin's F: a little conservative
+    assert np.mean(pairwise_five_by_two_f(a, b, "two-sided")[1] < 0.05) < 0.06  # Alpaydin's F: a little conservative
 
 
 def test_inputs_stay_and_other_types_give_the_same() -> None:

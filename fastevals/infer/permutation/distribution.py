@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals._kernels.permutation import draw_fair_binomials, fill_keys
 from fastevals._random import seed_key
 from fastevals._validation.options import check_integer
-from fastevals.results import MOST_RESAMPLES, SIDES, TIED
+from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ FEW = 1 << 13  # permutations that are all gone through, even where fewer are as
 ROUNDING = 2.0**-48  # relative to the two metrics: less is no difference
 
 
-class Draws(NamedTuple):
+class PermutationPlan(NamedTuple):
     """How many permutations to draw, and from which stream."""
 
     n_resamples: int
@@ -28,9 +28,9 @@ class Draws(NamedTuple):
     progress: bool = False
 
     @classmethod
-    def of(cls, n_resamples: Any, rng: Any, progress: bool = False) -> Draws:
+    def of(cls, n_resamples: Any, rng: Any, progress: bool = False) -> PermutationPlan:
         """Check what a user gives."""
-        n = check_integer("n_resamples", n_resamples, low=1, high=MOST_RESAMPLES)
+        n = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
         return cls(n, seed_key("rng", rng), progress)
 
     def most(self, few: int = FEW) -> int:
@@ -38,7 +38,7 @@ class Draws(NamedTuple):
         return max(self.n_resamples + 1, few)
 
 
-class Outcomes(NamedTuple):
+class PermutationDistribution(NamedTuple):
     """Values of a statistic under permutations.
 
     Attributes
@@ -55,17 +55,17 @@ class Outcomes(NamedTuple):
     exact: bool
     chances: Floats | None = None
 
-    def defined(self) -> Outcomes:
+    def defined(self) -> PermutationDistribution:
         """Leave out what is NaN."""
         kept = ~np.isnan(self.values)
         if kept.all():
             return self
         chances = None if self.chances is None else self.chances[kept] / self.chances[kept].sum()
-        return Outcomes(self.values[kept], self.exact, chances)
+        return PermutationDistribution(self.values[kept], self.exact, chances)
 
     def pvalue(self, statistic: float, slack: float, alternative: str) -> float:
         """Return the chance of a value as extreme or more, up to rounding; in a sample, the data's own counts."""
-        side = SIDES[alternative]
+        side = EXTREMENESS[alternative]
         reached = side(self.values) >= float(side(statistic)) - slack
         if self.chances is not None:
             return min(float(self.chances[reached].sum() / self.chances.sum()), 1.0)
@@ -74,22 +74,24 @@ class Outcomes(NamedTuple):
 
     def critical_value(self, alpha: float, alternative: str) -> float:
         """Return the most extreme value that is not rejected."""
-        side = SIDES[alternative]
+        side = EXTREMENESS[alternative]
         values = side(self.values)
         if self.chances is not None:
             order = np.argsort(values)[::-1]
-            place = int(np.searchsorted(np.cumsum(self.chances[order]), alpha * (1 - TIED)))
+            place = int(np.searchsorted(np.cumsum(self.chances[order]), alpha * (1 - TIE_TOLERANCE)))
             critical = values[order[min(place, values.size - 1)]]
         else:
             others = 0 if self.exact else 1
-            place = math.ceil(alpha * (1 - TIED) * (values.size + others)) - 1 - others  # from the largest down
+            place = (
+                math.ceil(alpha * (1 - TIE_TOLERANCE) * (values.size + others)) - 1 - others
+            )  # from the largest down
             if place < 0:
                 return -math.inf if alternative == "less" else math.inf
             critical = np.partition(values, values.size - 1 - place)[values.size - 1 - place]
         return float(-critical if alternative == "less" else critical)
 
 
-class Tested(NamedTuple):
+class PermutedStatistic(NamedTuple):
     """A statistic, what permutations make of it, and in which unit to give it.
 
     Attributes
@@ -107,27 +109,29 @@ class Tested(NamedTuple):
     """
 
     statistic: float
-    outcomes: Outcomes
+    outcomes: PermutationDistribution
     slack: float
     in_unit: Callable[[Any], Any] = lambda values: values
     pos_label: Any = None
 
 
-def from_values(first: float, second: float, outcomes: Outcomes, pos_label: Any = None) -> Tested:
+def permuted_difference(
+    first: float, second: float, outcomes: PermutationDistribution, pos_label: Any = None
+) -> PermutedStatistic:
     """Take the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
     statistic = math.nan if math.isinf(first) and first == second else first - second
     size = ROUNDING * max(abs(first), abs(second))
     if not math.isfinite(statistic):
-        return Tested(statistic, outcomes, 0.0, pos_label=pos_label)
+        return PermutedStatistic(statistic, outcomes, 0.0, pos_label=pos_label)
     if abs(statistic) <= size:
         statistic = 0.0
-    return Tested(statistic, outcomes, max(TIED * abs(statistic), size), pos_label=pos_label)
+    return PermutedStatistic(statistic, outcomes, max(TIE_TOLERANCE * abs(statistic), size), pos_label=pos_label)
 
 
 FAR = 9.5  # standard deviations: what is further off has a chance below 2**-64
 
 
-def chances_of_half(n: int, low: int = 0) -> NDArray[np.float64]:
+def fair_binomial_probabilities(n: int, low: int = 0) -> NDArray[np.float64]:
     """Return the chances of `low` to ``n - low`` heads among n."""
     middle = (n + 1) // 2
     k = np.arange(middle, n - low, dtype=np.float64)
@@ -136,7 +140,7 @@ def chances_of_half(n: int, low: int = 0) -> NDArray[np.float64]:
     return np.asarray(whole / whole.sum())
 
 
-class BinomialDraws:
+class FairBinomials:
     """Draws the counts of cells of given sizes, for many permutations at once.
 
     Parameters
@@ -152,7 +156,7 @@ class BinomialDraws:
         lows, limits, guides, shifts = [], [], [], []
         for n in distinct.tolist():
             low = max(0, math.floor(n / 2 - FAR * math.sqrt(n) / 2))
-            below = np.cumsum(chances_of_half(n, low))[:-1]
+            below = np.cumsum(fair_binomial_probabilities(n, low))[:-1]
             numbers = np.ldexp(below[(below >= 2.0**-64) & (below < 1)], 64).astype(np.uint64)
             lows.append(low + int(np.searchsorted(below, 2.0**-64)))
             limit = np.append(numbers - np.uint64(1), np.uint64(2**64 - 1))

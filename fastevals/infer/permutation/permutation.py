@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.options import as_flag, check_not_given, warn_undefined
 from fastevals._validation.tables import as_measured_pair, as_pair_of_names
-from fastevals.infer.permutation.labels import of_labels
-from fastevals.infer.permutation.outcomes import Draws, Tested
-from fastevals.infer.permutation.scores import of_scores
-from fastevals.infer.permutation.signs import flipped, mean_of, nonzero_differences
-from fastevals.infer.permutation.targets import of_targets
-from fastevals.infer.significance.decision import alpha_of, result_of
+from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
+from fastevals.infer.permutation.labels import permute_labels
+from fastevals.infer.permutation.scores import permute_scores
+from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
+from fastevals.infer.permutation.targets import permute_targets
+from fastevals.infer.significance.decision import build_result, check_alpha
 from fastevals.measure.kinds import kind_of
 from fastevals.measure.metric_specs import AskedMetric, one_asked
-from fastevals.results import Names, SignificanceResult
+from fastevals.results import PairNames, SignificanceResult
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -59,8 +59,14 @@ class PermutationResult(SignificanceResult):
     pos_label: Any = field(default=None, kw_only=True)
 
 
-def decided(
-    test: str, metric: str, what: str, tested: Tested, *, alternative: str, alpha: float, keep_distribution: bool
+def permutation_result(
+    metric: str,
+    what: str,
+    tested: PermutedStatistic,
+    *,
+    alternative: str,
+    alpha: float,
+    keep_distribution: bool,
 ) -> PermutationResult:
     """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
     statistic, in_unit = tested.statistic, tested.in_unit
@@ -78,9 +84,9 @@ def decided(
         critical = outcomes.critical_value(alpha, alternative)
         critical = float(in_unit(critical)) if math.isfinite(critical) else critical
     difference = float(in_unit(statistic))
-    return result_of(
+    return build_result(
         PermutationResult,
-        test,
+        "the paired permutation test",
         what,
         difference,
         pvalue,
@@ -98,8 +104,7 @@ def decided(
     )
 
 
-TEST = "the paired permutation test"
-TAKEN_OF = {"labels": of_labels, "scores": of_scores}
+PERMUTE = {"labels": permute_labels, "scores": permute_scores}
 
 
 def permutation_test(
@@ -109,7 +114,7 @@ def permutation_test(
     metric: Any = "accuracy",
     *,
     n_resamples: int = 9999,
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
@@ -199,19 +204,19 @@ def permutation_test(
     >>> found.effect, found.pvalue, found.exact
     (0.75, 0.03125, True)
     """
-    alpha = alpha_of(confidence_level, alternative)
-    draws = Draws.of(n_resamples, rng, progress)
+    alpha = check_alpha(confidence_level, alternative)
+    draws = PermutationPlan.of(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
     name, asked = one_asked("metric", metric)
     kind = kind_of(asked, "metric") if isinstance(asked, AskedMetric) else "labels"
     if kind == "targets":
         check_not_given("pos_label", pos_label, "metrics of classes")
-        tested = of_targets(y_true, pred_a, pred_b, asked, draws)
+        tested = permute_targets(y_true, pred_a, pred_b, asked, draws)
     else:
-        tested = TAKEN_OF[kind](y_true, pred_a, pred_b, asked, pos_label, draws)
+        tested = PERMUTE[kind](y_true, pred_a, pred_b, asked, pos_label, draws)
     what = f"{name} of {first} less that of {second}"
-    return decided(TEST, name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+    return permutation_result(name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 
 
 def paired_permutation_test(
@@ -219,7 +224,7 @@ def paired_permutation_test(
     b: Any,
     *,
     n_resamples: int = 9999,
-    names: Names = None,
+    names: PairNames = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     rng: Any = None,
@@ -275,12 +280,12 @@ def paired_permutation_test(
     >>> found.effect, found.pvalue
     (-0.1875, 0.03125)
     """
-    alpha = alpha_of(confidence_level, alternative)
-    draws = Draws.of(n_resamples, rng, progress)
+    alpha = check_alpha(confidence_level, alternative)
+    draws = PermutationPlan.of(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("a", "b"))
     pair = [each.values for each in as_measured_pair(a, b)]
     values, exponent = nonzero_differences(*pair)
-    tested = flipped(values, draws)._replace(in_unit=lambda sums: mean_of(sums, pair[0].size, exponent))
+    tested = permute_signs(values, draws)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
     what = f"the mean of {first} less that of {second}"
-    return decided(TEST, "the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+    return permutation_result("the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
