@@ -147,7 +147,7 @@ def read_class_scores(
     if kept is not None:
         codes = codes[kept]
     columns, row_sums = _by_column(scores, kept)
-    return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _sums_of_rows(scores))
+    return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _extreme_row_sums(scores))
 
 
 def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
@@ -173,7 +173,7 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
             if plain:
                 low, high = copy_columns(plain_block(rows, out.dtype), start, out)
             else:
-                low, high = _sums_of_rows(rows)
+                low, high = _extreme_row_sums(rows)
                 out[:, tile] = rows.T
             lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN, if one is
         return lowest, highest
@@ -185,7 +185,7 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
     return out, row_sums
 
 
-def _sums_of_rows(matrix: NDArray[Any]) -> tuple[float, float]:
+def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
     """Return the lowest and the highest sum of a row, NaN if one is."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = matrix.sum(axis=1, dtype=np.float64)

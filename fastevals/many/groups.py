@@ -412,22 +412,22 @@ def grouped_metrics(
     >>> found["recall(threshold=0.5)"].values, found["roc_auc"].mean
     (array([0. , 0.5]), 0.5)
     """
-    asked = as_asked(metrics)
-    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
+    specs = as_asked(metrics)
+    kinds = {label: kind_of(each) for label, each in specs.items() if isinstance(each, AskedMetric)}
     for label, kind in kinds.items():
         if kind == "targets":
             raise ValueError(f"metrics: {label} is of predicted numbers, not of scores or labels")
     if not kinds or "scores" in kinds.values():
-        ready = {label: of_ranking(each) for label, each in asked.items()}  # checked before the work
+        ranked = {label: of_ranking(each) for label, each in specs.items()}  # checked before the work
         scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
-        found = {}
-        for label, each in asked.items():
-            values = grouped_values(each, ready[label], scores)
+        results = {}
+        for label, each in specs.items():
+            values = grouped_values(each, ranked[label], scores)
             warn_undefined_groups(label, values)
-            found[label] = grouped_metric(label, scores, values)
-        return MetricsByGroup(found, pos_label=scores.pos_label)
-    of_matrix = {label: matrix_metric(each) for label, each in asked.items()}
-    return _metrics_of_labels(of_matrix, y_true, y_score, groups, sample_weight, pos_label)
+            results[label] = grouped_metric(label, scores, values)
+        return MetricsByGroup(results, pos_label=scores.pos_label)
+    matrix_metrics = {label: matrix_metric(each) for label, each in specs.items()}
+    return _metrics_of_labels(matrix_metrics, y_true, y_score, groups, sample_weight, pos_label)
 
 
 def _metrics_of_labels(
@@ -441,15 +441,15 @@ def _metrics_of_labels(
         _, rows = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=kept)
     weights, n_samples = matrix.counts.sum(axis=(1, 2)), rows.counts.sum(axis=(1, 2)).astype(np.int64)
     measured = measure_stack(matrix.counts, matrix._classes, list(metrics.values()))
-    found = {}
+    results = {}
     for label, values in zip(metrics, measured, strict=True):
         check_one_number(label, values.shape[1:], "group")
         warn_undefined_groups(label, values)
         means = mean_over_groups(values, weights), mean_over_groups(values, np.ones(keys.size))
-        found[label] = GroupedMetric(
+        results[label] = GroupedMetric(
             label, keys, values, n_samples, None, None, weights.astype(np.float64), *means, pos_label=matrix.pos_label
         )
-    return MetricsByGroup(found, labels=matrix.labels, pos_label=matrix.pos_label)
+    return MetricsByGroup(results, labels=matrix.labels, pos_label=matrix.pos_label)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

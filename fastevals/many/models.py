@@ -48,7 +48,7 @@ MEDIAN = "median_absolute_error"
 Array = NDArray[Any]
 Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
 Arrays = Mapping[str, Array]  # by what errors call them
-Asked = Mapping[str, AskedMetric | Callable[..., Any]]
+MetricSpecs = Mapping[str, AskedMetric | Callable[..., Any]]
 
 
 def batch_auc(
@@ -109,10 +109,10 @@ def batch_auc(
     array([0.35355339, 0.35355339])
     """
     models, names = _as_models("scores", scores, as_scores)
-    asked = as_asked("roc_auc")
+    specs = as_asked("roc_auc")
     if not as_flag("standard_errors", standard_errors):
-        found = _metrics_of_scores(asked, y_true, models, names, sample_weight, pos_label)
-        return found.metrics["roc_auc"]  # type: ignore[no-any-return]
+        results = _metrics_of_scores(specs, y_true, models, names, sample_weight, pos_label)
+        return results.metrics["roc_auc"]  # type: ignore[no-any-return]
     labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_frequencies)
     columns = score_columns(labels, pos_label, models, weights)
     moments = _placement_moments(columns)
@@ -172,19 +172,19 @@ def batch_metrics(
     >>> found["accuracy"].values, found["f1"][0]
     (array([0.75, 1.  ]), 0.8)
     """
-    asked = as_asked(metrics)
-    kinds = {label: kind_of(each) for label, each in asked.items() if isinstance(each, AskedMetric)}
+    specs = as_asked(metrics)
+    kinds = {label: kind_of(each) for label, each in specs.items() if isinstance(each, AskedMetric)}
     check_one_kind("metrics", kinds, several=False)
     kind = next(iter(kinds.values()), None)
     if kind is None:
         raise ValueError("metrics: functions go beside a metric that has a name, which tells what they are of")
     if kind == "scores":
         models, names = _as_models("predictions", predictions, as_scores)
-        return _metrics_of_scores(asked, y_true, models, names, sample_weight, pos_label)
+        return _metrics_of_scores(specs, y_true, models, names, sample_weight, pos_label)
     if kind == "labels":
-        return _metrics_of_labels(asked, y_true, predictions, sample_weight, pos_label)
+        return _metrics_of_labels(specs, y_true, predictions, sample_weight, pos_label)
     check_not_given("pos_label", pos_label, "metrics of classes")
-    return _metrics_of_targets(asked, y_true, predictions, sample_weight)
+    return _metrics_of_targets(specs, y_true, predictions, sample_weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -269,15 +269,15 @@ class BatchMetrics(ByMetric):
 
 
 def _metrics_of_scores(
-    asked: Asked, y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
+    specs: MetricSpecs, y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
 ) -> BatchMetrics:
-    metrics = [of_ranking(each) for each in asked.values()]
+    metrics = [of_ranking(each) for each in specs.values()]
     labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_weights)
     columns = score_columns(labels, pos_label, models, weights)
-    found = column_metrics(columns, metrics)
-    sizes = _one_size([each.n_positives for each in found]), _one_size([each.n_negatives for each in found])
-    values = np.array([each.values for each in found], dtype=np.float64).T
-    return _results(asked, names, list(values), sizes=sizes, pos_label=columns.pos_label)
+    measured = column_metrics(columns, metrics)
+    sizes = _one_size([each.n_positives for each in measured]), _one_size([each.n_negatives for each in measured])
+    values = np.array([each.values for each in measured], dtype=np.float64).T
+    return _results(specs, names, list(values), sizes=sizes, pos_label=columns.pos_label)
 
 
 def score_columns(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays | None) -> ScoreColumns:
@@ -286,12 +286,12 @@ def score_columns(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Array
     names = list(y_true)
     flags = [labels[0].flags(names[0])] if len(labels) == 1 else None
 
-    def flags_of(i: int) -> Flags:
+    def column_flags(i: int) -> Flags:
         return labels[i].flags(names[i]) if flags is None else flags[0]
 
     beside = None if weights is None else list(weights.values())
-    weights_of = None if beside is None else lambda i: _shared_or_own(beside, i)
-    return ScoreColumns(list(scores.values()), flags_of, list(scores), weights_of, labels[0].positive)
+    column_weights = None if beside is None else lambda i: _shared_or_own(beside, i)
+    return ScoreColumns(list(scores.values()), column_flags, list(scores), column_weights, labels[0].positive)
 
 
 def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
@@ -305,36 +305,38 @@ def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
 
         return run(counted, range(len(columns.scores)), compiles="counted moments")
 
-    def of_rows(rows: Keys) -> PlacementMoments:
+    def from_rows(rows: Keys) -> PlacementMoments:
         doubled_u, _, n_pos = rank_marked(rows)
         sums = np.zeros((2, 1, 1, 2), dtype=np.int64)
         sums[:, 0, 0, 1] = square_placements(rows)
         return PlacementMoments.from_sums(n_pos, rows.size - n_pos, [doubled_u], sums)
 
-    def of_ranking(ranking: Ranking) -> PlacementMoments:
+    def from_ranking(ranking: Ranking) -> PlacementMoments:
         check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
         return compute_ranking_moments(ranking)
 
-    return map_columns(columns, of_ranking, of_rows, compiles="moments")
+    return map_columns(columns, from_ranking, from_rows, compiles="moments")
 
 
 # Predicted labels --------------------------------------------------------------------------------------------------
 
 
-def _metrics_of_labels(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any) -> BatchMetrics:
-    metrics = [matrix_metric(each) for each in asked.values()]
+def _metrics_of_labels(
+    specs: MetricSpecs, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any
+) -> BatchMetrics:
+    metrics = [matrix_metric(each) for each in specs.values()]
     models, names = _as_models("predictions", predictions, as_labels)
     true, weights = _read_beside(y_true, models, names, sample_weight, as_true_labels, as_weights)
-    stack, found = count_models(true, models, weights)
-    classes = as_classes("the data", found, None, pos_label)
-    values = measure_stack(placed(stack, found, classes.labels), classes, metrics)
-    for label, each in zip(asked, values, strict=True):
+    stack, labels = count_models(true, models, weights)
+    classes = as_classes("the data", labels, None, pos_label)
+    values = measure_stack(placed(stack, labels, classes.labels), classes, metrics)
+    for label, each in zip(specs, values, strict=True):
         check_one_number(label, each.shape[1:], "model")
-    return _results(asked, names, values, labels=classes.labels, pos_label=classes.pos_label)
+    return _results(specs, names, values, labels=classes.labels, pos_label=classes.pos_label)
 
 
 def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> tuple[Array, Array]:
-    """Count true against predicted labels of each model; give a stack of matrices, and the labels of all, in order."""
+    """Count true against predicted labels of each model; return stacked matrices and the labels of all, in order."""
     names, true = list(y_true), list(y_true.values())
     for i, (label, each) in enumerate(predicted.items()):
         check_comparable_labels(**{_shared_or_own(names, i): _shared_or_own(true, i), label: each})
@@ -353,11 +355,11 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
         with num_threads(1):
             return count_label_pairs(these, those, weight)
 
-    found = run(count, range(len(models)), compiles=("count_models", weights is None))
-    labels = np.unique(np.concatenate([each for _, each in found]))
+    counted = run(count, range(len(models)), compiles=("count_models", weights is None))
+    labels = np.unique(np.concatenate([each for _, each in counted]))
     check_class_number("the models' labels", labels)
-    stack = np.zeros((len(models), labels.size, labels.size), dtype=found[0][0].dtype)
-    for matrix, (counts, own) in zip(stack, found, strict=True):
+    stack = np.zeros((len(models), labels.size, labels.size), dtype=counted[0][0].dtype)
+    for matrix, (counts, own) in zip(stack, counted, strict=True):
         places = np.searchsorted(labels, own)
         matrix[np.ix_(places, places)] = counts
     return stack, labels if texts is None else texts[labels]
@@ -366,27 +368,29 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
 # Predicted numbers -------------------------------------------------------------------------------------------------
 
 
-def _metrics_of_targets(asked: Asked, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
+def _metrics_of_targets(specs: MetricSpecs, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
     models, names = _as_models("predictions", predictions, as_scores)
     targets, weights = _read_beside(y_true, models, names, sample_weight, as_scores, as_weights)
-    return _results(asked, names, errors_of_models(asked, targets, models, weights))
+    return _results(specs, names, errors_of_models(specs, targets, models, weights))
 
 
 def errors_of_models(
-    asked: Mapping[str, AskedMetric | Callable[..., Any]], y_true: Arrays, predicted: Arrays, weights: Arrays | None
+    specs: MetricSpecs, y_true: Arrays, predicted: Arrays, weights: Arrays | None
 ) -> list[NDArray[np.float64]]:
     """Return each metric of errors of each model; those on the same rows are read together."""
-    metrics = [error_metric(each) for each in asked.values()]
-    y_true, predicted = ({name: as_double(name, each) for name, each in of.items()} for of in (y_true, predicted))
+    metrics = [error_metric(each) for each in specs.values()]
+    y_true, predicted = (
+        {name: as_double(name, each) for name, each in arrays.items()} for arrays in (y_true, predicted)
+    )
     shared = len(y_true) == 1 and (weights is None or len(weights) == 1)
     models = list(predicted.items())
     groups = [models] if shared else [[model] for model in models]
-    found = []
+    values = []
     for i, group in enumerate(groups):
         name = list(y_true)[i if len(y_true) > 1 else 0]
         weight = None if weights is None else _shared_or_own(list(weights.values()), i)
-        found.append(_errors_of_same_rows(metrics, {name: y_true[name]}, dict(group), weight))
-    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        values.append(_errors_of_same_rows(metrics, {name: y_true[name]}, dict(group), weight))
+    return [np.concatenate(parts) for parts in zip(*values, strict=True)]
 
 
 def _errors_of_same_rows(
@@ -438,7 +442,7 @@ def _one_size(sizes: list[int]) -> int | NDArray[np.int64]:
 
 
 def _results(
-    asked: Asked,
+    specs: MetricSpecs,
     names: tuple[Any, ...],
     values: list[NDArray[np.float64]],
     *,
@@ -446,12 +450,12 @@ def _results(
     labels: Any = None,
     pos_label: Any = None,
 ) -> BatchMetrics:
-    for label, each in zip(asked, values, strict=True):
+    for label, each in zip(specs, values, strict=True):
         _warn_undefined_models(label, each, names)
-    found = {
-        label: BatchMetric(each, names, *sizes, pos_label=pos_label) for label, each in zip(asked, values, strict=True)
+    results = {
+        label: BatchMetric(each, names, *sizes, pos_label=pos_label) for label, each in zip(specs, values, strict=True)
     }
-    return BatchMetrics(found, labels=labels, pos_label=pos_label)
+    return BatchMetrics(results, labels=labels, pos_label=pos_label)
 
 
 # Checks ------------------------------------------------------------------------------------------------------------
@@ -464,7 +468,7 @@ def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tu
     which have numbers for names. One vector is one model.
     """
     columns = named_columns(name, values)
-    if columns is None and _is_sequence_of_arrays(values):
+    if columns is None and _is_list_of_vectors(values):
         columns, rows = None, list(values)
     elif columns is None:
         array = as_array(name, values)
@@ -480,8 +484,8 @@ def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tu
     return {label: read(label, each) for label, each in labelled.items()}, tuple(parts)
 
 
-def _is_sequence_of_arrays(values: Any) -> bool:
-    """Tell arrays side by side, which need not be copied into one."""
+def _is_list_of_vectors(values: Any) -> bool:
+    """Return whether values are vectors side by side, which need not be copied into one array."""
     return isinstance(values, (list, tuple)) and bool(values) and all(getattr(one, "ndim", 0) == 1 for one in values)
 
 
@@ -491,7 +495,7 @@ def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Rea
     Keys are what errors call the arrays. Of one model alone the two are the same.
     """
     columns = named_columns(name, values)
-    if columns is None and not _is_sequence_of_arrays(values):
+    if columns is None and not _is_list_of_vectors(values):
         values = as_array(name, values)
         if values.ndim != 2:
             return {name: read(name, values)}

@@ -1,4 +1,4 @@
-"""Input of the drop-in: accepted, refused and warned about as scikit-learn does, in words that also say where."""
+"""Input of the drop-in: accepted, refused and warned about as scikit-learn does; messages also say where."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastevals.metrics._parameters import InvalidParameterError, is_array_like, 
 
 
 def is_sparse(values: Any) -> bool:
-    """Tell a SciPy sparse array or matrix."""
+    """Return whether values are a SciPy sparse array or matrix."""
     return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
@@ -178,14 +178,14 @@ def as_named_labels(labels: Any) -> NDArray[Any]:
     array = as_dense("labels", labels)
     check_label_dtype("labels", array)
     if array.dtype.kind in "OUT":  # NumPy has turned [0, "a"] into text
-        given = labels if isinstance(labels, Sequence) and array.ndim == 1 else array.reshape(-1).tolist()
-        if not any(all(isinstance(each, kind) for each in given) for kind in (str, (numbers.Real, np.bool_))):
+        items = labels if isinstance(labels, Sequence) and array.ndim == 1 else array.reshape(-1).tolist()
+        if not any(all(isinstance(each, kind) for each in items) for kind in (str, (numbers.Real, np.bool_))):
             raise ValueError(f"labels must hold numbers alone or strings alone, got {labels!r}")
     return array
 
 
 def target_type(name: str, array: NDArray[Any]) -> str:
-    """Tell what a target is, in scikit-learn's words; raise if it is continuous and not finite."""
+    """Return the type of a target as scikit-learn names it; raise if it is continuous and not finite."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and not array.size):
         return "unknown"
     several = array.ndim == 2 and array.shape[1] > 1
@@ -254,8 +254,8 @@ def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
 def _check_label_type(labels: NDArray[Any], present: NDArray[Any]) -> NDArray[Any]:
     """Raise if the labels asked for are text and those present numbers, or the other way round."""
     if labels.size and _is_text(labels) != _is_text(present):
-        asked, there = ("strings", "numbers") if _is_text(labels) else ("numbers", "strings")
-        raise ValueError(f"labels must be {there}, as those of the targets are, got {asked}: {labels.tolist()}")
+        other, expected = ("strings", "numbers") if _is_text(labels) else ("numbers", "strings")
+        raise ValueError(f"labels must be {expected}, as those of the targets are, got {other}: {labels.tolist()}")
     return labels
 
 
@@ -288,16 +288,16 @@ def warn_one_label() -> None:
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
     """Return the first label and the first other one; raise if one is no whole number, or no text among text."""
-    found = distinct_pair(labels) if labels.size else []
-    if labels.dtype == object and not all(isinstance(label, (str, bytes)) for label in found):
+    labels_seen = distinct_pair(labels) if labels.size else []
+    if labels.dtype == object and not all(isinstance(label, (str, bytes)) for label in labels_seen):
         check_all_strings("y_true", labels)
-    if any(isinstance(label, float) and not label.is_integer() for label in found):
-        raise ValueError(f"labels must be whole numbers, got {found}")
-    return found
+    if any(isinstance(label, float) and not label.is_integer() for label in labels_seen):
+        raise ValueError(f"labels must be whole numbers, got {labels_seen}")
+    return labels_seen
 
 
 def label_kind(labels: NDArray[Any]) -> str:
-    """Tell what labels are, in scikit-learn's words; raise if some among text are missing or of other types."""
+    """Return the type of labels as scikit-learn names it; raise if some among text are missing or of other types."""
     kind = target_type("y_true", labels)
     if labels.dtype == object and labels.ndim == 1 and kind != "unknown":
         as_labels("y_true", labels)

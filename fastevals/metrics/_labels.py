@@ -23,8 +23,50 @@ from fastevals.metrics._input import (
 )
 
 Weights = NDArray[np.float64] | None
-
 EXACT = 2**53  # sums of whole weights past this are rounded
+COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
+
+
+def count_labels(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: ArrayLike | None = None,
+    *,
+    names: tuple[str, str] = ("y_true", "y_pred"),
+    sparse: bool = True,
+) -> LabelPairs | Indicators:
+    """Read both targets, sparse ones if allowed, and count what is in them."""
+    indicators = read_sparse(y_true, y_pred) if sparse else None
+    true, predicted = indicators or (
+        as_target(name, values, sparse=sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
+    )
+    check_same_rows(true, predicted, sample_weight)
+    _check_not_empty(true, predicted)
+    weights = as_row_weights(sample_weight, true.shape[0])
+    whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
+    if indicators:
+        return Indicators(true, predicted, weights, whole)
+    labels, of_predicted = _as_class_labels(names[0], true), _as_class_labels(names[1], predicted)
+    if labels is None or of_predicted is None:
+        _check_indicators(true, predicted)
+        return Indicators(true, predicted, weights, whole)
+    _check_one_kind_of_label(labels, of_predicted)
+    pairs = LabelPairs(labels, of_predicted, weights, whole)
+    if labels.dtype.kind not in "OU":
+        pairs.name_labels(true.dtype, predicted.dtype)
+    return pairs
+
+
+def count_classes(
+    y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None, *, names: tuple[str, str] = ("y_true", "y_pred")
+) -> LabelPairs:
+    """Read both targets, of which each row has one label."""
+    counted = count_labels(y_true, y_pred, sample_weight, names=names, sparse=False)
+    _check_not_indicators(counted.kind)
+    return counted  # type: ignore[return-value]
+
+
+# One label a row ---------------------------------------------------------------------------------------------------
 
 
 class LabelPairs:
@@ -144,103 +186,7 @@ def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
 
 
-def count_labels(
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: ArrayLike | None = None,
-    *,
-    names: tuple[str, str] = ("y_true", "y_pred"),
-    sparse: bool = True,
-) -> LabelPairs | Indicators:
-    """Read both targets, sparse ones if allowed, and count what is in them."""
-    indicators = read_sparse(y_true, y_pred) if sparse else None
-    true, predicted = indicators or (
-        as_target(name, values, sparse=sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
-    )
-    check_same_rows(true, predicted, sample_weight)
-    _check_not_empty(true, predicted)
-    weights = as_row_weights(sample_weight, true.shape[0])
-    whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
-    if indicators:
-        return Indicators(true, predicted, weights, whole)
-    labels, of_predicted = _as_class_labels(names[0], true), _as_class_labels(names[1], predicted)
-    if labels is None or of_predicted is None:
-        _check_indicators(true, predicted)
-        return Indicators(true, predicted, weights, whole)
-    _check_one_kind_of_label(labels, of_predicted)
-    pairs = LabelPairs(labels, of_predicted, weights, whole)
-    if labels.dtype.kind not in "OU":
-        pairs.name_labels(true.dtype, predicted.dtype)
-    return pairs
-
-
-def count_classes(
-    y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None, *, names: tuple[str, str] = ("y_true", "y_pred")
-) -> LabelPairs:
-    """Read both targets, of which each row has one label."""
-    counted = count_labels(y_true, y_pred, sample_weight, names=names, sparse=False)
-    _check_not_indicators(counted.kind)
-    return counted  # type: ignore[return-value]
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
-def _check_not_empty(*arrays: NDArray[Any]) -> None:
-    """Raise if there are no rows."""
-    if not all(map(row_count, arrays)):
-        raise ValueError(
-            "Found empty input array (e.g., `y_true` or `y_pred`) while a minimum of 1 sample is required."
-        )
-
-
-def _as_class_labels(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
-    """Return a target as a vector of labels, whole floats as integers; None if it is no such target."""
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = as_column(array)
-    kind = array.dtype.kind
-    if array.ndim != 1:
-        return None
-    if kind == "f":
-        with np.errstate(invalid="ignore"):
-            whole = array.astype(np.int64)
-        return whole if (whole == array).all() else None
-    if kind == "u" and array.itemsize == 8:
-        return as_class_numbers(name, array)
-    return array if kind in "iubU" or (kind == "O" and isinstance(array[0], str)) else None
-
-
-def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Raise unless both targets mark the same several labels."""
-    kinds = [target_type("y_true", true), target_type("y_pred", predicted)]
-    if set(kinds) == {"binary", "multiclass"}:
-        kinds = ["multiclass"]
-    if len(set(kinds)) > 1:
-        raise ValueError(f"Classification metrics can't handle a mix of {kinds[0]} and {kinds[1]} targets")
-    if kinds[0] != INDICATOR:
-        raise ValueError(f"{kinds[0]} is not supported")
-
-
-def _check_not_indicators(kind: str) -> None:
-    """Raise if rows may have several labels."""
-    if kind == INDICATOR:
-        raise ValueError(f"{kind} is not supported")
-
-
-def _check_samplewise(samplewise: bool) -> None:
-    """Raise if rows that have but one label are to be looked at one by one."""
-    if samplewise:
-        raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
-
-
-def _check_one_kind_of_label(true: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Raise if one target has strings and the other numbers."""
-    if (true.dtype.kind in "OU") != (predicted.dtype.kind in "OU"):
-        seen = " and ".join(str(np.unique(each)) for each in (true, predicted))
-        raise ValueError(f"Mix of label input types (string and number); Got {seen}.")
-
-
-COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
+# Several labels a row ----------------------------------------------------------------------------------------------
 
 
 class Indicators:
@@ -357,7 +303,61 @@ def _is_indicator(values: Any) -> bool:
     return values.ndim == 2 and values.shape[1] > 1 and numbers and bool((data == data[:1]).all())
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Checks ------------------------------------------------------------------------------------------------------------
+
+
+def _check_not_empty(*arrays: NDArray[Any]) -> None:
+    """Raise if there are no rows."""
+    if not all(map(row_count, arrays)):
+        raise ValueError(
+            "Found empty input array (e.g., `y_true` or `y_pred`) while a minimum of 1 sample is required."
+        )
+
+
+def _as_class_labels(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
+    """Return a target as a vector of labels, whole floats as integers; None if it is no such target."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = as_column(array)
+    kind = array.dtype.kind
+    if array.ndim != 1:
+        return None
+    if kind == "f":
+        with np.errstate(invalid="ignore"):
+            whole = array.astype(np.int64)
+        return whole if (whole == array).all() else None
+    if kind == "u" and array.itemsize == 8:
+        return as_class_numbers(name, array)
+    return array if kind in "iubU" or (kind == "O" and isinstance(array[0], str)) else None
+
+
+def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Raise unless both targets mark the same several labels."""
+    kinds = [target_type("y_true", true), target_type("y_pred", predicted)]
+    if set(kinds) == {"binary", "multiclass"}:
+        kinds = ["multiclass"]
+    if len(set(kinds)) > 1:
+        raise ValueError(f"Classification metrics can't handle a mix of {kinds[0]} and {kinds[1]} targets")
+    if kinds[0] != INDICATOR:
+        raise ValueError(f"{kinds[0]} is not supported")
+
+
+def _check_not_indicators(kind: str) -> None:
+    """Raise if rows may have several labels."""
+    if kind == INDICATOR:
+        raise ValueError(f"{kind} is not supported")
+
+
+def _check_samplewise(samplewise: bool) -> None:
+    """Raise if rows that have but one label are to be looked at one by one."""
+    if samplewise:
+        raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
+
+
+def _check_one_kind_of_label(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Raise if one target has strings and the other numbers."""
+    if (true.dtype.kind in "OU") != (predicted.dtype.kind in "OU"):
+        seen = " and ".join(str(np.unique(each)) for each in (true, predicted))
+        raise ValueError(f"Mix of label input types (string and number); Got {seen}.")
 
 
 def _check_column_numbers(true: int, predicted: int) -> None:

@@ -39,31 +39,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Rule(NamedTuple):
-    """What a parameter may be, in words and as a test."""
+    """Legal values of a parameter, as text and as a test."""
 
-    says: str
+    text: str
     allows: Callable[[Any], bool]
 
 
 def any_of(*options: Any) -> Rule:
     """Allow some strings, and None if it is among them."""
     texts = sorted(repr(each) for each in options if each is not None)
-    says = f"a str among {{{', '.join(texts)}}}" + (" or None" if None in options else "")
+    text = f"a str among {{{', '.join(texts)}}}" + (" or None" if None in options else "")
     known = frozenset(each for each in options if each is not None)
-    return Rule(says, lambda value: value in known if isinstance(value, str) else value is None and None in options)
+    return Rule(text, lambda value: value in known if isinstance(value, str) else value is None and None in options)
 
 
-def check_parameters(function: str, **given: tuple[Any, Rule]) -> None:
+def check_parameters(function: str, **parameters: tuple[Any, Rule]) -> None:
     """Raise unless each parameter of a function is what its rule allows."""
-    for name, (value, rule) in given.items():
+    for name, (value, rule) in parameters.items():
         if not rule.allows(value):
             raise InvalidParameterError(
-                f"The {name!r} parameter of {function} must be {rule.says}. Got {value!r} instead."
+                f"The {name!r} parameter of {function} must be {rule.text}. Got {value!r} instead."
             )
 
 
 def named_options(function: F) -> F:
-    """Let options be passed by position after two arguments, with a warning that they must be named."""
+    """Accept options by position after two arguments, with a warning that they must be named."""
     names = [*inspect.signature(function).parameters][2:]
 
     @wraps(function)
@@ -82,7 +82,7 @@ def named_options(function: F) -> F:
 
 
 def is_array_like(value: Any) -> bool:
-    """Tell an array or sequence from a scalar, text, and what has no order."""
+    """Return whether a value is an array or a sequence, not a scalar, text, or without order."""
     if hasattr(value, "__array__"):
         return getattr(value, "ndim", 1) != 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

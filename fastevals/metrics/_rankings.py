@@ -35,10 +35,10 @@ class ScoredRows(ScoreTable):
 
 
 def two_class_ranking(rows: ScoredRows, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
-    """Rank rows of two classes by the label that `choose` takes of the labels found, and say what the labels are.
+    """Rank rows of two classes by the label that `choose` takes of those that occur; return the type of the labels too.
 
-    There is no ranking where it takes None or there are more than two labels. Raises if the rows can't be ranked by any
-    label. Nothing is looked at twice where there is a ranking.
+    The ranking is None where it takes None or there are more than two labels. Raises if the rows can't be ranked by any
+    label. Values are read once where there is a ranking.
     """
     try:
         found = first_labels(rows.labels)
@@ -83,7 +83,7 @@ def greater_label_ranking(rows: ScoredRows) -> tuple[Ranking | None, str]:
 
 
 def _check_row_kind(rows: ScoredRows) -> str:
-    """Tell what the labels are; raise if rows can't be ranked by any of their labels."""
+    """Return the type of the labels; raise if rows can't be ranked by any of their labels."""
     check_same_rows(rows.labels, rows.scores, rows.weights)
     kind = label_kind(rows.labels)
     if kind not in ("binary", "multiclass"):
@@ -94,7 +94,7 @@ def _check_row_kind(rows: ScoredRows) -> str:
 
 
 def _raise_no_pos_label(kind: str, labels: NDArray[Any]) -> NoReturn:
-    """Say why no label is the positive one by default."""
+    """Raise: no label is the positive one by default, and why."""
     if kind != "binary":
         raise ValueError(f"{kind} format is not supported")
     check_default_pos_label(labels)

@@ -40,20 +40,21 @@ from fastevals.metrics._rankings import (
     two_class_ranking,
 )
 
+ONE_CLASS = "Only one class is present in y_true. ROC AUC score is not defined in that case."
 LABEL = Rule(
     "an instance of 'float', an instance of 'int', an instance of 'bool' or an instance of 'str'",
     lambda value: isinstance(value, (numbers.Real, str, np.bool_)),
 )
-
 MAX_FPR = Rule(
     "a float in the range (0.0, 1.0] or None",
     lambda value: value is None or (isinstance(value, numbers.Real) and 0 < float(value) <= 1),
 )
-
 AVERAGE = any_of("macro", "micro", "samples", "weighted", None)
 MULTI_CLASS = any_of("raise", "ovr", "ovo")
 # Averages of values of each class or pair.
 OVER_CLASSES: dict[str, tuple[str | None, ...]] = {"ovr": ("macro", "weighted", None), "ovo": ("macro", "weighted")}
+RELATIVE, ABSOLUTE = 1e-5, 1e-8  # how far sums of probabilities may be off 1
+Floats = NDArray[np.float64]
 
 
 def roc_auc_score(
@@ -125,24 +126,24 @@ def roc_auc_score(
     if rows is not None:
         ranking, kind = greater_label_ranking(rows)
         if ranking is not None:
-            return area_of_ranking(ROC_AUC, ranking, max_fpr=max_fpr)
+            return _area(ROC_AUC, ranking, max_fpr=max_fpr)
     else:
         if average in OVER_CLASSES.get(multi_class, ()) and max_fpr in (None, 1):
-            scores = scores_of_classes(table, labels, probabilities=True)
+            scores = _checked_class_scores(table, labels, probabilities=True)
             if scores is not None:
                 if multi_class == "ovo":
-                    return np.float64(average_over_pairs(scores, average))
-                return average_over_classes(ROC_AUC, scores, average)
+                    return np.float64(_average_over_pairs(scores, average))
+                return _average_over_classes(ROC_AUC, scores, average)
         kind = _check_table_kind(table, most_columns=2)
     if kind == INDICATOR:
-        return average_over_labels(ROC_AUC, table, average, max_fpr=max_fpr)
+        return _average_over_labels(ROC_AUC, table, average, max_fpr=max_fpr)
     _check_partial_area(max_fpr)
     classes = _check_class_scores(table, labels, multi_class, average)
     if multi_class == "ovo":
         return np.float64(
-            average_over_pairs(read_class_scores(table.labels, table.scores, classes, table.weights)[1], average)
+            _average_over_pairs(read_class_scores(table.labels, table.scores, classes, table.weights)[1], average)
         )
-    return average_over_labels(ROC_AUC, table, average, classes)
+    return _average_over_labels(ROC_AUC, table, average, classes)
 
 
 def average_precision_score(
@@ -199,9 +200,9 @@ def average_precision_score(
     table = _as_score_table(y_true, y_score, sample_weight)
     rows = _only_column(table)
     if rows is None:
-        scores = scores_of_classes(table) if pos_label == 1 and average in OVER_CLASSES["ovr"] else None
+        scores = _checked_class_scores(table) if pos_label == 1 and average in OVER_CLASSES["ovr"] else None
         if scores is not None:
-            return average_over_classes(AVERAGE_PRECISION, scores, average)
+            return _average_over_classes(AVERAGE_PRECISION, scores, average)
         kind = _check_table_kind(table)
     else:
         ranking, kind = two_class_ranking(rows, lambda found: pos_label if pos_label in found else None)
@@ -209,14 +210,159 @@ def average_precision_score(
             _check_known_pos_label(pos_label, rows.labels)
             ranking = pos_label_ranking(rows, pos_label)
         if ranking is not None:
-            return area_of_ranking(AVERAGE_PRECISION, ranking)
+            return _area(AVERAGE_PRECISION, ranking)
     if pos_label != 1:
         _raise_pos_label_fixed(kind)
     classes = None if kind == INDICATOR else _check_class_columns(table)
-    return average_over_labels(AVERAGE_PRECISION, table, average, classes)
+    return _average_over_labels(AVERAGE_PRECISION, table, average, classes)
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+def _only_column(table: ScoreTable) -> ScoredRows | None:
+    """Return rows of one label and one score, where that is what there is."""
+    labels, scores, weights = table
+    one = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
+    return ScoredRows(labels, scores.reshape(-1), weights) if one else None
+
+
+# Averages ----------------------------------------------------------------------------------------------------------
+
+
+class AveragedMetric(NamedTuple):
+    """A metric of rankings.
+
+    Attributes
+    ----------
+    name : str
+        That of the registry.
+    undefined : float
+        Its value where it is undefined.
+    warn : callable
+        Warns of that.
+    """
+
+    name: str
+    undefined: float
+    warn: Callable[[], None]
+
+
+ROC_AUC = AveragedMetric("roc_auc", math.nan, lambda: warn_ill_defined(ONE_CLASS))
+AVERAGE_PRECISION = AveragedMetric("average_precision", 0.0, lambda: warn(NO_POSITIVES))
+
+
+def _area(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) -> float:
+    """Return the metric of one ranking, of the AUC perhaps only a part."""
+    if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
+        return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
+    area.warn()
+    return area.undefined
+
+
+def _checked_class_scores(table: ScoreTable, labels: Any = None, *, probabilities: bool = False) -> ClassScores | None:
+    """Return the scores of three classes or more, probabilities of them perhaps; None if something may be odd.
+
+    Values are read once where there are scores.
+    """
+    matrix = table.scores
+    if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
+        return None
+    try:
+        classes = None if labels is None else _as_ordered_classes(labels)
+        scores = read_class_scores(table.labels, matrix, classes, table.weights)[1]
+    except ValueError:
+        return None
+    if probabilities and not all(map(_adds_up_to_one, scores.row_sums)):
+        return None
+    return scores
+
+
+def _adds_up_to_one(total: float) -> bool:
+    """Return whether probabilities add up to 1, as `numpy.allclose` has it."""
+    return math.isfinite(total) and abs(1 - total) <= ABSOLUTE + RELATIVE * abs(total)
+
+
+def _average_over_labels(
+    area: AveragedMetric,
+    table: ScoreTable,
+    average: str | None,
+    classes: NDArray[Any] | None = None,
+    max_fpr: float | None = None,
+) -> Any:
+    """Average over the columns of a table, one for each of `classes`, or, where None, of the labels a row may have."""
+    if average == "micro":
+        return _area(area, _rank_all_columns(table, classes), max_fpr)
+    if average == "samples":
+        return _average_over_rows(area, table, classes, max_fpr)
+    labels = _as_indicator(table) if classes is None else table.labels
+    return _average_over_classes(
+        area, read_class_scores(labels, table.scores, classes, table.weights)[1], average, max_fpr
+    )
+
+
+def _average_over_classes(
+    area: AveragedMetric, scores: ClassScores, average: str | None, max_fpr: float | None = None
+) -> Any:
+    """Average over classes, each against the rest."""
+    support = scores.support() if average == "weighted" else None
+    if support is not None and not support.any():
+        return 0
+    options = {} if max_fpr is None else {"max_fpr": max_fpr}
+    values = _fill_undefined(area, class_metric(scores, area.name, **options))
+    return values if average is None else _mean(values, support)
+
+
+def _average_over_pairs(scores: ClassScores, average: str | None) -> Any:
+    """Average the AUC over pairs of classes that have rows."""
+    support = scores.support()
+    present = np.flatnonzero(scores.n_positives)
+    if present.size < 2:
+        ROC_AUC.warn()
+        return math.nan
+    first, second = (present[i] for i in np.triu_indices(present.size, 1))
+    by_pair = pair_aucs(scores)
+    means = (by_pair[first, second] + by_pair[second, first]) / 2
+    return _mean(means, support[first] + support[second] if average == "weighted" else None)
+
+
+def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
+    """Rank all columns together."""
+    weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
+    return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
+
+
+def _average_over_rows(
+    area: AveragedMetric, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
+) -> float:
+    """Average over the rows, each a group of its labels."""
+    flags = _flags(table, classes)
+    spec = AskedMetric(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
+    labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
+    values = grouped_values(spec, of_ranking(spec), grouped_scores(labels, table.scores.ravel(), rows))
+    return _mean(_fill_undefined(area, values), table.weights)
+
+
+def _flags(table: ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """Return which labels each row has."""
+    return _as_indicator(table) if classes is None else table.labels[:, np.newaxis] == classes
+
+
+def _fill_undefined(area: AveragedMetric, values: Floats) -> Floats:
+    """Return values with what is undefined replaced, and warned about once."""
+    missing = np.isnan(values)
+    if missing.any():
+        area.warn()
+        values[missing] = area.undefined
+    return values
+
+
+def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
+    """Return the weighted mean; an undefined value of weight zero is left out."""
+    if weights is not None:
+        values = np.where(weights == 0, 0.0, values)
+        weights = in_usual_unit(weights)
+    return float(np.average(values, weights=weights))
+
+
+# Checks ------------------------------------------------------------------------------------------------------------
 
 
 def _check_known_pos_label(pos_label: Any, labels: NDArray[Any]) -> None:
@@ -227,7 +373,7 @@ def _check_known_pos_label(pos_label: Any, labels: NDArray[Any]) -> None:
 
 
 def _raise_pos_label_fixed(kind: str) -> NoReturn:
-    """Say that only rows of two classes have a label to choose."""
+    """Raise: only two classes have a positive label to choose."""
     raise ValueError(
         f"Parameter pos_label is fixed to 1 for {kind} y_true. Do not set pos_label or set pos_label to 1."
     )
@@ -253,15 +399,8 @@ def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable
     )
 
 
-def _only_column(table: ScoreTable) -> ScoredRows | None:
-    """Return rows of one label and one score, where that is what there is."""
-    labels, scores, weights = table
-    one = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
-    return ScoredRows(labels, scores.reshape(-1), weights) if one else None
-
-
 def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
-    """Tell what the labels are; raise unless each has a column of scores.
+    """Return the type of the labels; raise unless each has a column of scores.
 
     Two classes are taken for some of many where there are more columns than `most_columns`.
     """
@@ -318,7 +457,7 @@ def _check_class_scores(table: ScoreTable, labels: Any, multi_class: str, averag
                 f"{y_score.shape[1]}"
             )
         return present
-    classes = as_ordered_classes(labels)
+    classes = _as_ordered_classes(labels)
     if classes.size != y_score.shape[1]:
         raise ValueError(
             f"Number of given labels, {classes.size}, not equal to the number of columns in 'y_score', "
@@ -329,159 +468,14 @@ def _check_class_scores(table: ScoreTable, labels: Any, multi_class: str, averag
     return classes
 
 
-ONE_CLASS = "Only one class is present in y_true. ROC AUC score is not defined in that case."
-
-Floats = NDArray[np.float64]
-
-RELATIVE, ABSOLUTE = 1e-5, 1e-8  # how far sums of probabilities may be off 1
-
-
-class AveragedMetric(NamedTuple):
-    """A metric of rankings.
-
-    Attributes
-    ----------
-    name : str
-        That of the registry.
-    undefined : float
-        What it is where it has no value.
-    warn : callable
-        Says so.
-    """
-
-    name: str
-    undefined: float
-    warn: Callable[[], None]
-
-
-ROC_AUC = AveragedMetric("roc_auc", math.nan, lambda: warn_ill_defined(ONE_CLASS))
-AVERAGE_PRECISION = AveragedMetric("average_precision", 0.0, lambda: warn(NO_POSITIVES))
-
-
-def area_of_ranking(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) -> float:
-    """Return the metric of one ranking, of the AUC perhaps only a part."""
-    if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
-        return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
-    area.warn()
-    return area.undefined
-
-
-def scores_of_classes(table: ScoreTable, labels: Any = None, *, probabilities: bool = False) -> ClassScores | None:
-    """Return the scores of three classes or more, probabilities of them perhaps; None if something may be odd.
-
-    Nothing is looked at twice where there are scores.
-    """
-    matrix = table.scores
-    if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
-        return None
-    try:
-        classes = None if labels is None else as_ordered_classes(labels)
-        scores = read_class_scores(table.labels, matrix, classes, table.weights)[1]
-    except ValueError:
-        return None
-    if probabilities and not all(map(_adds_up_to_one, scores.row_sums)):
-        return None
-    return scores
-
-
-def _adds_up_to_one(total: float) -> bool:
-    """Return whether probabilities add up to 1, as `numpy.allclose` has it."""
-    return math.isfinite(total) and abs(1 - total) <= ABSOLUTE + RELATIVE * abs(total)
-
-
-def average_over_labels(
-    area: AveragedMetric,
-    table: ScoreTable,
-    average: str | None,
-    classes: NDArray[Any] | None = None,
-    max_fpr: float | None = None,
-) -> Any:
-    """Average over the columns of a table, one for each of `classes`, or, where None, of the labels a row may have."""
-    if average == "micro":
-        return area_of_ranking(area, _rank_all_columns(table, classes), max_fpr)
-    if average == "samples":
-        return _average_over_rows(area, table, classes, max_fpr)
-    labels = _as_indicator(table) if classes is None else table.labels
-    return average_over_classes(
-        area, read_class_scores(labels, table.scores, classes, table.weights)[1], average, max_fpr
-    )
-
-
-def average_over_classes(
-    area: AveragedMetric, scores: ClassScores, average: str | None, max_fpr: float | None = None
-) -> Any:
-    """Average over classes, each against the rest."""
-    support = scores.support() if average == "weighted" else None
-    if support is not None and not support.any():
-        return 0
-    options = {} if max_fpr is None else {"max_fpr": max_fpr}
-    values = _defined(area, class_metric(scores, area.name, **options))
-    return values if average is None else _mean(values, support)
-
-
-def average_over_pairs(scores: ClassScores, average: str | None) -> Any:
-    """Average the AUC over pairs of classes that have rows."""
-    support = scores.support()
-    present = np.flatnonzero(scores.n_positives)
-    if present.size < 2:
-        ROC_AUC.warn()
-        return math.nan
-    first, second = (present[i] for i in np.triu_indices(present.size, 1))
-    by_pair = pair_aucs(scores)
-    means = (by_pair[first, second] + by_pair[second, first]) / 2
-    return _mean(means, support[first] + support[second] if average == "weighted" else None)
-
-
-def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
-    """Rank all columns together."""
-    weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
-    return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
-
-
-def _average_over_rows(
-    area: AveragedMetric, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
-) -> float:
-    """Average over the rows, each a group of its labels."""
-    flags = _flags(table, classes)
-    asked = AskedMetric(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
-    labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
-    values = grouped_values(asked, of_ranking(asked), grouped_scores(labels, table.scores.ravel(), rows))
-    return _mean(_defined(area, values), table.weights)
-
-
-def _flags(table: ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """Tell which labels a row has."""
-    return _as_indicator(table) if classes is None else table.labels[:, np.newaxis] == classes
-
-
-def _defined(area: AveragedMetric, values: Floats) -> Floats:
-    """Return values with what is undefined replaced, and warned about once."""
-    missing = np.isnan(values)
-    if missing.any():
-        area.warn()
-        values[missing] = area.undefined
-    return values
-
-
-def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
-    """Return the weighted mean; an undefined value of weight zero is left out."""
-    if weights is not None:
-        values = np.where(weights == 0, 0.0, values)
-        weights = in_usual_unit(weights)
-    return float(np.average(values, weights=weights))
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
 def _as_indicator(table: ScoreTable) -> NDArray[np.bool_]:
-    """Tell which labels each row has."""
+    """Return which labels each row has, from an indicator."""
     distinct = distinct_labels(table.labels.reshape(-1))
     check_default_pos_label(distinct)
     return np.asarray(table.labels == 1)
 
 
-def as_ordered_classes(labels: Any) -> NDArray[Any]:
+def _as_ordered_classes(labels: Any) -> NDArray[Any]:
     """Return the labels of the columns; raise unless they ascend."""
     named = as_column(as_named_labels(labels))
     classes = distinct_labels(named)

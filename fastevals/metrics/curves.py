@@ -26,6 +26,8 @@ from fastevals.metrics._parameters import (
 from fastevals.metrics._rankings import NO_POSITIVES, ScoredRows, pos_label_ranking
 
 Floats = NDArray[np.float64]
+FLOAT = np.dtype(np.float64)
+ROUNDING = 4 * np.finfo(np.float64).eps  # relative: what a second difference of rounded sums can be off
 
 
 def roc_curve(
@@ -77,7 +79,7 @@ def roc_curve(
     """
     ranking, _ = _ranked("roc_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     _warn_of_one_class(ranking)
-    return roc_arrays(ranking, bool(drop_intermediate), sample_weight is not None)
+    return _roc_arrays(ranking, bool(drop_intermediate), sample_weight is not None)
 
 
 def precision_recall_curve(
@@ -124,7 +126,7 @@ def precision_recall_curve(
     ranking, dtype = _ranked("precision_recall_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not ranking.n_positives:
         warn(NO_POSITIVES)
-    return precision_recall_arrays(ranking, bool(drop_intermediate), dtype)
+    return _precision_recall_arrays(ranking, bool(drop_intermediate), dtype)
 
 
 def det_curve(
@@ -169,7 +171,7 @@ def det_curve(
     if not (ranking.n_positives and ranking.n_negatives):
         _check_both_classes(pos_label, y_true)
         _warn_of_one_class(ranking)  # the rows of the other have no weight
-    return det_arrays(ranking, bool(drop_intermediate))
+    return _det_arrays(ranking, bool(drop_intermediate))
 
 
 @named_options
@@ -212,7 +214,7 @@ def confusion_matrix_at_thresholds(
     array([1., 1., 2., 2.])
     """
     ranking, dtype = _ranked("confusion_matrix_at_thresholds", y_true, y_score, pos_label, sample_weight, False)
-    return threshold_arrays(ranking, dtype)
+    return _threshold_arrays(ranking, dtype)
 
 
 def auc(x: ArrayLike, y: ArrayLike) -> float:
@@ -248,13 +250,6 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     return -area if places[-1] < places[0] else area
 
 
-def _warn_of_one_class(ranking: Ranking) -> None:
-    if not ranking.n_negatives:
-        warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
-    if not ranking.n_positives:
-        warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
-
-
 def _ranked(
     function: str, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any, drop_intermediate: Any
 ) -> tuple[Ranking, np.dtype[Any]]:
@@ -269,7 +264,101 @@ def _ranked(
     return pos_label_ranking(rows, pos_label), rows.scores.dtype
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Arrays of a curve -------------------------------------------------------------------------------------------------
+
+
+def _roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tuple[Floats, Floats, Floats]:
+    """Return FPR, TPR and thresholds, from +inf down; NaN rates of a class without rows."""
+    if drop_intermediate and weighted:
+        counts = _thinned(ranking.counts, 1, _bends_curve)
+        return _rates(counts.fps), _rates(counts.tps), _as_dtype(counts.thresholds, FLOAT)
+    fpr, tpr, thresholds = roc_points(ranking, drop_intermediate=drop_intermediate)
+    return fpr, tpr, _as_dtype(thresholds, FLOAT)
+
+
+def _precision_recall_arrays(
+    ranking: Ranking, drop_intermediate: bool, dtype: np.dtype[Any]
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return precision, recall and thresholds, from the lowest threshold up; recall is one without positives."""
+    if drop_intermediate:
+        counts = _thinned(ranking.counts, 1, _changes_recall)
+        thresholds, tps, fps = (each[:0:-1] for each in (counts.thresholds, counts.tps, counts.fps))
+        precision, recall = np.append(tps / (tps + fps), 1.0), np.append(tps / (tps[0] or 1), 0.0)
+    else:
+        precision, recall, thresholds = pr_points(ranking)
+    if not ranking.n_positives:
+        recall[:-1], recall[-1] = 1.0, 0.0
+    return precision, recall, _as_dtype(thresholds, dtype)
+
+
+def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floats, Floats]:
+    """Return FPR, FNR and thresholds from the lowest up, of those where there are false positives and negatives."""
+    counts = _thinned(ranking.counts, 0, _changes_recall) if drop_intermediate else ranking.counts
+    first = int(np.searchsorted(counts.fps, 0, side="right")) - 1
+    last = int(np.searchsorted(counts.tps, counts.n_pos))
+    rows = slice(first, last + 1)
+    at = counts.cells(rows)
+    fpr, fnr = ratio(at.fp, counts.n_neg), ratio(at.fn, counts.n_pos)
+    return fpr[::-1].copy(), fnr[::-1].copy(), counts.thresholds[rows][::-1].astype(FLOAT)
+
+
+def _threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
+    """Return true negatives, false positives, false negatives, true positives and thresholds, from the highest down."""
+    rows = slice(1, None)
+    tp, fp, fn, tn = (cell.astype(FLOAT) for cell in ranking.counts.cells(rows))
+    return tn, fp, fn, tp, ranking.counts.thresholds[rows].astype(dtype.newbyteorder("="))
+
+
+def _rates(totals: NDArray[Any]) -> Floats:
+    """Divide by the last; NaN where that is zero."""
+    return totals / totals[-1] if totals[-1] else np.full(totals.size, np.nan)
+
+
+def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return values as a type that holds them, of native byte order."""
+    return np.ascontiguousarray(values, dtype=dtype.newbyteorder("="))
+
+
+# Points left out ---------------------------------------------------------------------------------------------------
+
+
+def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray[np.bool_]]) -> ThresholdCounts:
+    """Keep the rows up to `first`, the last, and of others those that matter between their neighbours."""
+    n = counts.thresholds.size
+
+    def keep(rows: slice) -> NDArray[np.bool_]:
+        kept = np.ones(rows.stop - rows.start, dtype=np.bool_)
+        inner = slice(max(rows.start, first + 1), min(rows.stop, n - 1))
+        if inner.start < inner.stop:
+            beside = slice(inner.start - 1, inner.stop + 1)
+            kept[inner.start - rows.start : inner.stop - rows.start] = matters(counts.tps[beside], counts.fps[beside])
+        return kept
+
+    return counts.take(select_rows(n, keep) if n > BLOCK else np.flatnonzero(keep(slice(0, n))))
+
+
+def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which inner rows are not half way between their neighbours in ROC space, whatever the scale of weights."""
+    bends = np.zeros(tps.size - 2, dtype=np.bool_)
+    for cells in (fps, tps):
+        bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > ROUNDING * cells[2:]
+    return bends
+
+
+def _changes_recall(tps: NDArray[Any], _: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return at which inner rows recall changes, from the row before or to the one after."""
+    changes = tps[1:] != tps[:-1]
+    return changes[1:] | changes[:-1]  # type: ignore[no-any-return]
+
+
+# Checks ------------------------------------------------------------------------------------------------------------
+
+
+def _warn_of_one_class(ranking: Ranking) -> None:
+    if not ranking.n_negatives:
+        warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
+    if not ranking.n_positives:
+        warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
 
 
 def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
@@ -307,91 +396,3 @@ def _check_one_way(places: NDArray[Any], steps: NDArray[Any]) -> None:
     """Raise if places go both up and down."""
     if (steps < 0).any() and (steps > 0).any():
         raise ValueError(f"x is neither increasing nor decreasing : {places}.")
-
-
-FLOAT = np.dtype(np.float64)
-ROUNDING = 4 * np.finfo(np.float64).eps  # relative: what a second difference of rounded sums can be off
-
-
-def roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tuple[Floats, Floats, Floats]:
-    """Return FPR, TPR and thresholds, from +inf down; NaN rates of a class without rows."""
-    if drop_intermediate and weighted:
-        counts = _thinned(ranking.counts, 1, _bends)
-        return _shares(counts.fps), _shares(counts.tps), _typed(counts.thresholds, FLOAT)
-    fpr, tpr, thresholds = roc_points(ranking, drop_intermediate=drop_intermediate)
-    return fpr, tpr, _typed(thresholds, FLOAT)
-
-
-def precision_recall_arrays(
-    ranking: Ranking, drop_intermediate: bool, dtype: np.dtype[Any]
-) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return precision, recall and thresholds, from the lowest threshold up; recall is one without positives."""
-    if drop_intermediate:
-        counts = _thinned(ranking.counts, 1, _moves)
-        thresholds, tps, fps = (each[:0:-1] for each in (counts.thresholds, counts.tps, counts.fps))
-        precision, recall = np.append(tps / (tps + fps), 1.0), np.append(tps / (tps[0] or 1), 0.0)
-    else:
-        precision, recall, thresholds = pr_points(ranking)
-    if not ranking.n_positives:
-        recall[:-1], recall[-1] = 1.0, 0.0
-    return precision, recall, _typed(thresholds, dtype)
-
-
-def det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floats, Floats]:
-    """Return FPR, FNR and thresholds from the lowest up, of those where there are false positives and negatives."""
-    counts = _thinned(ranking.counts, 0, _moves) if drop_intermediate else ranking.counts
-    first = int(np.searchsorted(counts.fps, 0, side="right")) - 1
-    last = int(np.searchsorted(counts.tps, counts.n_pos))
-    rows = slice(first, last + 1)
-    at = counts.cells(rows)
-    fpr, fnr = ratio(at.fp, counts.n_neg), ratio(at.fn, counts.n_pos)
-    return fpr[::-1].copy(), fnr[::-1].copy(), counts.thresholds[rows][::-1].astype(FLOAT)
-
-
-def threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
-    """Return true negatives, false positives, false negatives, true positives and thresholds, from the highest down."""
-    rows = slice(1, None)
-    tp, fp, fn, tn = (cell.astype(FLOAT) for cell in ranking.counts.cells(rows))
-    return tn, fp, fn, tp, ranking.counts.thresholds[rows].astype(dtype.newbyteorder("="))
-
-
-def _shares(totals: NDArray[Any]) -> Floats:
-    """Divide by the last; NaN where that is zero."""
-    return totals / totals[-1] if totals[-1] else np.full(totals.size, np.nan)
-
-
-def _typed(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return values as a type that holds them, of native byte order."""
-    return np.ascontiguousarray(values, dtype=dtype.newbyteorder("="))
-
-
-# Points left out --------------------------------------------------------------------------------------------------
-
-
-def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray[np.bool_]]) -> ThresholdCounts:
-    """Keep the rows up to `first`, the last, and of others those that matter between their neighbours."""
-    n = counts.thresholds.size
-
-    def keep(rows: slice) -> NDArray[np.bool_]:
-        kept = np.ones(rows.stop - rows.start, dtype=np.bool_)
-        inner = slice(max(rows.start, first + 1), min(rows.stop, n - 1))
-        if inner.start < inner.stop:
-            beside = slice(inner.start - 1, inner.stop + 1)
-            kept[inner.start - rows.start : inner.stop - rows.start] = matters(counts.tps[beside], counts.fps[beside])
-        return kept
-
-    return counts.take(select_rows(n, keep) if n > BLOCK else np.flatnonzero(keep(slice(0, n))))
-
-
-def _bends(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which inner rows are not half way between their neighbours in ROC space, whatever the scale of weights."""
-    bends = np.zeros(tps.size - 2, dtype=np.bool_)
-    for cells in (fps, tps):
-        bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > ROUNDING * cells[2:]
-    return bends
-
-
-def _moves(tps: NDArray[Any], _: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return at which inner rows recall changes, from the row before or to the one after."""
-    changes = tps[1:] != tps[:-1]
-    return changes[1:] | changes[:-1]  # type: ignore[no-any-return]

@@ -26,15 +26,18 @@ from fastevals.metrics._parameters import (
     warn_ill_defined,
 )
 
-ALL = ("precision", "recall", "f-score")  # of `prf`, beside "jaccard"
+ALL = ("precision", "recall", "f-score")  # of `label_rates`, beside "jaccard"
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
-
+MODIFIERS = {
+    "precision": "predicted",
+    "recall": "true",
+    "f-score": "true nor predicted",
+    "jaccard": "true or predicted",
+}
 AVERAGE = any_of("binary", *AVERAGES)
-
 BETA = Rule(
     "a float in the range [0.0, inf]", lambda value: isinstance(value, numbers.Real) and bool(cast("Any", value) >= 0)
 )
-
 COLLECTION = Rule("an instance of 'list', 'tuple' or 'set'", lambda value: isinstance(value, (list, tuple, set)))
 ZERO_OR_ONE = Rule(
     "a float among {0, 1} or a str among {'warn'}",
@@ -104,40 +107,6 @@ def precision_recall_fscore_support(
     name = "precision_recall_fscore_support"
     found = _score(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
     return found["precision"], found["recall"], found["f-score"], found["support"]
-
-
-def _score(
-    function: str,
-    wanted: Collection[str],
-    y_true: Any,
-    y_pred: Any,
-    labels: Any,
-    pos_label: Any,
-    average: str | None,
-    sample_weight: Any,
-    zero_division: Any,
-    beta: float = 1.0,
-    warn_for: Collection[str] | None = None,
-    zero_rule: Rule = ZERO_DIVISION,
-) -> dict[str, Any]:
-    check_parameters(
-        function,
-        labels=(labels, ARRAY_OR_NONE),
-        pos_label=(pos_label, POS_LABEL),
-        average=(average, AVERAGE),
-        sample_weight=(sample_weight, ARRAY_OR_NONE),
-        zero_division=(zero_division, zero_rule),
-    )
-    counted = count_labels(y_true, y_pred, sample_weight)
-    return prf(
-        counted,
-        wanted,
-        labels=_labels_to_average(counted.kind, counted.labels, average, labels, pos_label),
-        average=average,
-        beta=beta,
-        zero_division=zero_division,
-        warn_for=wanted if warn_for is None else warn_for,
-    )
 
 
 def precision_score(
@@ -307,7 +276,120 @@ def jaccard_score(
     )["jaccard"]
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Rates of labels, and their averages -------------------------------------------------------------------------------
+
+
+def _score(
+    function: str,
+    wanted: Collection[str],
+    y_true: Any,
+    y_pred: Any,
+    labels: Any,
+    pos_label: Any,
+    average: str | None,
+    sample_weight: Any,
+    zero_division: Any,
+    beta: float = 1.0,
+    warn_for: Collection[str] | None = None,
+    zero_rule: Rule = ZERO_DIVISION,
+) -> dict[str, Any]:
+    check_parameters(
+        function,
+        labels=(labels, ARRAY_OR_NONE),
+        pos_label=(pos_label, POS_LABEL),
+        average=(average, AVERAGE),
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        zero_division=(zero_division, zero_rule),
+    )
+    counted = count_labels(y_true, y_pred, sample_weight)
+    return label_rates(
+        counted,
+        wanted,
+        labels=_labels_to_average(counted.kind, counted.labels, average, labels, pos_label),
+        average=average,
+        beta=beta,
+        zero_division=zero_division,
+        warn_for=wanted if warn_for is None else warn_for,
+    )
+
+
+def label_rates(
+    counted: LabelPairs | Indicators,
+    wanted: Collection[str],
+    *,
+    labels: Any,
+    average: str | None,
+    beta: float = 1.0,
+    zero_division: Any = "warn",
+    warn_for: Collection[str] = ALL,
+) -> dict[str, Any]:
+    """Compute the rates that are wanted, each a number, or with no average an array over labels; and the support."""
+    at, beta = _label_cells(counted, labels, average), float(min(beta, sys.float_info.max))  # an integer may be longer
+    functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
+        "precision": cells.precision,
+        "recall": cells.recall,
+        "f-score": lambda at: cells.f_score(at, beta),
+        "jaccard": cells.jaccard,
+    }
+    aliases = {}
+    if beta == 0 or math.isinf(beta * beta):
+        aliases["f-score"] = "precision" if beta == 0 else "recall"
+    rates: dict[str, Any] = {}
+    for metric in wanted:
+        source = aliases.get(metric, metric)
+        warned = source in warn_for and (source == metric or source not in wanted)
+        rates[metric] = _fill_undefined(source, at, functions[source], average, zero_division, warned)
+    if average is None:
+        return {**rates, "support": at.tp + at.fn}
+    weights = None
+    if average == "weighted":
+        weights = at.tp + at.fn
+    elif average == "samples":
+        weights = counted.weights
+    return {metric: _mean(values, weights) for metric, values in rates.items()} | {"support": None}
+
+
+def _label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | None) -> Cells:
+    """Return the cells that rates are made of: of each label or row, or of all labels together."""
+    at = counted.cells(labels, samplewise=average == "samples")
+    if average != "micro":
+        return at
+    return cells.added_up(Cells(*map(np.asarray, at)), keepdims=True)
+
+
+def _fill_undefined(
+    metric: str,
+    at: Cells,
+    function: Callable[[Cells], NDArray[np.float64]],
+    average: str | None,
+    zero_division: Any,
+    warned: bool = True,
+) -> NDArray[np.float64]:
+    """Compute a rate, with what stands for 0 / 0 in its place."""
+    values = function(at)
+    undefined = np.isnan(values)
+    if not undefined.any():
+        return values
+    if isinstance(zero_division, str):
+        if warned:
+            _warn_zero_division(metric, MODIFIERS[metric], average, values.size)
+        zero_division = 0.0
+    values[undefined] = zero_division
+    return values
+
+
+def _mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
+    """Average the values that are not NaN; without weights where these have all none."""
+    kept = ~np.isnan(values)
+    if not kept.all():
+        values, weights = values[kept], None if weights is None else weights[kept]
+    if not values.size:
+        return math.nan
+    if weights is None:
+        return float(values.mean())
+    weights = np.ldexp(weights, cells.shift_of(weights.max())) if weights.dtype.kind == "f" else weights
+    total = weights.sum()
+    return float((values * weights).sum() / total) if total else float(values.mean())
 
 
 def _labels_to_average(
@@ -331,94 +413,7 @@ def _labels_to_average(
     return as_reported(labels, present)
 
 
-MODIFIERS = {
-    "precision": "predicted",
-    "recall": "true",
-    "f-score": "true nor predicted",
-    "jaccard": "true or predicted",
-}
-
-
-def label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | None) -> Cells:
-    """Return the cells that rates are made of: of each label or row, or of all labels together."""
-    at = counted.cells(labels, samplewise=average == "samples")
-    if average != "micro":
-        return at
-    return cells.added_up(Cells(*map(np.asarray, at)), keepdims=True)
-
-
-def fill_undefined(
-    metric: str,
-    at: Cells,
-    function: Callable[[Cells], NDArray[np.float64]],
-    average: str | None,
-    zero_division: Any,
-    warned: bool = True,
-) -> NDArray[np.float64]:
-    """Compute a rate, with what stands for 0 / 0 in its place."""
-    values = function(at)
-    undefined = np.isnan(values)
-    if not undefined.any():
-        return values
-    if isinstance(zero_division, str):
-        if warned:
-            _warn_zero_division(metric, MODIFIERS[metric], average, values.size)
-        zero_division = 0.0
-    values[undefined] = zero_division
-    return values
-
-
-def mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
-    """Average the values that are not NaN; without weights where these have all none."""
-    kept = ~np.isnan(values)
-    if not kept.all():
-        values, weights = values[kept], None if weights is None else weights[kept]
-    if not values.size:
-        return math.nan
-    if weights is None:
-        return float(values.mean())
-    weights = np.ldexp(weights, cells.shift_of(weights.max())) if weights.dtype.kind == "f" else weights
-    total = weights.sum()
-    return float((values * weights).sum() / total) if total else float(values.mean())
-
-
-def prf(
-    counted: LabelPairs | Indicators,
-    wanted: Collection[str],
-    *,
-    labels: Any,
-    average: str | None,
-    beta: float = 1.0,
-    zero_division: Any = "warn",
-    warn_for: Collection[str] = ALL,
-) -> dict[str, Any]:
-    """Compute the rates that are wanted, each a number, or with no average an array over labels; and the support."""
-    at, beta = label_cells(counted, labels, average), float(min(beta, sys.float_info.max))  # an integer may be longer
-    functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
-        "precision": cells.precision,
-        "recall": cells.recall,
-        "f-score": lambda at: cells.f_score(at, beta),
-        "jaccard": cells.jaccard,
-    }
-    aliases = {}
-    if beta == 0 or math.isinf(beta * beta):
-        aliases["f-score"] = "precision" if beta == 0 else "recall"
-    rates: dict[str, Any] = {}
-    for metric in wanted:
-        source = aliases.get(metric, metric)
-        warned = source in warn_for and (source == metric or source not in wanted)
-        rates[metric] = fill_undefined(source, at, functions[source], average, zero_division, warned)
-    if average is None:
-        return {**rates, "support": at.tp + at.fn}
-    weights = None
-    if average == "weighted":
-        weights = at.tp + at.fn
-    elif average == "samples":
-        weights = counted.weights
-    return {metric: mean(values, weights) for metric, values in rates.items()} | {"support": None}
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Checks ------------------------------------------------------------------------------------------------------------
 
 
 def _warn_zero_division(metric: str, modifier: str, average: str | None, n_values: int) -> None:

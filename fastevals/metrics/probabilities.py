@@ -35,7 +35,6 @@ SCALE_BY_HALF = Rule(
     "an instance of 'bool' or a str among {'auto'}",
     lambda value: isinstance(value, (bool, np.bool_)) or (isinstance(value, str) and value == "auto"),
 )
-
 ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
 
 
@@ -98,7 +97,7 @@ def log_loss(
     p = _as_probabilities(_renamed_argument(y_proba, y_pred))
     target = as_target("y_true", y_true)
     weights = _check_probability_rows(target, p, sample_weight)
-    true = true_classes(target, p, labels)
+    true = _true_classes(target, p, labels)
     _check_normalized(p)
     eps = np.finfo(p.dtype).eps
 
@@ -112,7 +111,7 @@ def log_loss(
     if normalize and weights is not None:
         weights = in_usual_unit(weights)
     total = _sum(losses, p.shape[0], weights)
-    return total / _weight(p, weights) if normalize else total
+    return total / _total_weight(p, weights) if normalize else total
 
 
 def brier_score_loss(
@@ -178,9 +177,9 @@ def brier_score_loss(
         target = as_column(target)
     weights = _check_probability_rows(target, p, sample_weight)
     if p.ndim == 1:
-        true = positive_flags(target, pos_label)
+        true = _positive_flags(target, pos_label)
     else:
-        true = true_classes(target, p, labels)
+        true = _true_classes(target, p, labels)
         _check_normalized(p)
 
     def losses(rows: slice) -> NDArray[np.float64]:
@@ -195,7 +194,7 @@ def brier_score_loss(
     halved = (p.ndim == 1 or p.shape[1] < 3) if isinstance(scale_by_half, str) else scale_by_half
     if weights is not None:
         weights = in_usual_unit(weights)
-    mean = _sum(losses, p.shape[0], weights) / _weight(p, weights)
+    mean = _sum(losses, p.shape[0], weights) / _total_weight(p, weights)
     return mean / 2 if halved else mean
 
 
@@ -206,6 +205,74 @@ def _probabilities_of_truth(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]
     if p.shape[1] == 2:
         return np.where(true, p[:, 1], p[:, 0])
     return p[np.arange(true.size), true]  # type: ignore[no-any-return]
+
+
+def _sum(losses: Callable[[slice], NDArray[np.float64]], n: int, weights: NDArray[np.float64] | None) -> float:
+    """Sum the losses of all rows, or of their classes, a block of rows at a time."""
+
+    def part(rows: slice) -> list[float]:
+        found = ((block, losses(block)) for block in blocks(rows))
+        return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in found]
+
+    return math.fsum(total for totals in run(part, chunks(n)) for total in totals)
+
+
+def _total_weight(p: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
+    return p.shape[0] if weights is None else float(weights.sum())
+
+
+# Which class each row is of ----------------------------------------------------------------------------------------
+
+
+def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
+    """Return the number of each row's class in sorted order, or, of an indicator matrix, which labels it has."""
+    if target.ndim == 2 and target.shape[1] > 1:
+        _check_indicator_columns(target, y_proba, labels)
+        return np.asarray(target == 1)
+    target = as_column(target)
+    n_columns = 2 if y_proba.ndim == 1 else y_proba.shape[1]
+    classes = None if labels is None else _as_sorted_classes(labels)
+    try:
+        found = first_labels(target)
+        if n_columns == 2 and len(found) == 2 and classes is None:
+            return _flags(target, max(found), min(found))
+        return number_classes(target, classes, n_columns)[1]
+    except ValueError:
+        _check_probability_classes(target, labels, n_columns)
+        raise
+
+
+def _positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
+    """Return 1 for the rows of the positive label, 0 for others; raise unless there are two labels, or one."""
+    try:
+        found = first_labels(target)
+        if pos_label is None:
+            pos_label = default_pos_label(found)
+        if pos_label is None:
+            pos_label = _greatest_pos_label(target, found)
+        flags = _flags(target, found[-1], found[0])
+    except ValueError:
+        _check_two_labels(target)
+        raise
+    if pos_label == found[-1]:
+        return flags
+    return 1 - flags if pos_label == found[0] else np.zeros_like(flags)
+
+
+def _flags(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8]:
+    """Return 1 for the rows of one label and 0 for another's; raise if there is a third."""
+    strings = target.dtype == object and isinstance(positive, str) and isinstance(negative, str)
+    return BinaryLabels(target if strings else as_labels("y_true", target), positive, negative).flags()
+
+
+def _greatest_pos_label(y_true: NDArray[Any], found: list[Any]) -> Any:
+    """Return the greater label; raise where labels are text."""
+    if y_true.dtype.kind in "OUS":
+        check_default_pos_label(y_true)
+    return max(found)
+
+
+# Checks ------------------------------------------------------------------------------------------------------------
 
 
 def _check_normalized(p: NDArray[Any]) -> None:
@@ -220,23 +287,6 @@ def _check_normalized(p: NDArray[Any]) -> None:
 
     if any(run(off, chunks(p.shape[0]))):
         _warn_not_normalized()
-
-
-def _sum(losses: Callable[[slice], NDArray[np.float64]], n: int, weights: NDArray[np.float64] | None) -> float:
-    """Sum the losses of all rows, or of their classes, a block of rows at a time."""
-
-    def part(rows: slice) -> list[float]:
-        found = ((block, losses(block)) for block in blocks(rows))
-        return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in found]
-
-    return math.fsum(total for totals in run(part, chunks(n)) for total in totals)
-
-
-def _weight(p: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
-    return p.shape[0] if weights is None else float(weights.sum())
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
 
 
 def _renamed_argument(y_proba: Any, y_pred: Any) -> Any:
@@ -281,50 +331,6 @@ def _warn_not_normalized() -> None:
     warn("The y_prob values do not sum to one. Make sure to pass probabilities.")
 
 
-def true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
-    """Return the number of each row's class in sorted order, or, of an indicator matrix, which labels it has."""
-    if target.ndim == 2 and target.shape[1] > 1:
-        _check_indicator_columns(target, y_proba, labels)
-        return np.asarray(target == 1)
-    target = as_column(target)
-    n_columns = 2 if y_proba.ndim == 1 else y_proba.shape[1]
-    classes = None if labels is None else _as_sorted_classes(labels)
-    try:
-        found = first_labels(target)
-        if n_columns == 2 and len(found) == 2 and classes is None:
-            return _flags(target, max(found), min(found))
-        return number_classes(target, classes, n_columns)[1]
-    except ValueError:
-        _check_probability_classes(target, labels, n_columns)
-        raise
-
-
-def positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
-    """Give 1 for the rows of the positive label, 0 for others; raise unless there are two labels, or one."""
-    try:
-        found = first_labels(target)
-        if pos_label is None:
-            pos_label = default_pos_label(found)
-        if pos_label is None:
-            pos_label = _greatest_pos_label(target, found)
-        flags = _flags(target, found[-1], found[0])
-    except ValueError:
-        _check_two_labels(target)
-        raise
-    if pos_label == found[-1]:
-        return flags
-    return 1 - flags if pos_label == found[0] else np.zeros_like(flags)
-
-
-def _flags(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8]:
-    """Give 1 for the rows of one label and 0 for another's; raise if there is a third."""
-    strings = target.dtype == object and isinstance(positive, str) and isinstance(negative, str)
-    return BinaryLabels(target if strings else as_labels("y_true", target), positive, negative).flags()
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_two_labels(y_true: NDArray[Any]) -> None:
     """Raise unless there are two labels, or one."""
     kind = label_kind(y_true)
@@ -333,13 +339,6 @@ def _check_two_labels(y_true: NDArray[Any]) -> None:
             f"The type of the target inferred from y_true is {kind} but should be binary according to the shape of "
             "y_prob."
         )
-
-
-def _greatest_pos_label(y_true: NDArray[Any], found: list[Any]) -> Any:
-    """Return the greater label; raise where labels are text."""
-    if y_true.dtype.kind in "OUS":
-        check_default_pos_label(y_true)
-    return max(found)
 
 
 def _as_sorted_classes(labels: Any) -> NDArray[Any]:

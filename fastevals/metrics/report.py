@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fastevals.metrics._input import INDICATOR, as_reported, check_some_labels
 from fastevals.metrics._labels import count_labels
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, ZERO_DIVISION, Rule, check_parameters, warn
-from fastevals.metrics.per_class import ALL, prf
+from fastevals.metrics.per_class import ALL, label_rates
 
 DIGITS = Rule(
     "an int in the range [0, inf)",
@@ -103,7 +103,7 @@ def classification_report(
     all_labels = set(counted.labels.tolist()) <= set(requested.tolist())
 
     def rates(average: str | None) -> tuple[Any, ...]:
-        return tuple(prf(counted, ALL, labels=chosen, average=average, zero_division=zero_division).values())
+        return tuple(label_rates(counted, ALL, labels=chosen, average=average, zero_division=zero_division).values())
 
     *of_labels, support = rates(None)
     rows = list(zip(names, zip(*of_labels, support, strict=True), strict=False))
@@ -135,9 +135,9 @@ def _as_text(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]], 
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_names_of_classes(names: Sequence[str], n_labels: int, given: bool) -> None:
+def _check_names_of_classes(names: Sequence[str], n_labels: int, named: bool) -> None:
     """Raise, or warn where labels are given, if there are not as many names as labels."""
-    if given and len(names) != n_labels:
+    if named and len(names) != n_labels:
         warn(f"labels size, {n_labels}, does not match size of target_names, {len(names)}")
     elif len(names) != n_labels:
         raise ValueError(

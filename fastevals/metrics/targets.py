@@ -16,6 +16,13 @@ from fastevals.measure.regression import in_range, mean_square
 from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, check_parameters, warn_ill_defined
 
+Floats = NDArray[np.float64]
+Term = Callable[[slice, Floats], Iterator[Floats]]  # of some rows, in a workspace, what is summed
+SAMPLE = 1 << 10  # numbers that means are guessed from
+ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
+SHORT = 1 << 8  # rows of many outputs, each contiguous: fewer than that make short loops
+FEW_SAMPLES = "R^2 score is not well-defined with less than two samples."
+
 
 def _or_array(*texts: str) -> Rule:
     listed = ", ".join(map(repr, texts))
@@ -26,16 +33,10 @@ def _or_array(*texts: str) -> Rule:
 
 
 MULTIOUTPUT = _or_array("raw_values", "uniform_average")
-
-
 _VARIANCE = _or_array("raw_values", "uniform_average", "variance_weighted")
-
-
 MULTIOUTPUT_OR_VARIANCE = Rule(
-    f"{_VARIANCE.says} or None", lambda value: value is None or bool(_VARIANCE.allows(value))
+    f"{_VARIANCE.text} or None", lambda value: value is None or bool(_VARIANCE.allows(value))
 )
-
-FEW_SAMPLES = "R^2 score is not well-defined with less than two samples."
 
 
 def mean_squared_error(
@@ -190,11 +191,11 @@ def r2_score(
     )
     outputs = _as_outputs(y_true, y_pred, sample_weight)
     means = _as_output_weights(multioutput, outputs.n_outputs)
-    squares, variances = squares_and_variances(outputs)
+    squares, variances = _squares_and_variances(outputs)
     units = np.ones(1)
     if not (in_range(squares) & in_range(variances)).all():
         outputs, units = outputs.in_unit()
-        squares, variances = squares_and_variances(outputs)
+        squares, variances = _squares_and_variances(outputs)
     if outputs.n_samples < 2:
         warn_ill_defined(FEW_SAMPLES)
         return math.nan
@@ -205,6 +206,43 @@ def r2_score(
     if isinstance(multioutput, str) and multioutput == "variance_weighted" and variances.any():
         means = variances * (units.min() / units) ** 2
     return _over_outputs(values, multioutput, means)
+
+
+def _error(
+    metric: str,
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    multioutput: Any,
+    size: Any = np.square,
+    root: bool = False,
+) -> Any:
+    """Return the mean size of an output's errors, or its root, of each output or over them."""
+    check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT))
+    outputs = _as_outputs(y_true, y_pred, sample_weight)
+    weights = _as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
+    (means,) = _means_over_rows(outputs, _errors(outputs, size))
+    if root:
+        means = np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs)
+    return _over_outputs(means, multioutput, weights)
+
+
+def _roots_in_unit(outputs: Outputs) -> NDArray[np.float64]:
+    """Return the root mean squared error of each output, of errors of any size."""
+    columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
+    scaled = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
+    with np.errstate(over="ignore"):
+        return np.array([np.ldexp(math.sqrt(square), -exponent) for square, exponent in scaled])
+
+
+def _over_outputs(values: NDArray[np.float64], multioutput: Any, weights: NDArray[Any] | None) -> Any:
+    """Return the values of outputs, or their mean."""
+    if isinstance(multioutput, str) and multioutput == "raw_values":
+        return values
+    return float(values[0] if values.size == 1 else np.average(values, weights=weights))
+
+
+# Means over rows ---------------------------------------------------------------------------------------------------
 
 
 class Outputs(NamedTuple):
@@ -232,79 +270,7 @@ class Outputs(NamedTuple):
         return 1 if self.true.ndim == 1 else self.true.shape[1]
 
 
-def _error(
-    metric: str,
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: Any,
-    multioutput: Any,
-    size: Any = np.square,
-    root: bool = False,
-) -> Any:
-    """Return the mean size of an output's errors, or its root, of each output or over them."""
-    check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT))
-    outputs = _as_outputs(y_true, y_pred, sample_weight)
-    weights = _as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
-    (means,) = means_over_rows(outputs, errors(outputs, size))
-    if root:
-        means = np.sqrt(means) if in_range(means).all() else _roots_of_extremes(outputs)
-    return _over_outputs(means, multioutput, weights)
-
-
-def _roots_of_extremes(outputs: Outputs) -> NDArray[np.float64]:
-    """Return the root mean squared error of each output, of errors of any size."""
-    columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
-    found = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
-    with np.errstate(over="ignore"):
-        return np.array([np.ldexp(math.sqrt(square), -exponent) for square, exponent in found])
-
-
-def _over_outputs(values: NDArray[np.float64], multioutput: Any, weights: NDArray[Any] | None) -> Any:
-    """Return the values of outputs, or their mean."""
-    if isinstance(multioutput, str) and multioutput == "raw_values":
-        return values
-    return float(values[0] if values.size == 1 else np.average(values, weights=weights))
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
-def _as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
-    """Return numbers, one column as a vector; whether they are finite is not looked at."""
-    true, predicted = (
-        as_numbers(name, values, finite=False) for name, values in (("y_true", y_true), ("y_pred", y_pred))
-    )
-    check_same_rows(true, predicted, sample_weight)
-    true, predicted = (array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array for array in (true, predicted))
-    if true.shape != predicted.shape:
-        widths = [1 if array.ndim == 1 else array.shape[1] for array in (true, predicted)]
-        raise ValueError(f"y_true and y_pred have different number of output ({widths[0]}!={widths[1]})")
-    weights = as_row_weights(sample_weight, true.shape[0])
-    return Outputs(true, predicted, None if weights is None else in_usual_unit(weights))
-
-
-def _as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> NDArray[Any] | None:
-    """Return the weights of outputs, of which there are `least` or more; None where they have none."""
-    if multioutput is None or isinstance(multioutput, str):
-        return None
-    weights = as_numbers("multioutput", multioutput)
-    if n_outputs < least:
-        raise ValueError("Custom weights are useful only in multi-output cases.")
-    if weights.shape[0] != n_outputs:
-        raise ValueError(f"There must be equally many custom weights ({weights.shape[0]}) as outputs ({n_outputs}).")
-    return weights
-
-
-Floats = NDArray[np.float64]
-
-Term = Callable[[slice, Floats], Iterator[Floats]]  # of some rows, in a workspace, what is summed
-
-SAMPLE = 1 << 10  # numbers that means are guessed from
-ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
-SHORT = 1 << 8  # rows of many outputs, each contiguous: fewer than that make short loops
-
-
-def errors(outputs: Outputs, size: Any) -> Term:
+def _errors(outputs: Outputs, size: Any) -> Term:
     """Return the sizes of the errors of some rows."""
 
     def sizes(rows: slice, out: Floats) -> Iterator[Floats]:
@@ -313,16 +279,16 @@ def errors(outputs: Outputs, size: Any) -> Term:
     return sizes
 
 
-def squares_and_variances(outputs: Outputs) -> tuple[Floats, Floats]:
+def _squares_and_variances(outputs: Outputs) -> tuple[Floats, Floats]:
     """Return each output's mean squared error and variance of targets: zero exactly if they are constant."""
     origin = _near_mean(outputs)
-    squares, middle, variances = means_over_rows(outputs, errors(outputs, np.square), _deviations(outputs, origin))
+    squares, middle, variances = _means_over_rows(outputs, _errors(outputs, np.square), _deviations(outputs, origin))
     with np.errstate(over="ignore", invalid="ignore"):
         off = middle**2
         near = (2 * off <= variances).all()  # else a difference of squares would lose digits
         if near:
             return squares, variances - off
-    return squares, means_over_rows(outputs, _deviations(outputs, origin + middle))[1]
+    return squares, _means_over_rows(outputs, _deviations(outputs, origin + middle))[1]
 
 
 def _near_mean(outputs: Outputs) -> Floats:
@@ -362,7 +328,7 @@ def _rows_together(outputs: Outputs) -> int:
     return min(max(BLOCK // outputs.n_outputs, SHORT if _by_column(outputs) else 1), outputs.n_samples)
 
 
-def means_over_rows(outputs: Outputs, *terms: Term) -> list[Floats]:
+def _means_over_rows(outputs: Outputs, *terms: Term) -> list[Floats]:
     """Return the mean over all rows of each column of what the terms give; raise where a number is not finite."""
     weights = outputs.weights
     step = _rows_together(outputs)
@@ -381,11 +347,11 @@ def means_over_rows(outputs: Outputs, *terms: Term) -> list[Floats]:
 
     parts = chunks(outputs.n_samples)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = run(sums, parts, workspace=workspace) if len(parts) > 1 else [sums(parts[0], workspace())]
+        totals = run(sums, parts, workspace=workspace) if len(parts) > 1 else [sums(parts[0], workspace())]
         total = outputs.n_samples if weights is None else weights.sum()
-        means = [np.atleast_1d(sum(each) / total) for each in zip(*found, strict=True)]
+        means = [np.atleast_1d(sum(each) / total) for each in zip(*totals, strict=True)]
     if not all(np.isfinite(each).all() for each in means):
-        _raise_not_numbers(outputs.true, outputs.predicted)
+        _raise_not_finite(outputs.true, outputs.predicted)
     return means
 
 
@@ -396,10 +362,36 @@ def _sum(block: Floats, weights: Floats | None) -> Any:
     return block.sum() if weights is None else (block * weights).sum()
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Checks ------------------------------------------------------------------------------------------------------------
 
 
-def _raise_not_numbers(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+def _as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
+    """Return numbers, one column as a vector; whether they are finite is not looked at."""
+    true, predicted = (
+        as_numbers(name, values, finite=False) for name, values in (("y_true", y_true), ("y_pred", y_pred))
+    )
+    check_same_rows(true, predicted, sample_weight)
+    true, predicted = (array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array for array in (true, predicted))
+    if true.shape != predicted.shape:
+        widths = [1 if array.ndim == 1 else array.shape[1] for array in (true, predicted)]
+        raise ValueError(f"y_true and y_pred have different number of output ({widths[0]}!={widths[1]})")
+    weights = as_row_weights(sample_weight, true.shape[0])
+    return Outputs(true, predicted, None if weights is None else in_usual_unit(weights))
+
+
+def _as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> NDArray[Any] | None:
+    """Return the weights of outputs, of which there are `least` or more; None where they have none."""
+    if multioutput is None or isinstance(multioutput, str):
+        return None
+    weights = as_numbers("multioutput", multioutput)
+    if n_outputs < least:
+        raise ValueError("Custom weights are useful only in multi-output cases.")
+    if weights.shape[0] != n_outputs:
+        raise ValueError(f"There must be equally many custom weights ({weights.shape[0]}) as outputs ({n_outputs}).")
+    return weights
+
+
+def _raise_not_finite(true: NDArray[Any], predicted: NDArray[Any]) -> None:
     """Raise if a target or a prediction is NaN or infinite."""
     check_all_finite("y_true", true)
     check_all_finite("y_pred", predicted)

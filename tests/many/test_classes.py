@@ -398,6 +398,9 @@ def test_copies(labels: Any) -> None:
 
 def test_reprs() -> None:
     assert repr(ClassRankings(LETTERS, SCORES)) == "ClassRankings(3 classes, n_samples=4)"
+    assert str(ClassRankings(LETTERS, SCORES)).splitlines()[1:] == [
+        "  'a': n_positives=2", "  'b': n_positives=1", "  'c': n_positives=1"
+    ]  # fmt: skip
     weighted = ClassRankings(INDICATOR, SCORES, sample_weight=[1, 0, 1, 1])
     assert repr(weighted) == "ClassRankings(3 classes, n_samples=3, multilabel, weighted)"
     assert weighted.rankings is weighted.rankings

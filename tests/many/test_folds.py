@@ -349,6 +349,10 @@ def test_names_and_attributes(folds):
     assert len(folds) == len(folds.rankings) == 2
     assert [fold.roc_auc() for fold in folds] == [1.0, 1.0]
     assert repr(folds) == "RankingFolds(2 folds, n_positives=3, n_negatives=3)"
+    assert str(folds).splitlines()[1:] == [
+        f"  {name}: {ranking!r}" for name, ranking in zip(folds.names, folds, strict=True)
+    ]
+    assert str(RankingFolds([*folds] * 3)).endswith("\n  ...")
     named = RankingFolds({"a": folds.rankings[0], "b": folds.rankings[1]})
     assert named.names == ("a", "b")
     assert RankingFolds(folds.rankings).names == (0, 1)

@@ -124,6 +124,7 @@ def test_function_and_names_of_metrics() -> None:
         "MetricsByGroup(2 groups, pos_label=1\n  one: GroupedMetric(one of 2 groups: mean=1.5, macro_mean=1.5)"
         "\n  two: GroupedMetric(two of 2 groups: mean=0.5, macro_mean=0.5))"
     )
+    assert str(found) == f"{found!r}\n  'a': one=1, two=0\n  'b': one=2, two=1"
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -387,6 +388,7 @@ def test_results_say_and_keep_what_they_are() -> None:
     assert isinstance(found, GroupedMetric)
     assert repr(found).startswith("GroupedMetric(roc_auc of 3 groups: mean=0.5 [")
     assert repr(found).endswith("], macro_mean=0.5, n_undefined=1)")
+    assert str(found).splitlines()[1:] == ["  'a': 0", "  'b': 1", "  'c': nan"]
     assert len(found) == 3
     assert [key for key, _ in found] == ["a", "b", "c"]
     for absent in ("d", "", 3, None, 1.5, [1, 2]):
