@@ -53,8 +53,8 @@ def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence
         start, stop, _ = part.indices(values.shape[0])
         for block in blocks(slice(start, stop)):
             v, t = values[block], times[block].reshape(shape)
-            there = np.isfinite(v) & (t > 0)
-            yield np.where(there, v, 0.0), np.where(there, t, 0)
+            defined = np.isfinite(v) & (t > 0)
+            yield np.where(defined, v, 0.0), np.where(defined, t, 0)
 
     moments = []
     for part in strata:

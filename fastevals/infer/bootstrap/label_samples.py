@@ -1,4 +1,7 @@
-"""Replicates of confusion matrices: drawn as counts, or from rows where those have weights or groups, or few alike."""
+"""Replicates of confusion matrices: rows that are alike are drawn as counts of cells, rows that have names by number.
+
+The matrices of models on the same rows are drawn together, by the cells of their joint table (`JointCells`).
+"""
 
 from __future__ import annotations
 
@@ -18,149 +21,12 @@ from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values, draw_table
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import MatrixMetric
 
-Ints = NDArray[np.int64]
-Models = Mapping[str, NDArray[Any]]
-
-WHAT = "y_true and predictions"
-
-
-class JointCells(NamedTuple):
-    """Cells of rows that no metric of any model tells apart, in the order of their true classes.
-
-    Attributes
-    ----------
-    matrix : ConfusionMatrix
-        Of the rows, one for each model.
-    sizes : ndarray of int64 of shape (n_cells,)
-        Rows of each cell.
-    true : ndarray of int64 of shape (n_cells,)
-        Number of the true class of each cell.
-    places : ndarray of int64 of shape (n_models, n_cells)
-        Where each cell's rows are counted in a model's matrix, flat.
-    """
-
-    matrix: ConfusionMatrix
-    sizes: Ints
-    true: Ints
-    places: Ints
-
-    def matrices(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """Add up counts of cells, of shape (n, n_cells), to matrices of shape (n, n_models, K, K)."""
-        return _matrices(self.places, counts, self.matrix.labels.size)
-
-
-def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None) -> JointCells:
-    """Count rows by the true class and the models' predictions, which hold labels that can be compared.
-
-    An array of the mapping may be of many models, of shape (n_models, n_rows).
-    """
-    labels, codes, sizes = count_label_tuples(WHAT, _whole(true, models))
-    classes, numbers = encode_classes(labels, codes, pos_label)
-    order = np.lexsort(numbers[::-1])
-    return _joint(classes, np.stack(numbers)[:, order], sizes[order], sizes[order])
-
-
-def encode_classes(
-    labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any
-) -> tuple[Classes, list[NDArray[Any]]]:
-    """Return the classes of labels that occur, the positive one of two last, and codes as their places among them."""
-    classes = as_classes("the data", labels, None, pos_label)
-    places = check_known_labels(labels, classes.labels)
-    if (np.diff(places) > 0).all() and places[0] == 0:
-        return classes, list(codes)
-    return classes, [places.astype(each.dtype)[each] for each in codes]
-
-
-def number_joint_cells(
-    true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None, pos_label: Any = None
-) -> tuple[JointCells, NDArray[np.intp]]:
-    """Return what `count_joint_cells` does, of rows that may have weights, and the cell of each row."""
-    labels, numbers = number_labels(WHAT, _whole(true, models))
-    classes, codes = encode_classes(labels, numbers, pos_label)
-    folded = fold_codes(codes, classes.labels.size)
-    _, first, of_row, sizes = np.unique(folded, return_index=True, return_inverse=True, return_counts=True)
-    rows = sizes if weights is None else np.bincount(of_row, weights, minlength=sizes.size)
-    return _joint(classes, np.stack([each[first] for each in codes], dtype=np.int64), sizes, rows), of_row
-
-
-def _whole(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
-    """Return the true labels and those of each model, whole numbers if they are numbers."""
-    given = {"y_true": true}
-    for name, labels in models.items():
-        given |= {name: labels} if labels.ndim == 1 else {f"{name}[{i}]": row for i, row in enumerate(labels)}
-    return [as_class_numbers(name, labels) for name, labels in given.items()]
-
-
-def _joint(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
-    places = codes[0] * classes.labels.size + codes[1:]
-    matrix = ConfusionMatrix._of(_matrices(places, rows[None], classes.labels.size)[0], classes)
-    return JointCells(matrix, sizes, codes[0], places)
-
-
-def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
-    found = np.zeros((len(counts), len(places), k * k), dtype=counts.dtype)
-    for model, place in enumerate(places):
-        order = np.argsort(place, kind="stable")
-        starts = np.flatnonzero(np.diff(place[order], prepend=-1))
-        found[:, model, place[order][starts]] = np.add.reduceat(counts[:, order], starts, axis=1)
-    return found.reshape(len(counts), len(places), k, k)
-
-
-STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
-
-
-class _Stack(ConfusionMatrix):
-    """A stack of matrices whose undefined metrics are NaN without a word: they are counted."""
-
-    __slots__ = ("_cells",)
-
-    def __init__(self, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...]) -> None:
-        self._cells: Cells | None = None
-        self.counts, self._mean_axes = counts, mean_axes
-        self.labels, self.pos_label = classes
-
-    def _one_vs_rest(self) -> Cells:
-        if self._cells is None:  # most metrics ask for them
-            self._cells = super()._one_vs_rest()
-        return self._cells
-
-    def _warned(self, name: str, values: NDArray[Any]) -> Any:
-        return values
-
-
-def measure_stack(
-    counts: NDArray[Any],
-    classes: Classes,
-    metrics: Sequence[MatrixMetric],
-    *,
-    mean_axes: tuple[int, ...] = (),
-    argument: str = "metrics",
-) -> Values:
-    """Return each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN where undefined.
-
-    Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
-    """
-    stack = _Stack(counts, classes, mean_axes)
-    return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
-
-
-def _measured(
-    matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: JointCells | None
-) -> Values:
-    """Return each metric of counts of cells, of which `matrix` has those of the rows themselves."""
-    if joint is None:
-        stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
-        return measure_stack(stack, matrix._classes, metrics, mean_axes=axes)
-    step = max(1, STACKED // matrix.counts.size)
-    parts = [counts[start : start + step] for start in range(0, len(counts), step)]
-    measured = [measure_stack(joint.matrices(part), matrix._classes, metrics) for part in parts]
-    return [np.concatenate(values) for values in zip(*measured, strict=True)]
-
 
 class MatrixSample(Sample):
-    """Counts of whole rows: each matrix of a stack is drawn from by itself, each true class too if stratified.
+    """Rows that are alike: whole rows of confusion matrices, drawn as counts of their cells, whatever their number.
 
-    With `joint` the stack is of models on the same rows, which are drawn for all of them.
+    Each matrix of a stack is drawn from by itself, each true class too if stratified. With `joint` the stack is of
+    models on the same rows, and the cells of their joint table are drawn.
     """
 
     def __init__(
@@ -200,7 +66,7 @@ class MatrixSample(Sample):
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""
         counts = draws if isinstance(draws, np.ndarray) else np.stack(list(draws))
-        return _measured(self._matrix, counts, self._metrics, self._joint)
+        return _measure_cells(self._matrix, counts, self._metrics, self._joint)
 
     def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
@@ -208,7 +74,7 @@ class MatrixSample(Sample):
 
 
 class LabelSample(UnitSample):
-    """True and predicted labels of rows that have weights or groups, or that few others are like."""
+    """Rows that have names: labels with weights, in groups, or of so many models that few rows are alike."""
 
     def __init__(
         self,
@@ -244,22 +110,150 @@ class LabelSample(UnitSample):
         counts = np.empty((n, self._n_cells), dtype=np.float64 if self._counter.sums else np.int64)
         for times, row in zip(draws, counts, strict=True):
             self._counter.count(times, space[1], row)
-        return _measured(self._matrix, counts, self._metrics, self._joint)
+        return _measure_cells(self._matrix, counts, self._metrics, self._joint)
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+Ints = NDArray[np.int64]
+
+Models = Mapping[str, NDArray[Any]]
+
+WHAT = "y_true and predictions"
 
 
-def _checked_values(name: str, given: Any) -> NDArray[np.float64]:
-    """Return what a user's function of one matrix gave: real numbers."""
-    array = np.asarray(given)
+class JointCells(NamedTuple):
+    """The joint table of true classes and models' predictions: cells of rows that no metric of any model tells apart.
+
+    Only cells with rows are there, n_cells of them, in the order of their true classes.
+    """
+
+    matrix: ConfusionMatrix  # of the rows, one for each model
+    sizes: Ints  # rows of each cell
+    true: Ints  # number of the true class of each cell
+    places: Ints  # (n_models, n_cells): where each cell's rows are counted in a model's matrix, flat
+
+    def matrices(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Add up counts of cells, of shape (n, n_cells), to matrices of shape (n, n_models, K, K)."""
+        return _matrices(self.places, counts, self.matrix.labels.size)
+
+
+def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None) -> JointCells:
+    """Count rows by the true class and the models' predictions, which hold labels that can be compared.
+
+    An array of the mapping may be of many models, of shape (n_models, n_rows).
+    """
+    labels, codes, sizes = count_label_tuples(WHAT, _as_class_columns(true, models))
+    classes, numbers = encode_classes(labels, codes, pos_label)
+    order = np.lexsort(numbers[::-1])
+    return _joint(classes, np.stack(numbers)[:, order], sizes[order], sizes[order])
+
+
+def number_joint_cells(
+    true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None, pos_label: Any = None
+) -> tuple[JointCells, NDArray[np.intp]]:
+    """Return what `count_joint_cells` does, of rows that may have weights, and the cell of each row."""
+    labels, numbers = number_labels(WHAT, _as_class_columns(true, models))
+    classes, codes = encode_classes(labels, numbers, pos_label)
+    folded = fold_codes(codes, classes.labels.size)
+    _, first, cells, sizes = np.unique(folded, return_index=True, return_inverse=True, return_counts=True)
+    rows = sizes if weights is None else np.bincount(cells, weights, minlength=sizes.size)
+    return _joint(classes, np.stack([each[first] for each in codes], dtype=np.int64), sizes, rows), cells
+
+
+def encode_classes(
+    labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any
+) -> tuple[Classes, list[NDArray[Any]]]:
+    """Return the classes of labels that occur, the positive one of two last, and codes as their places among them."""
+    classes = as_classes("the data", labels, None, pos_label)
+    places = check_known_labels(labels, classes.labels)
+    if (np.diff(places) > 0).all() and places[0] == 0:
+        return classes, list(codes)
+    return classes, [places.astype(each.dtype)[each] for each in codes]
+
+
+def _as_class_columns(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
+    """Return the true labels and those of each model, whole numbers if they are numbers."""
+    columns = {"y_true": true}
+    for name, labels in models.items():
+        columns |= {name: labels} if labels.ndim == 1 else {f"{name}[{i}]": row for i, row in enumerate(labels)}
+    return [as_class_numbers(name, labels) for name, labels in columns.items()]
+
+
+def _joint(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
+    places = codes[0] * classes.labels.size + codes[1:]
+    matrix = ConfusionMatrix._of(_matrices(places, rows[None], classes.labels.size)[0], classes)
+    return JointCells(matrix, sizes, codes[0], places)
+
+
+def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
+    matrices = np.zeros((len(counts), len(places), k * k), dtype=counts.dtype)
+    for model, place in enumerate(places):
+        order = np.argsort(place, kind="stable")
+        starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+        matrices[:, model, place[order][starts]] = np.add.reduceat(counts[:, order], starts, axis=1)
+    return matrices.reshape(len(counts), len(places), k, k)
+
+
+STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
+
+
+def _measure_cells(
+    matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: JointCells | None
+) -> Values:
+    """Return each metric of counts of cells, of which `matrix` has those of the rows themselves."""
+    if joint is None:
+        stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
+        return measure_stack(stack, matrix._classes, metrics, mean_axes=axes)
+    step = max(1, STACKED // matrix.counts.size)
+    parts = [counts[start : start + step] for start in range(0, len(counts), step)]
+    measured = [measure_stack(joint.matrices(part), matrix._classes, metrics) for part in parts]
+    return [np.concatenate(values) for values in zip(*measured, strict=True)]
+
+
+def measure_stack(
+    counts: NDArray[Any],
+    classes: Classes,
+    metrics: Sequence[MatrixMetric],
+    *,
+    mean_axes: tuple[int, ...] = (),
+    argument: str = "metrics",
+) -> Values:
+    """Return each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN where undefined.
+
+    Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
+    """
+    stack = _Stack(counts, classes, mean_axes)
+    return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
+
+
+class _Stack(ConfusionMatrix):
+    """A stack of matrices whose undefined metrics are NaN without a warning: they are counted."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...]) -> None:
+        self._cells: Cells | None = None
+        self.counts, self._mean_axes = counts, mean_axes
+        self.labels, self.pos_label = classes
+
+    def _one_vs_rest(self) -> Cells:
+        if self._cells is None:  # most metrics ask for them
+            self._cells = super()._one_vs_rest()
+        return self._cells
+
+    def _warned(self, name: str, values: NDArray[Any]) -> Any:
+        return values
+
+
+def _checked_values(name: str, values: Any) -> NDArray[np.float64]:
+    """Return what a user's function of one matrix returned, if it is real numbers."""
+    array = np.asarray(values)
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: a function must give real numbers, got {show(given)}")
+        raise ValueError(f"{name}: a function must give real numbers, got {show(values)}")
     return array.astype(np.float64)
 
 
 def _checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:
-    """Return what a user's function of a stack of matrices gave: real numbers, along the stack's first axis."""
+    """Return what a user's function of a stack returned, if it is real numbers along the stack's first axis."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
         raise ValueError(

@@ -355,8 +355,8 @@ class RankingSweep:
 class Steps:
     """Steps of the ROC staircase from the highest threshold down, as few as metrics need.
 
-    Thresholds that no metric tells apart are one step: all between two fixed thresholds, a straight piece of the ROC
-    polyline, or thresholds with rows of one class alone (`Detail` says which).
+    Thresholds that no metric tells apart are one step: all between two fixed thresholds, positives and the negatives
+    after them up to the next corner of the polyline, or negatives between two thresholds with positives (`Detail`).
     """
 
     sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the least type that holds what may be drawn

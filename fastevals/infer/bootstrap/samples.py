@@ -1,4 +1,4 @@
-"""What can be resampled: the one loop over replicates, and values with rows left out."""
+"""What can be resampled: the one loop over replicates, values with rows left out, and draws of rows by the cell."""
 
 from __future__ import annotations
 
@@ -24,48 +24,20 @@ MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates of one task, and of one with
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate has
 
 
-class Jackknife(NamedTuple):
-    """A metric with rows left out.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_cells, ...)
-        Without one row of each cell, or without each group of rows.
-    times : ndarray of int of shape (n_cells,)
-        How often each value counts.
-    strata : list of slice
-        The cells of each stratum.
-    """
-
-    values: NDArray[np.float64]
-    times: NDArray[Any]
-    strata: list[slice]
-
-
 class Sample:
-    """Rows in cells, and metrics of a draw of them.
+    """Rows in cells, or units with names, and metrics of a draw of them: the base of all samples.
 
-    Attributes
-    ----------
-    sizes : ndarray of shape (n_cells,)
-        Rows, or groups of rows, of each cell.
-    strata : list of slice
-        Cells of which as many rows as they have are drawn by themselves.
-    labels : ndarray or None
-        The classes of predicted labels, in the order of matrices.
-    pos_label : label or None
-        The positive class, where there is one.
-    class_sizes : tuple of int or None
-        Positive and negative rows, where it is of scores.
+    A kind of sample says how to draw (`draws`) and how to measure a draw (`measure`); the loop over replicates and the
+    accelerations follow.
     """
 
-    sizes: NDArray[Any]
-    strata: list[slice]
-    labels: NDArray[Any] | None = None
-    pos_label: Any = None
-    class_sizes: tuple[int, int] | None = None
+    sizes: NDArray[Any]  # rows, or groups of rows, of each cell
+    strata: list[slice]  # cells of which as many rows as they have are drawn by themselves
+    labels: NDArray[Any] | None = None  # the classes of predicted labels, in the order of matrices
+    pos_label: Any = None  # the positive class, where there is one
+    class_sizes: tuple[int, int] | None = None  # positive and negative rows, where the sample is of scores
 
-    # What each kind of sample says of itself ---------------------------------------------------------------------
+    # What each kind of sample defines ----------------------------------------------------------------------------
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
@@ -107,7 +79,7 @@ class Sample:
     def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
         """Draw as many rows as there are, again and again, and measure each draw.
 
-        Gives an array of shape (n_resamples, ...) for each metric, NaN where undefined: the same bits whatever the
+        Returns an array of shape (n_resamples, ...) for each metric, NaN where undefined: the same bits whatever the
         number of resamples and threads.
         """
         size = self.task_size()
@@ -125,13 +97,14 @@ class Sample:
 
         Where there is no closed form, one row of each cell is left out, or random groups of rows where cells are many.
         """
-        found = {k: self.closed_form_acceleration(k) for k in metrics}
-        if any(each is None for each in found.values()):
+        accelerations = {k: self.closed_form_acceleration(k) for k in metrics}
+        if any(each is None for each in accelerations.values()):
             strata = sum(self.sizes[part].any() for part in self.strata)
             few = np.count_nonzero(self.sizes) <= GROUPS * strata
             left = self._one_left_out() if few else self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
-            found.update({k: jackknife_acceleration(*left[k]) for k, each in found.items() if each is None})
-        return {k: each for k, each in found.items() if each is not None}
+            open_form = [k for k, each in accelerations.items() if each is None]
+            accelerations.update({k: jackknife_acceleration(*left[k]) for k in open_form})
+        return {k: each for k, each in accelerations.items() if each is not None}
 
     def _one_left_out(self) -> list[Jackknife]:
         """Return each metric without one row of each cell."""
@@ -163,13 +136,13 @@ class Sample:
             left[number // GROUPS, group] = counts[part].sum(dtype=np.int64)
             return counts
 
-        found = []
+        results = []
         parts = [slice(start, start + GROUPS) for start in range(0, left.size, GROUPS)]
         for values in self._measured_each(without, range(left.size)):
             for part, rows in zip(parts, left, strict=True):
-                values[part] -= _line(rows, values[part])
-            found.append(Jackknife(values, np.ones(left.size, dtype=np.int64), parts))
-        return found
+                values[part] -= _linear_part(rows, values[part])
+            results.append(Jackknife(values, np.ones(left.size, dtype=np.int64), parts))
+        return results
 
     def _measured_each(self, draw: Callable[[int], NDArray[Any]], numbers: Sequence[int]) -> Values:
         size = self.task_size()
@@ -182,50 +155,27 @@ class Sample:
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
-def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+class Jackknife(NamedTuple):
+    """A metric with rows left out."""
+
+    values: NDArray[np.float64]  # (n_cells, ...): without one row of each cell, or without each group of rows
+    times: NDArray[Any]  # (n_cells,): how often each value counts
+    strata: list[slice]  # the cells of each stratum
+
+
+def _linear_part(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the straight line through points, in its deviation from the mean; 0 where y is NaN."""
     x = (x - x.mean()).reshape(-1, *[1] * (y.ndim - 1))
-    there = np.isfinite(y)
-    x, y = np.where(there, x, 0.0), np.where(there, y, 0.0)
-    n = np.maximum(there.sum(axis=0), 1)
-    x, y = np.where(there, x - x.sum(axis=0) / n, 0.0), np.where(there, y - y.sum(axis=0) / n, 0.0)
-    spread = (x * x).sum(axis=0)
-    return x * np.where(spread > 0, (x * y).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)
+    defined = np.isfinite(y)
+    x, y = np.where(defined, x, 0.0), np.where(defined, y, 0.0)
+    n = np.maximum(defined.sum(axis=0), 1)
+    x, y = np.where(defined, x - x.sum(axis=0) / n, 0.0), np.where(defined, y - y.sum(axis=0) / n, 0.0)
+    squares = (x * x).sum(axis=0)
+    return x * np.where(squares > 0, (x * y).sum(axis=0) / np.where(squares > 0, squares, 1), 0.0)
 
 
 # How cells are drawn --------------------------------------------------------------------------------------------------
-
 Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
-
-SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
-FEWEST = 16  # rows; fewer are drawn one by one
-CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
-
-
-@lru_cache(maxsize=8)
-def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Return, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
-
-    Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
-    """
-    if not rate:
-        return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
-    from scipy.special import pdtr
-
-    means = rate * np.arange(LARGEST_PIECE + 1)
-    counts = np.arange(LARGEST_PIECE + 12 * math.isqrt(LARGEST_PIECE) + 40)
-    cumulative = pdtr(counts, means[:, None])
-    tables = np.full(cumulative.shape, 2**64 - 1, dtype=np.uint64)
-    below = cumulative < 1
-    tables[below] = np.ldexp(cumulative[below], 64).astype(np.uint64) - np.uint64(1)
-    starts = np.arange(256, dtype=np.uint64) << np.uint64(56)
-    guides = np.stack([np.searchsorted(table, starts) for table in tables])
-    return tables, guides.astype(np.uint8)
-
-
-def usual_rate(n: int) -> float:
-    """Return the mean of a row's Poisson count that makes draws of n rows the fastest; 0 for few rows."""
-    return 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
 
 
 class CellSampler:
@@ -260,14 +210,40 @@ class CellSampler:
         return f"CellSampler({self.sizes.size} cells, {self.n} rows)"
 
 
+SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
+FEWEST = 16  # rows; fewer are drawn one by one
+CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
+
+
+def usual_rate(n: int) -> float:
+    """Return the mean of a row's Poisson count that makes draws of n rows the fastest; 0 for few rows."""
+    return 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
+
+
+@lru_cache(maxsize=8)
+def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Return, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
+
+    Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
+    """
+    if not rate:
+        return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
+    from scipy.special import pdtr
+
+    means = rate * np.arange(LARGEST_PIECE + 1)
+    counts = np.arange(LARGEST_PIECE + 12 * math.isqrt(LARGEST_PIECE) + 40)
+    cumulative = pdtr(counts, means[:, None])
+    tables = np.full(cumulative.shape, 2**64 - 1, dtype=np.uint64)
+    below = cumulative < 1
+    tables[below] = np.ldexp(cumulative[below], 64).astype(np.uint64) - np.uint64(1)
+    starts = np.arange(256, dtype=np.uint64) << np.uint64(56)
+    guides = np.stack([np.searchsorted(table, starts) for table in tables])
+    return tables, guides.astype(np.uint8)
+
+
 RARE = 1e-12  # chances below it are drawn as Poisson's, for NumPy before 2.4 lost them beside 1: no one could tell
 CELLS_TOGETHER = 1 << 18  # cells drawn together
 MOST_TOGETHER = 5000  # replicates drawn together, half the usual number
-
-
-def table_size(n_cells: int) -> int:
-    """Return the number of replicates that are drawn together, by the cells alone."""
-    return max(1, min(CELLS_TOGETHER // max(n_cells, 1), MOST_TOGETHER))
 
 
 def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
@@ -293,14 +269,19 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
     drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
     stream = _stream(key, number, 0)
     for part in strata:
-        rows_of, out = sizes[part], drawn[part]
-        left, rows = int(rows_of.sum()), np.full(size, rows_of.sum())
+        stratum, out = sizes[part], drawn[part]
+        left, rows = int(stratum.sum()), np.full(size, stratum.sum())
         # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
-        for cell in np.argsort(rows_of, kind="stable")[np.count_nonzero(rows_of == 0) :].tolist():
-            there = int(rows_of[cell])
-            out[cell] = _binomial(stream, rows, there / left) if there < left else rows
-            rows, left = rows - out[cell], left - there
+        for cell in np.argsort(stratum, kind="stable")[np.count_nonzero(stratum == 0) :].tolist():
+            n = int(stratum[cell])
+            out[cell] = _binomial(stream, rows, n / left) if n < left else rows
+            rows, left = rows - out[cell], left - n
     return drawn.T
+
+
+def table_size(n_cells: int) -> int:
+    """Return the number of replicates that are drawn together, by the cells alone."""
+    return max(1, min(CELLS_TOGETHER // max(n_cells, 1), MOST_TOGETHER))
 
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""From what a user gives, and the metrics he asks for, to a sample that can be resampled."""
+"""From a subject, as users pass it, and the specs of metrics to a sample that can be resampled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MANY_CELLS = 16
 
 
 class SamplingDesign(NamedTuple):
-    """How rows are drawn: what goes with them, still as the user gave it."""
+    """How rows are drawn: options that go with them, not yet checked."""
 
     groups: Any = None
     sample_weight: Any = None
@@ -40,8 +40,8 @@ class SamplingDesign(NamedTuple):
     pos_label: Any = None
 
 
-def make_sample(subject: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
-    """Return the sample that a subject and the metrics asked of it make."""
+def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
+    """Return the sample of a subject that the metrics are computed from."""
     subject = as_ranking(subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         kind = type(subject).__name__
@@ -54,54 +54,53 @@ def make_sample(subject: Any, asked: MetricSpecs, design: SamplingDesign) -> Sam
         counts = subject.counts
         _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
         if isinstance(subject, Ranking):
-            metrics = [of_ranking(each) for each in asked.values()]
+            metrics = [of_ranking(each) for each in specs.values()]
             return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
-        return MatrixSample(subject, _of_matrix(asked), stratified=design.stratified)
+        return MatrixSample(subject, _matrix_metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
             f"subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got {show(subject)}"
         )
-    kinds = {kind_of(each) for each in asked.values() if isinstance(each, AskedMetric)}
+    kinds = {kind_of(each) for each in specs.values() if isinstance(each, AskedMetric)}
     if not kinds:
         raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays")
     y_true, other = subject
     if "targets" in kinds:
-        return _of_targets(y_true, other, asked, design)
-    of_rows = _of_scores if "scores" in kinds else _of_labels
-    return of_rows(y_true, other, asked, design)
+        return _sample_targets(y_true, other, specs, design)
+    return (_sample_scores if "scores" in kinds else _sample_labels)(y_true, other, specs, design)
 
 
 # Scores -----------------------------------------------------------------------------------------------------------
 
 
-def _of_scores(y_true: Any, y_score: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
+def _sample_scores(y_true: Any, y_score: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     if design.groups is None and design.sample_weight is None:
         ranking = Ranking(y_true, y_score, pos_label=design.pos_label)
-        return make_sample(ranking, asked, design._replace(pos_label=None))
+        return make_sample(ranking, specs, design._replace(pos_label=None))
     scores = {"y_score": as_scores("y_score", y_score)}
-    return make_score_sample(y_true, scores, asked, design, one_model=True)
+    return make_score_sample(y_true, scores, specs, design, one_model=True)
 
 
 def make_score_sample(
     y_true: Any,
     scores: Mapping[str, NDArray[Any]],
-    asked: MetricSpecs,
+    specs: MetricSpecs,
     design: SamplingDesign,
     *,
     one_model: bool = False,
 ) -> ModelsSample:
-    """Return the sample of models' scores on the same rows, arrays by what errors call them."""
+    """Return the sample of models' scores on the same rows; errors call each array by its key."""
     labels = BinaryLabels(*binary_labels("y_true", y_true, design.pos_label))
     check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check_finite(name, values)
-    weights, groups, kept, unit = _beside(labels.values, design, labels.values == labels.positive)
+    weights, groups, kept, unit = _check_rows(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
     return ModelsSample(
         labels,
         scores,
-        [of_ranking(each, unit=unit) for each in asked.values()],
+        [of_ranking(each, unit=unit) for each in specs.values()],
         weights=weights,
         groups=groups,
         stratified=design.stratified,
@@ -109,12 +108,13 @@ def make_score_sample(
     )
 
 
-def _beside(
+def _check_rows(
     y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
-    """Check weights and groups against the rows; give them for rows of weight above zero, and those if not all.
+    """Check weights and groups against the rows; return them for rows of weight above zero, and those rows if not all.
 
-    Weights are in a unit, given too, in which products of two sums, one of positive rows, neither overflow nor vanish.
+    Weights are in a unit, returned last, in which products of two sums, one of positive rows, neither overflow nor
+    vanish.
     """
     weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:
@@ -134,51 +134,51 @@ def _beside(
 # Labels -----------------------------------------------------------------------------------------------------------
 
 
-def _of_labels(y_true: Any, y_pred: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
+def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     true, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
     check_same_length(y_true=true, y_pred=predicted)
     if design.groups is None and design.sample_weight is None:
         matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
-        return make_sample(matrix, asked, design._replace(pos_label=None))
-    weights, groups, kept, _ = _beside(true, design)
+        return make_sample(matrix, specs, design._replace(pos_label=None))
+    weights, groups, kept, _ = _check_rows(true, design)
     if kept is not None:
         true, predicted = true[kept], predicted[kept]
     matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label, sample_weight=weights)
     order = np.argsort(matrix.labels)
     cells = [order[np.searchsorted(matrix.labels[order], labels)] for labels in (true, predicted)]
     return LabelSample(
-        matrix, cells[0] * matrix.labels.size + cells[1], _of_matrix(asked),
+        matrix, cells[0] * matrix.labels.size + cells[1], _matrix_metrics(specs),
         weights=weights, groups=groups, stratified=design.stratified,
     )  # fmt: skip
 
 
 def make_prediction_sample(
-    true: NDArray[Any], models: Mapping[str, NDArray[Any]], asked: MetricSpecs, design: SamplingDesign
+    true: NDArray[Any], models: Mapping[str, NDArray[Any]], specs: MetricSpecs, design: SamplingDesign
 ) -> Sample:
-    """Return the sample of classes that models predict on the same rows; arrays as `count_joint_cells` takes them."""
-    metrics = _of_matrix(asked)
-    weights, groups, kept, _ = _beside(true, design)
+    """Return the sample of classes that models predict on the same rows; arrays as for `count_joint_cells`."""
+    metrics = _matrix_metrics(specs)
+    weights, groups, kept, _ = _check_rows(true, design)
     if kept is not None:
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
     if weights is None and groups is None:
         joint = count_joint_cells(true, models, design.pos_label)
         if joint.sizes.size**2 <= MANY_CELLS * true.size:
             return MatrixSample(joint.matrix, metrics, stratified=design.stratified, joint=joint)
-    joint, of_row = number_joint_cells(true, models, weights, design.pos_label)
+    joint, cells = number_joint_cells(true, models, weights, design.pos_label)
     return LabelSample(
-        joint.matrix, of_row, metrics,
+        joint.matrix, cells, metrics,
         weights=weights, groups=groups, stratified=design.stratified, joint=joint,
     )  # fmt: skip
 
 
-def _of_matrix(asked: MetricSpecs) -> list[MatrixMetric]:
-    return list(map(matrix_metric, asked.values()))
+def _matrix_metrics(specs: MetricSpecs) -> list[MatrixMetric]:
+    return list(map(matrix_metric, specs.values()))
 
 
 # Targets ----------------------------------------------------------------------------------------------------------
 
 
-def _of_targets(y_true: Any, y_pred: Any, asked: MetricSpecs, design: SamplingDesign) -> Sample:
+def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     if design.stratified or design.pos_label is not None:
         raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
     targets = as_double("y_true", as_scores("y_true", y_true))
@@ -186,8 +186,8 @@ def _of_targets(y_true: Any, y_pred: Any, asked: MetricSpecs, design: SamplingDe
     check_same_length(y_true=targets, y_pred=predictions)
     check_finite("y_true", targets)
     check_finite("y_pred", predictions)
-    metrics = list(map(error_metric, asked.values()))
-    weights, groups, kept, _ = _beside(targets, design)
+    metrics = list(map(error_metric, specs.values()))
+    weights, groups, kept, _ = _check_rows(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]
     return TargetSample(targets, predictions, metrics, weights=weights, groups=groups)
