@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.fold_counts import add_terms, count_cells
 from fastevals._validation.arrays import as_scores, check_finite, check_probabilities
+from fastevals.counting.ordering import count_by_score
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by_step
 from fastevals.measure.metric_specs import AskedMetric, RankingMetric, of_ranking
@@ -74,7 +75,7 @@ class ScoreMetrics(SplitMetrics):
 
 
 class ThresholdMetrics(ScoreMetrics):
-    """Metrics of threshold counts: scores are sorted once, and test sets stay sorted."""
+    """Metrics of threshold counts: scores are sorted once, and test sets keep their order."""
 
     needs_times_tested = True
 
@@ -88,7 +89,7 @@ class ThresholdMetrics(ScoreMetrics):
 
     def pool(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
         """Return the counts of all at each threshold of any."""
-        return self._merge_steps(
+        return count_by_score(
             np.concatenate([each.thresholds[1:] for each in counted]),
             *(np.concatenate([np.diff(getattr(each, name)) for each in counted]) for name in ("tps", "fps")),
         )
@@ -110,14 +111,6 @@ class ThresholdMetrics(ScoreMetrics):
         ]
         values = list(map(metric.of_counts, more))
         return gain_variance(values[0], np.array(values[1:]), np.array([n_neg, n_pos]))
-
-    def _merge_steps(self, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> ThresholdCounts:
-        """Return the counts of rows of both classes, so many of each score; scores may come again."""
-        thresholds, number = np.unique(scores, return_inverse=True)
-        sums = np.zeros((2, thresholds.size), dtype=np.int64)
-        for class_sums, rows in zip(sums, (positives, negatives), strict=True):
-            np.add.at(class_sums, number, rows)
-        return _with_origin(thresholds[::-1], *np.cumsum(sums[:, ::-1], axis=1))
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> SteppedScores | SortedScores:
         """Sort the scores."""
@@ -147,7 +140,7 @@ class ThresholdMetrics(ScoreMetrics):
         """Return the counts of all rows, each as often as it is tested."""
         some = tested > 0
         times, positive = tested[some], np.broadcast_to(self._positive, predicted.shape)[some]
-        return self._merge_steps(predicted[some], times * positive, times * ~positive)
+        return count_by_score(predicted[some], times * positive, times * ~positive)
 
 
 class SortedScores(NamedTuple):
@@ -171,7 +164,8 @@ class SortedScores(NamedTuple):
         ranks = self.ranks[places]
         last = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
         tps = np.cumsum(self.positive[places])[last]
-        return _with_origin(self.thresholds[ranks[last]], tps, last + 1 - tps)
+        from_none = ((np.inf, self.thresholds[ranks[last]]), (0, tps), (0, last + 1 - tps))
+        return ThresholdCounts._unchecked(*map(np.concatenate, [([first], rest) for first, rest in from_none]))
 
 
 class SteppedScores(NamedTuple):
@@ -202,14 +196,6 @@ class SteppedScores(NamedTuple):
                 self.sweeps.sweep(fold_counts, space, row)
         values = self.sweeps.values(raw.reshape(-1, self.sweeps.n_raw))
         return np.stack(values).reshape(-1, len(folds), n_folds)
-
-
-def _with_origin(thresholds: NDArray[Any], tps: NDArray[np.int64], fps: NDArray[np.int64]) -> ThresholdCounts:
-    """Return the counts with those of no row, at +inf, before them."""
-    if thresholds.dtype.kind in "iu":
-        thresholds = thresholds.astype(np.longdouble)  # float64 would round some
-    return ThresholdCounts._unchecked(*(np.concatenate(([first], each)) for first, each in
-                             ((np.inf, thresholds), (0, tps), (0, fps))))  # fmt: skip
 
 
 class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
