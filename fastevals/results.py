@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._text import column, probability, wrapped
 from fastevals._validation.options import check_number, show
 
 
@@ -264,7 +265,7 @@ class NullDistribution(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignificanceResult(Frozen):
-    """What a test of a hypothesis gives; unpacks as ``statistic, pvalue``.
+    """What a test of a hypothesis gives; unpacks as ``statistic, pvalue``, and prints its numbers and what follows.
 
     Attributes
     ----------
@@ -301,6 +302,13 @@ class SignificanceResult(Frozen):
     >>> result
     SignificanceResult(statistic=1.373, pvalue=0.1698, effect=0.3889, rejected=False)
     >>> statistic, pvalue = result
+    >>> print(result)
+    DeLong's test
+      effect     0.3889, 95 % interval -0.1663 to 0.9441
+      statistic  1.373
+      p          0.1698
+    At level 0.05, it is not shown that the AUC of score_a less that of score_b is other than 0
+    (DeLong's test: p = 0.17); values from -0.166 to 0.944 agree with the data.
     """
 
     statistic: float
@@ -325,6 +333,36 @@ class SignificanceResult(Frozen):
             f"{type(self).__name__}(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}{effect}, "
             f"rejected={self.rejected})"
         )
+
+    def __str__(self) -> str:
+        rows = [("statistic", f"{self.statistic:.4g}{self._df_text()}"), ("p", self._pvalue_text()), *self._details()]
+        if self.effect is not None:
+            rows.insert(0, ("effect", estimate_text(self.effect, self.confidence_interval, self.alpha)))
+        width = max(len(name) for name, _ in rows)
+        title = self.test or type(self).__name__
+        numbers = [f"  {name:<{width}}  {text}" for name, text in rows]
+        return "\n".join([title[0].upper() + title[1:], *numbers, *wrapped(self.conclusion, indent="")])
+
+    def _df_text(self) -> str:
+        if self.df is None:
+            return ""
+        return f" (df {', '.join(f'{each:.4g}' for each in np.atleast_1d(self.df))})"
+
+    def _pvalue_text(self) -> str:
+        side = "" if self.alternative == "two-sided" else f" (one-sided: {self.alternative})"
+        return probability(self.pvalue) + side
+
+    def _details(self) -> list[tuple[str, str]]:
+        """Return what a subclass prints beside these numbers: names and texts."""
+        return []
+
+
+def estimate_text(estimate: float, interval: Interval | None, alpha: float) -> str:
+    """Return an estimate and its interval, if there is one, with as many digits as they need."""
+    if interval is None:
+        return column([estimate])[0]
+    value, low, high = column([estimate, *interval])
+    return f"{value}, {100 * (1 - alpha):.6g} % interval {low} to {high}"
 
 
 def check_confidence_level(confidence_level: float) -> tuple[float, float]:

@@ -54,6 +54,50 @@ def test_a_result_has_all_that_it_is_made_of(name: str) -> None:
         type(result)(**{field: getattr(result, field) for field in fields})
 
 
+@pytest.mark.parametrize("name", set(RESULTS) - {"DelongResult"})
+def test_a_printed_result_says_what_was_tested_and_what_follows(name: str) -> None:
+    result = RESULTS[name]()
+    first, *numbers = str(result).splitlines()
+    assert first.lower().startswith(result.test.lower())
+    assert " ".join(" ".join(numbers).split()).endswith(" ".join(result.conclusion.split()))
+    assert "\n" not in repr(result)
+
+
+def test_printed_numbers() -> None:
+    result = fastevals.paired_t_test([0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29], alternative="less")
+    assert str(result).splitlines() == [
+        "The paired t-test",
+        "  effect     -0.04500, 95 % interval -inf to -0.01539",
+        "  statistic  -3.576 (df 3)",
+        "  p          0.0187 (one-sided: less)",
+        "At level 0.05, the mean of a less that of b is less than 0 (the paired t-test: p = 0.0187).",
+    ]
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        undefined = fastevals.permutation_test([0, 0], [0, 0], [1, 0], "recall", pos_label=1)
+    assert "  p          -\n" in str(undefined)
+
+
+def test_printed_details() -> None:
+    assert "  errors     5 of 10 rows" in str(fastevals.binomial_error_test(5, 10, 0.3))
+    assert "  rows right  both 1, only the first 2, only the second 3, neither 4" in str(
+        fastevals.mcnemar_test_of_table([[1, 2], [3, 4]])
+    )
+    assert "  accuracies  0: 0.6667, 1: 0.5" in str(fastevals.cochran_q_test(Y, [A, B]))
+    assert "mean ranks 0: 2.5, 1: 1.75, 2: 1.75" in str(fastevals.friedman_test(TABLE))
+    assert "  null       all 6 outcomes" in str(fastevals.permutation_test(Y, A, B))
+
+
+def test_printed_pairs() -> None:
+    many = np.random.default_rng(0).random((8, 12))
+    first, *lines = str(fastevals.pairwise_tests(many, correction="none")).splitlines()
+    assert first == "Wilcoxon's signed-rank test, p not adjusted"
+    assert lines[0].split() == ["pair", "effect", "statistic", "p", "rejected"]
+    assert lines[46] == "  ... 21 more pairs, with p no smaller"
+    ranks = str(fastevals.nemenyi_test(TABLE)).splitlines()
+    assert ranks[0] == "The Nemenyi test, p adjusted for 3 pairs (studentized-range)"
+    assert ranks[2] == "  critical difference 1.657"
+
+
 @pytest.mark.parametrize(
     "null",
     [

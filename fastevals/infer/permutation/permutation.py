@@ -58,6 +58,11 @@ class PermutationResult(SignificanceResult):
     null_chances: NDArray[np.float64] | None = field(kw_only=True)
     pos_label: Any = field(default=None, kw_only=True)
 
+    def _details(self) -> list[tuple[str, str]]:
+        left_out = f", {self.n_undefined} of them undefined and left out" if self.n_undefined else ""
+        drawn = f"all {self.n_resamples} outcomes" if self.exact else f"{self.n_resamples} permutations, drawn"
+        return [("null", drawn + left_out)]
+
 
 def permutation_result(
     metric: str,

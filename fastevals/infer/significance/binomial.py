@@ -72,6 +72,9 @@ class BinomialResult(SignificanceResult):
     tail_above: float = field(kw_only=True)
     n_runs: int = field(kw_only=True)
 
+    def _details(self) -> list[tuple[str, str]]:
+        return [("errors", f"{self.n_errors} of {self.n_samples} rows")]
+
 
 def binomial_error_test(
     n_errors: ArrayLike,

@@ -14,6 +14,8 @@ from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import check_alpha, decide
 from fastevals.results import NullDistribution, SignificanceResult
 
+SHOWN = 6  # models that are printed
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CochranResult(SignificanceResult):
@@ -36,6 +38,10 @@ class CochranResult(SignificanceResult):
 
     names: tuple[Any, ...] = field(kw_only=True)
     accuracies: NDArray[np.float64] = field(kw_only=True)
+
+    def _details(self) -> list[tuple[str, str]]:
+        shown = [f"{name}: {value:.4g}" for name, value in zip(self.names[:SHOWN], self.accuracies, strict=False)]
+        return [("accuracies", ", ".join(shown) + ", ..." * (len(self.names) > SHOWN))]
 
 
 def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: float = 0.95) -> CochranResult:

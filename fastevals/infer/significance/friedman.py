@@ -47,6 +47,9 @@ class FriedmanResult(SignificanceResult):
     chi_square: float = field(kw_only=True)
     f_statistic: float = field(kw_only=True)
 
+    def _details(self) -> list[tuple[str, str]]:
+        return [("ranks", ranks_text(self.n_datasets, self.names, self.mean_ranks))]
+
     def __repr__(self) -> str:
         shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
         return f"{SignificanceResult.__repr__(self)[:-1]}, {shown})"

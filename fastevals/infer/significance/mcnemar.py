@@ -33,7 +33,7 @@ from fastevals.infer.significance.decision import (
     pvalues,
 )
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
-from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, tail_probability
+from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, estimate_text, tail_probability
 
 LARGEST_LOG = 700.0  # of odds that a float can hold
 
@@ -150,12 +150,28 @@ class McNemarResult(SignificanceResult):
     >>> result = fastevals.mcnemar_test_of_table([[70, 11], [1, 18]])
     >>> result.effect, round(result.difference, 3)
     (11.0, 0.1)
+    >>> print(result)
+    McNemar's exact test
+      effect      11.0000, 95 % interval 1.5988 to 473.4749
+      statistic   11
+      p           0.0063
+      difference  0.1000, 95 % interval 0.0319 to 0.1705
+      rows right  both 70, only the first 11, only the second 1, neither 18
+    At level 0.05, the ratio of the chance that only model a is right to the chance that only model b is
+    right is other than 1 (McNemar's exact test: p = 0.00635).
     """
 
     table: NDArray[np.int64] = field(kw_only=True)
     difference: float = field(kw_only=True)
     difference_interval: Interval = field(kw_only=True)
     method: str = field(kw_only=True)
+
+    def _details(self) -> list[tuple[str, str]]:
+        (both, first), (second, neither) = self.table.tolist()
+        return [
+            ("difference", estimate_text(self.difference, self.difference_interval, self.alpha)),
+            ("rows right", f"both {both}, only the first {first}, only the second {second}, neither {neither}"),
+        ]
 
 
 def mcnemar_test(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._text import aligned, column, first_pairs, probability, short_names, wrapped
 from fastevals._validation.options import check_choice, check_options, show, warn_degenerate
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, rows_ratio
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
@@ -24,12 +25,15 @@ from fastevals.results import Frozen, SignificanceResult
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 
-SHOWN = 6  # pairs named in a repr
+SHOWN = 6  # pairs named in a conclusion
+LONGEST_NAME = 24  # of a model, in a table
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     """Tests of pairs of models, their p-values adjusted for the number of pairs; a sequence of `SignificanceResult`.
+
+    Prints a table of the pairs, by ascending p, and what follows.
 
     Attributes
     ----------
@@ -155,6 +159,26 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def _claim(self) -> str:
         """Say what a one-sided test is to show of the first of a pair and the second."""
         return f"{'below' if self.alternative == 'less' else 'above'} {self.value:g}"
+
+    def __str__(self) -> str:
+        short = short_names(self.names, LONGEST_NAME)
+        shown, _ = first_pairs(self.pvalue, self.unadjusted_pvalue)
+        columns = (column(values[shown].tolist()) for values in (self.effect, self.statistic))
+        pvalues = map(probability, self.pvalue[shown].tolist())
+        marks = ("yes" if each else "no" for each in self.rejected[shown])
+        pairs = (f"  {short[first]}, {short[second]}" for first, second in self.pairs[shown].tolist())
+        rows = [["  pair", "effect", "statistic", "p", "rejected"]]
+        rows += map(list, zip(pairs, *columns, pvalues, marks, strict=True))
+        more = len(self) - len(shown)
+        others = [f"  ... {more} more pairs, with p no smaller"] if more else []
+        title = f"{self.test[0].upper()}{self.test[1:]}, {self._settings()}"
+        return "\n".join([title, *aligned([rows])[0], *others, *wrapped(self.conclusion, indent="")])
+
+    def _settings(self) -> str:
+        """Return the correction, for the first line of what is printed."""
+        return (
+            "p not adjusted" if self.correction == "none" else f"p adjusted for {len(self)} pairs ({self.correction})"
+        )
 
     def __repr__(self) -> str:
         return (

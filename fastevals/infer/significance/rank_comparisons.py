@@ -70,6 +70,13 @@ class RankComparison(PairwiseResult):
             reached = stop
         return found
 
+    def _settings(self) -> str:
+        critical = (
+            "" if math.isnan(self.critical_difference) else f"\n  critical difference {self.critical_difference:.4g}"
+        )
+        shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
+        return f"{PairwiseResult._settings(self)}\n  {shown}{critical}"
+
     def __repr__(self) -> str:
         shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
         critical = "" if math.isnan(self.critical_difference) else f", CD {self.critical_difference:.4g}"
