@@ -260,8 +260,8 @@ def _checked_thresholds(name: str, values: Any) -> NDArray[Any]:
     rises = thresholds[1:] >= thresholds[:-1]
     if rises.any():
         row = int(np.argmax(rises)) + 1
-        found = f"{show(thresholds[row])} after {show(thresholds[row - 1])} at {row_at(row)}"
-        raise ValueError(f"{name} must be strictly descending, got {found}")
+        seen = f"{show(thresholds[row])} after {show(thresholds[row - 1])} at {row_at(row)}"
+        raise ValueError(f"{name} must be strictly descending, got {seen}")
     if thresholds[-1] == -np.inf:
         raise ValueError(f"{name} must be finite but for the first, got -inf at {row_at(thresholds.size - 1)}")
     return thresholds
@@ -274,5 +274,5 @@ def _check_cumulative(name: str, counts: NDArray[Any]) -> None:
     falls = counts[1:] < counts[:-1]
     if falls.any():
         row = int(np.argmax(falls)) + 1
-        found = f"{show(counts[row])} after {show(counts[row - 1])} at {row_at(row)}"
-        raise ValueError(f"{name} must not fall from one threshold to the next, got {found}")
+        seen = f"{show(counts[row])} after {show(counts[row - 1])} at {row_at(row)}"
+        raise ValueError(f"{name} must not fall from one threshold to the next, got {seen}")

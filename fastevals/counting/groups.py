@@ -1,4 +1,4 @@
-"""Keys of groups as codes, and pairs of true and predicted labels, of all rows or within groups."""
+"""Pairs of true and predicted labels, of all rows or within groups, and the groups' keys as codes."""
 
 from __future__ import annotations
 
@@ -19,90 +19,21 @@ from fastevals._validation.labels import (
 from fastevals.counting.labels import code_labels, count_codes, count_in_range, label_range, number_labels
 from fastevals.counting.ordering import plain_block
 
-MOST_ROWS = 2**31 - 1
-
 Codes = NDArray[np.uint32]
+Weights = NDArray[np.float64] | None
 
-NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupCodes:
-    """Codes of rows below `width`, in the order of the groups' keys; not each code need occur.
-
-    Attributes
-    ----------
-    width : int
-        One more than the highest code.
-    low : int or None
-        Where codes are distances from the lowest key; else there is one for each of `distinct`.
-    values : ndarray of shape (n_rows,)
-        The keys as integers, or the codes.
-    distinct : ndarray or None
-        The groups' keys.
-    dtype : dtype
-        That the user knows the keys by.
-    """
-
-    width: int
-    low: int | None
-    values: NDArray[Any]
-    distinct: NDArray[Any] | None
-    dtype: np.dtype[Any]
-
-    def block(self, rows: slice) -> Codes:
-        """Return the codes of a block of rows."""
-        here = self.values[rows]
-        if self.low is None:
-            return plain_block(here, np.dtype(np.uint32))
-        if here.dtype.itemsize == 8:
-            return np.asarray(here - here.dtype.type(self.low), dtype=np.uint32)
-        return (here.astype(np.int64) - self.low).astype(np.uint32)
-
-    def keys(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return the keys of codes."""
-        if self.distinct is not None:
-            return np.asarray(self.distinct[codes])
-        assert self.low is not None
-        whole = np.uint64 if self.dtype.kind == "u" else np.int64
-        values = codes.astype(whole) + whole(self.low)
-        return values.view(self.dtype) if self.dtype.kind in "mM" else values.astype(self.dtype)
-
-
-def group_codes(groups: NDArray[Any]) -> GroupCodes:
-    """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
-    _check_group_rows("groups", groups.size)
-    dtype = groups.dtype.newbyteorder("=")
-    if dtype.kind == "U":
-        return _by_hash(groups, dtype)
-    whole = groups
-    if dtype.kind in "mM":
-        whole = groups.astype(dtype, copy=False).view(np.int64)
-    elif dtype.kind == "b":
-        whole = groups.view(np.uint8)
-    if whole.dtype.kind in "iu":
-        low, width = label_range([whole])
-        if width <= max(NARROW, whole.size):
-            return GroupCodes(width, low, whole, None, dtype)
-        return _by_hash(plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)), dtype)
-    if dtype.itemsize > 8:
-        distinct, codes = np.unique(groups, return_inverse=True)
-        return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct + dtype.type(0), dtype)
-    return _by_hash(groups.astype(np.float64) + 0.0, dtype)  # -0.0 is 0.0
-
-
-def _by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
-    """Number text or 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
-    found, (codes,) = code_labels("groups", [keys if keys.dtype.kind == "U" else keys.view(np.int64)])
-    distinct = found if keys.dtype.kind == "U" else found.view(keys.dtype)
-    order = np.argsort(distinct)
-    rank = np.empty(order.size, dtype=np.uint32)
-    rank[order] = np.arange(order.size, dtype=np.uint32)
-    values = distinct[order].view(dtype) if dtype.kind in "mM" else distinct[order].astype(dtype, copy=False)
-    return GroupCodes(order.size, None, rank[codes], values, dtype)
-
-
+INT = np.dtype(np.int64)
 EXACT = 2**53
+MOST_ROWS = 2**31 - 1
+NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
+SAMPLE = 1 << 10  # rows that suggest ranges
+PAD = 32  # a sample's range is widened by as small a part of it at both ends
+WIDE = 64  # labels of a wider range are numbered first
+LANES = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
+ROWS_PER_CELL = 8  # of each part that has a table of its own
+FEWEST = 1 << 14  # rows of a part
+MAX_PARTS = 64
+FAR = 2**62
 
 
 def count_label_pairs(
@@ -111,15 +42,29 @@ def count_label_pairs(
     """Count pairs into a matrix over all labels that occur, in order; return it and them."""
     check_comparable_labels(y_true=true, y_pred=predicted)
     if true.dtype.kind == "U":
-        return _count_all([true, predicted], weights)
+        return _count_present([true, predicted], weights)
     numbers = [as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)]
-    table, distinct = _count_all(numbers, weights)
+    table, distinct = _count_present(numbers, weights)
     return table, as_label_dtype(distinct, true.dtype, predicted.dtype)
 
 
-def placed(counts: NDArray[Any], found: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
-    """Return matrices over `labels`, which hold all those found, of matrices over these."""
-    places = check_known_labels(found, labels)
+def _count_present(
+    arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Count pairs of labels; return the matrix over those that occur, and them."""
+    counted = count_in_range(arrays, weights)
+    if counted is None:
+        distinct, codes = number_labels("y_true and y_pred", arrays)
+        return count_codes(codes, weights, 0, distinct.size)[0].reshape(distinct.size, -1), distinct
+    table, low, width = counted
+    table = table.reshape(width, width)
+    seen = np.flatnonzero(table.any(axis=0) | table.any(axis=1))
+    return table[np.ix_(seen, seen)], seen + low
+
+
+def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return matrices over `labels` of matrices over those present, which are among them."""
+    places = check_known_labels(present, labels)
     if labels.size == places.size and (np.diff(places) > 0).all():
         return counts
     whole = np.zeros((*counts.shape[:-2], labels.size, labels.size), dtype=counts.dtype)
@@ -132,31 +77,6 @@ def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArr
     dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
     known = distinct.astype(dtype.newbyteorder("="))
     return known if (known == distinct).all() and np.abs(distinct).max() <= EXACT else distinct
-
-
-def _count_all(arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count pairs of labels; give the matrix over those that occur, and them."""
-    found = count_in_range(arrays, weights)
-    if found is None:
-        distinct, codes = number_labels("y_true and y_pred", arrays)
-        return count_codes(codes, weights, 0, distinct.size)[0].reshape(distinct.size, -1), distinct
-    table, low, width = found
-    table = table.reshape(width, width)
-    seen = np.flatnonzero(table.any(axis=0) | table.any(axis=1))
-    return table[np.ix_(seen, seen)], seen + low
-
-
-Weights = NDArray[np.float64] | None
-
-SAMPLE = 1 << 10  # rows that suggest ranges
-PAD = 32  # a sample's range is widened by as small a part of it at both ends
-WIDE = 64  # labels of a wider range are numbered first
-LANES = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
-ROWS_PER_CELL = 8  # of each part that has a table of its own
-FEWEST = 1 << 14  # rows of a part
-MAX_PARTS = 64
-FAR = 2**62
-INT = np.dtype(np.int64)
 
 
 def count_grouped_pairs(
@@ -176,33 +96,35 @@ def count_grouped_pairs(
     strings = true.dtype.kind == "U"
     if not strings:
         true, predicted = as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)
-    found = None
+    tables = None
     for step in () if strings else (max(true.size // SAMPLE, 1), 1):
-        codes = _group_codes(groups, step)
+        codes = _code_integer_groups(groups, step)
         low, width = label_range([true[::step], predicted[::step]])
         if codes is None or width > WIDE:
             break
-        found = _count_within_groups(codes, true, predicted, weights, low, width)
-        if found is not None:
+        tables = _count_within_groups(codes, true, predicted, weights, low, width)
+        if tables is not None:
             names = np.arange(low, low + width)
             break
-    if found is None:
+    if tables is None:
         names, numbers = number_labels("y_true and y_pred", [true, predicted])
-        codes = group_codes(groups)
-        found = _count_within_groups(codes, numbers[0], numbers[1], weights, 0, names.size)
-    assert found is not None
+        codes = code_groups(groups)
+        tables = _count_within_groups(codes, numbers[0], numbers[1], weights, 0, names.size)
+    assert tables is not None
     assert codes is not None
-    seen = np.flatnonzero(found.any(axis=(0, 1)) | found.any(axis=(0, 2)))
-    present = np.asarray(found.any(axis=(1, 2)))
+    seen = np.flatnonzero(tables.any(axis=(0, 1)) | tables.any(axis=(0, 2)))
+    present = np.asarray(tables.any(axis=(1, 2)))
     if weights is not None:
         present[codes.block(slice(None))[weights == 0]] = True
-    there = np.flatnonzero(present)
+    occurring = np.flatnonzero(present)
     distinct = names[seen] if strings else as_label_dtype(names[seen], *dtypes)
-    tables = found[there]
-    return codes.keys(there), tables if seen.size == tables.shape[1] else tables[:, seen[:, None], seen], distinct
+    tables = tables[occurring]
+    if seen.size < tables.shape[1]:
+        tables = tables[:, seen[:, None], seen]
+    return codes.keys(occurring), tables, distinct
 
 
-def _group_codes(groups: NDArray[Any], step: int) -> GroupCodes | None:
+def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
     """Return integer groups as their distances from below the lowest of each `step`-th row, or from the lowest of all.
 
     None where they are not integers close together.
@@ -236,8 +158,8 @@ def _count_within_groups(
         outside = 0
         for block in blocks(slice(edges[i], edges[i + 1])):
             rows = (plain_block(each[block], INT) for each in (codes.values, true, predicted))
-            of_rows = None if weights is None else weights[block]
-            outside += count_groups(*rows, of_rows, first, codes.width, low, width, lane, tables[i])
+            block_weights = None if weights is None else weights[block]
+            outside += count_groups(*rows, block_weights, first, codes.width, low, width, lane, tables[i])
         return outside
 
     if sum(run(count, range(n_parts), compiles=(count_groups, weights is None))):
@@ -248,7 +170,83 @@ def _count_within_groups(
     return np.asarray(total.reshape(codes.width, width, width))
 
 
-# Checks ---------------------------------------------------------------------------------------------------------------
+# Keys of groups -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCodes:
+    """Codes of rows below `width`, in the order of the groups' keys; not each code need occur.
+
+    Attributes
+    ----------
+    width : int
+        One more than the highest code.
+    low : int or None
+        Where codes are distances from the lowest key; else there is one for each of `distinct`.
+    values : ndarray of shape (n_rows,)
+        The keys as integers, or the codes.
+    distinct : ndarray or None
+        The groups' keys.
+    dtype : dtype
+        That the user knows the keys by.
+    """
+
+    width: int
+    low: int | None
+    values: NDArray[Any]
+    distinct: NDArray[Any] | None
+    dtype: np.dtype[Any]
+
+    def block(self, rows: slice) -> Codes:
+        """Return the codes of a block of rows."""
+        block = self.values[rows]
+        if self.low is None:
+            return plain_block(block, np.dtype(np.uint32))
+        if block.dtype.itemsize == 8:
+            return np.asarray(block - block.dtype.type(self.low), dtype=np.uint32)
+        return (block.astype(np.int64) - self.low).astype(np.uint32)
+
+    def keys(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the keys of codes."""
+        if self.distinct is not None:
+            return np.asarray(self.distinct[codes])
+        assert self.low is not None
+        whole = np.uint64 if self.dtype.kind == "u" else np.int64
+        values = codes.astype(whole) + whole(self.low)
+        return values.view(self.dtype) if self.dtype.kind in "mM" else values.astype(self.dtype)
+
+
+def code_groups(groups: NDArray[Any]) -> GroupCodes:
+    """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
+    _check_group_rows("groups", groups.size)
+    dtype = groups.dtype.newbyteorder("=")
+    if dtype.kind == "U":
+        return _code_by_hash(groups, dtype)
+    whole = groups
+    if dtype.kind in "mM":
+        whole = groups.astype(dtype, copy=False).view(np.int64)
+    elif dtype.kind == "b":
+        whole = groups.view(np.uint8)
+    if whole.dtype.kind in "iu":
+        low, width = label_range([whole])
+        if width <= max(NARROW, whole.size):
+            return GroupCodes(width, low, whole, None, dtype)
+        return _code_by_hash(plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)), dtype)
+    if dtype.itemsize > 8:
+        distinct, codes = np.unique(groups, return_inverse=True)
+        return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct + dtype.type(0), dtype)
+    return _code_by_hash(groups.astype(np.float64) + 0.0, dtype)  # -0.0 is 0.0
+
+
+def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
+    """Number text or 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
+    values, (codes,) = code_labels("groups", [keys if keys.dtype.kind == "U" else keys.view(np.int64)])
+    distinct = values if keys.dtype.kind == "U" else values.view(keys.dtype)
+    order = np.argsort(distinct)
+    rank = np.empty(order.size, dtype=np.uint32)
+    rank[order] = np.arange(order.size, dtype=np.uint32)
+    distinct = distinct[order].view(dtype) if dtype.kind in "mM" else distinct[order].astype(dtype, copy=False)
+    return GroupCodes(order.size, None, rank[codes], distinct, dtype)
 
 
 def _check_group_rows(name: str, n: int) -> None:

@@ -18,11 +18,17 @@ from fastevals._validation.labels import check_class_number
 from fastevals.counting.ordering import plain_block
 
 Ints = NDArray[np.int64]
+Weights = NDArray[np.float64] | None
 
 INT = np.dtype(np.int64)
 WIDEST = 1 << 15  # range of integer labels that are numbered by a table
 SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
 GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
+SAMPLE = 1 << 10  # rows that suggest the range of integer labels
+SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
+DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
+MOST_ARRAYS = 3  # that the kernel takes
+MOST_CODES = 2**62
 
 
 def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
@@ -32,7 +38,7 @@ def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
 
 
 def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Do what `code_labels` does with at most 10,000 labels; codes from a table are of the shortest unsigned dtype."""
+    """Number at most 10,000 labels as `code_labels` does; codes from a table have the shortest unsigned dtype."""
     low, width = (0, WIDEST + 1) if arrays[0].dtype.kind == "U" else label_range(arrays)
     if width > WIDEST:
         labels, codes = code_labels(what, arrays)
@@ -77,35 +83,35 @@ def code_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any]
         If one of an array's Python objects is no string.
     """
     if sum(array.size for array in arrays) <= BLOCK:  # then threads and a second table take longer than the rest
-        found, number_of = _numbered(what, _together(arrays))
-        distinct, place = _sorted(found)
-        return distinct, np.split(place[number_of], np.cumsum([array.size for array in arrays[:-1]]))
+        labels, numbers = _number_by_first(what, _concatenate(arrays))
+        distinct, place = _sort_labels(labels)
+        return distinct, np.split(place[numbers], np.cumsum([array.size for array in arrays[:-1]]))
     codes = [np.empty(array.size, dtype=INT) for array in arrays]
     parts = [(k, part) for k, array in enumerate(arrays) for part in _parts(array)]
 
     def number(item: tuple[int, slice]) -> NDArray[Any]:
         k, part = item
-        found, codes[k][part] = _numbered(what, arrays[k][part])
-        return found
+        labels, codes[k][part] = _number_by_first(what, arrays[k][part])
+        return labels
 
-    of_parts = run(number, parts, compiles=number_words)
-    found, number_of = _numbered(what, np.concatenate(of_parts))
-    distinct, place = _sorted(found)
-    places, start = place[number_of], 0
-    for (k, part), own in zip(parts, of_parts, strict=True):
-        of_part = places[start : start + own.size]
+    labels_by_part = run(number, parts, compiles=number_words)
+    labels, numbers = _number_by_first(what, np.concatenate(labels_by_part))
+    distinct, place = _sort_labels(labels)
+    places, start = place[numbers], 0
+    for (k, part), own in zip(parts, labels_by_part, strict=True):
+        codes_of_part = places[start : start + own.size]
         for block in blocks(part):
-            codes[k][block] = of_part[codes[k][block]]
+            codes[k][block] = codes_of_part[codes[k][block]]
         start += own.size
     return distinct, codes
 
 
-def _together(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     text = any(array.dtype.kind in "OU" for array in arrays)
     return np.concatenate(arrays, dtype=None if text else INT, casting="unsafe")  # not a float that rounds integers
 
 
-def _sorted(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+def _sort_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Return distinct labels in order, and where each has gone."""
     order = np.argsort(labels)
     place = np.empty(order.size, dtype=INT)
@@ -118,10 +124,10 @@ def _parts(array: NDArray[Any]) -> list[slice]:
     return [slice(0, array.size)] if array.dtype == object else chunks(array.size)
 
 
-def _numbered(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+def _number_by_first(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Return distinct labels in the order they are first seen, and each row's number among them."""
     if labels.dtype == object:
-        return _numbered_objects(what, labels)
+        return _number_strings(what, labels)
     labels = plain_block(labels, labels.dtype.newbyteorder("=") if labels.dtype.kind == "U" else INT)
     words = labels.view(np.uint32).reshape(labels.size, -1)
     codes = np.empty(labels.size, dtype=INT)
@@ -134,8 +140,8 @@ def _numbered(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
         slots *= GROWTH
 
 
-def _numbered_objects(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Do the same with Python strings, which know their hashes."""
+def _number_strings(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Number Python strings, which know their hashes, in the order they are first seen."""
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)
     values = chain.from_iterable(labels[block].tolist() for block in blocks(slice(0, labels.size)))
     try:
@@ -148,13 +154,7 @@ def _numbered_objects(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], In
     return np.array(list(numbers)), codes
 
 
-Weights = NDArray[np.float64] | None
-
-SAMPLE = 1 << 10  # rows that suggest the range of integer labels
-SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
-DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
-MOST_ARRAYS = 3  # that the kernel takes
-MOST_CODES = 2**62
+# Tables of labels -----------------------------------------------------------------------------------------------------
 
 
 def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Ints, Ints]:
@@ -177,16 +177,16 @@ def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
     rows : ndarray of int64 of shape (n_cells,)
         How many rows are in each.
     """
-    found = count_in_range(arrays, None)
-    if found is not None:
-        table, low, width = found
-        codes, rows = _cells(table, width, len(arrays))
+    counted = count_in_range(arrays, None)
+    if counted is not None:
+        table, low, width = counted
+        codes, rows = _occupied_cells(table, width, len(arrays))
         seen, codes = np.unique(codes, return_inverse=True)
         check_class_number(what, seen)
         return seen + low, codes.reshape(len(arrays), -1), rows
     labels, numbers = number_labels(what, arrays)
     if len(arrays) <= MOST_ARRAYS and labels.size ** len(arrays) <= DENSE:
-        return labels, *_cells(count_codes(numbers, None, 0, labels.size)[0], labels.size, len(arrays))
+        return labels, *_occupied_cells(count_codes(numbers, None, 0, labels.size)[0], labels.size, len(arrays))
     folded = fold_codes(numbers, labels.size)
     if labels.size ** len(arrays) <= MOST_CODES:
         cells, rows = np.unique(folded, return_counts=True)
@@ -195,10 +195,10 @@ def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
     return labels, np.stack([each[first] for each in numbers], dtype=INT), rows
 
 
-def _cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
+def _occupied_cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
     """Return the cells of a table that have rows, by their digits, and those rows."""
-    there = np.flatnonzero(table)
-    return _digits(there, width, n_digits), table[there]
+    occupied = np.flatnonzero(table)
+    return _digits(occupied, width, n_digits), table[occupied]
 
 
 def _digits(numbers: Ints, base: int, n: int) -> Ints:
@@ -209,7 +209,7 @@ def _digits(numbers: Ints, base: int, n: int) -> Ints:
 def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[NDArray[Any], int, int] | None:
     """Count integer labels by their distance from the lowest, in one pass if a sample shows the range.
 
-    Give the table of all combinations, flat, the lowest label and the width of the range; or None where that is too
+    Returns the table of all combinations, flat, the lowest label and the width of the range; or None where that is too
     wide, labels are strings or arrays too many.
     """
     if arrays[0].dtype.kind not in "iub" or len(arrays) > MOST_ARRAYS:
@@ -226,7 +226,7 @@ def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[ND
 
 
 def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, width: int) -> tuple[NDArray[Any], int]:
-    """Count rows of two or three codes in [low, low + width); give the table, flat, and the number of rows outside."""
+    """Count rows of two or three codes in [low, low + width); return the table, flat, and how many rows are outside."""
     parts = chunks(arrays[0].size)
     n_cells = width ** len(arrays)
     own = n_cells <= SHARED
@@ -238,8 +238,8 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
         outside = 0
         for block in blocks(parts[i]):
             first, second, third = (*(plain_block(each[block], INT) for each in arrays), None)[:MOST_ARRAYS]
-            of_rows = None if weights is None else weights[block]
-            outside += count_tuples(first, second, third, of_rows, low, width, lane, tables[i if own else 0])
+            block_weights = None if weights is None else weights[block]
+            outside += count_tuples(first, second, third, block_weights, low, width, lane, tables[i if own else 0])
         return outside
 
     if not own:

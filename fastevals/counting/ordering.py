@@ -1,4 +1,4 @@
-"""From scores to counts: keys that order as values do, rows split by class and sorted, placements among others."""
+"""From scores to counts: rows are sorted by keys that order as scores do, in buckets, and swept from the highest."""
 
 from __future__ import annotations
 
@@ -41,16 +41,255 @@ from fastevals.counting.sweeps import as_pair
 from fastevals.counts import ThresholdCounts
 
 Keys = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+R = TypeVar("R")
 
 EXACT = 2**53  # up to here every integer is a float64
 SIGN = -(2**63)
+BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
+SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
+SPANS = 16  # at least so many, where there are as many buckets: threads share them
+MAX_BUCKETS = 64  # a core writes to as many pages at once: with 128, all that a row's byte holds, it takes longer
+MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not stay in cache
+SAMPLE = 64  # sampled rows for each bucket
+TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
+LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
+STRETCH = 1 << 14  # rows placed at a time, while their placements are in cache
+CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
 
 
-def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a block as kernels take it (contiguous, aligned, native, writeable): itself, or a copy."""
-    if block.dtype == dtype and block.flags.carray:
-        return block
-    return np.array(block, dtype=dtype, order="C")
+def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
+    """Sort scores, with their classes, and count the pairs that are in order."""
+    codec, scores = codec_for(scores)
+    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
+    places, counts = _count_slots(labels, codec, scores, fit)
+    marked = lend(scores.size, np.uint64)
+    starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
+    edges = starts.tolist()
+    sizes = [stop - start for start, stop in pairwise(edges)]
+    step = 2 * min(max(SPAN * fit.n_buckets // scores.size, 1), -(-fit.n_buckets // SPANS))
+    cuts = [(first, min(first + step, len(sizes))) for first in range(0, len(sizes), step)]
+    doubled, groups, positives = _rank_slots(marked, starts, sizes, cuts)
+
+    lowest, highest = bisect_right(edges, 0) - 1, bisect_left(edges, scores.size) - 1  # slots that hold the ends
+    ends = (int(marked[0]) >> 1 | (lowest % 2) << 63, int(marked[-1]) >> 1 | (highest % 2) << 63)
+    extremes = _finite_extremes(codec, scores, *ends)
+
+    doubled_u = below = 0
+    for size, within, n_pos in zip(sizes, doubled, positives, strict=True):
+        doubled_u += within + 2 * n_pos * below
+        below += size - n_pos
+    spans: list[SlotSpan] = []
+    groups_above = tp = fp = 0
+    for first, last in reversed(cuts):
+        spans.append(SlotSpan(first, last, sum(groups[first:last]), groups_above, tp, fp))
+        n_pos = sum(positives[first:last])
+        groups_above, tp, fp = groups_above + spans[-1].groups, tp + n_pos, fp + sum(sizes[first:last]) - n_pos
+    return ClassSplit(codec, marked, starts, extremes, spans[::-1], tp, fp, doubled_u)
+
+
+def weighted_threshold_counts(
+    labels: BinaryLabels, scores: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[ThresholdCounts, int]:
+    """Sum the weights at or above each distinct score; no weight is zero. Returns the number of positive rows too."""
+    codec, scores = codec_for(scores)
+    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
+    places, by_slot = _count_slots(labels, codec, scores, fit)
+    counts = by_slot.reshape(len(by_slot), -1, 2).sum(axis=2)
+    keys = lend(scores.size, np.uint64)
+    signed = lend(scores.size, np.float64)
+    starts = _scatter(codec, scores, (places, weights), counts, scatter_pairs, keys, signed)
+    largest = int(np.diff(starts).max())
+
+    def rank(bucket: int, space: tuple[Any, ...]) -> tuple[int, float, float, float, float]:
+        here = slice(starts[bucket], starts[bucket + 1])
+        scratch, cells = space
+        return rank_pairs(keys[here], signed[here], scratch, np.empty_like(signed[here]), cells)  # type: ignore[no-any-return]
+
+    ranked = run(rank, range(fit.n_buckets), workspace=lambda: sorting_space(largest))
+    extremes = _finite_extremes(codec, scores, int(keys[0]), int(keys[-1]))
+    above: list[tuple[float, ...]] = []
+    tp = fp = Fraction(0)
+    for _, *sums in reversed(ranked):
+        above.append((*as_pair(tp), *as_pair(fp)))
+        tp += Fraction(sums[0]) + Fraction(sums[1])
+        fp += Fraction(sums[2]) + Fraction(sums[3])
+    above.reverse()
+
+    def sweep(bucket: int, *out: NDArray[Any]) -> None:
+        here = slice(starts[bucket], starts[bucket + 1])
+        sweep_pairs(keys[here], signed[here], *above[bucket], codec.flip_below, codec.flip, *out)
+
+    stops = np.cumsum([groups for groups, *_ in ranked][::-1])[::-1].tolist()
+    ends = [(stop - groups + 1, stop + 1) for stop, (groups, *_) in zip(stops, ranked, strict=True)]
+    return fill_counts(codec, extremes, ends, np.float64, sweep), int(np.count_nonzero(signed > 0))
+
+
+def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> ThresholdCounts:
+    """Add up counts of rows of each class that have a score; scores come in any order, and again."""
+    rows = np.flatnonzero((positives > 0) | (negatives > 0))
+    codec, codes = codec_for(scores[rows])
+    keys = codec.encode(codes + 0.0 if codec is FLOATS else codes)  # -0.0 is 0.0
+    order = np.argsort(keys, kind="stable")[::-1]
+    keys = keys[order]
+    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+    values = codec.decode(keys[last])
+    thresholds = np.append(np.inf, values).astype(codec.threshold_dtype(values[[-1, 0]]), copy=False)
+    thresholds[1:] = values
+    tps, fps = (np.append(0, np.cumsum(counts[rows[order]])[last]) for counts in (positives, negatives))
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+
+def fill_counts(
+    codec: Codec, extremes: NDArray[Any], ends: list[tuple[int, int]], dtype: Any, sweep: Callable[..., None]
+) -> ThresholdCounts:
+    """Return counts filled by ``sweep(i, bits, tps, fps)`` piece by piece, each from one end to the other."""
+    thresholds = np.empty(max(stop for _, stop in ends), dtype=codec.threshold_dtype(extremes))
+    tps, fps = np.empty(thresholds.size, dtype=dtype), np.empty(thresholds.size, dtype=dtype)
+    thresholds[0], tps[0], fps[0] = np.inf, 0, 0
+
+    def fill(i: int) -> None:
+        here = slice(*ends[i])
+        bits = np.empty(here.stop - here.start, dtype=np.int64)
+        sweep(i, bits, tps[here], fps[here])
+        thresholds[here] = codec.values(bits)
+
+    run(fill, range(len(ends)))
+    return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSplit:
+    """Unweighted scores, sorted, each with its class.
+
+    Attributes
+    ----------
+    marked : ndarray of shape (n_samples,)
+        Keys without their upper bit, ascending within slots, the class in the lowest bit.
+    starts : ndarray of shape (n_slots + 1,)
+        Where the slots start in `marked`; the upper bit of the keys in slot i is ``i % 2``.
+    extremes : ndarray of shape (2,)
+        The lowest and the highest score.
+    spans : list of Span
+        All slots, from the lowest.
+    n_pos, n_neg : int
+        Rows of each class.
+    doubled_u : int
+        Twice the Mann-Whitney U: a pair ranked right counts 2, a tie 1.
+    """
+
+    codec: Codec
+    marked: Keys
+    starts: NDArray[np.int64]
+    extremes: NDArray[Any]
+    spans: list[SlotSpan]
+    n_pos: int
+    n_neg: int
+    doubled_u: int
+
+    @property
+    def threshold_dtype(self) -> np.dtype[Any]:
+        """Dtype of the thresholds."""
+        return self.codec.threshold_dtype(self.extremes)
+
+    @property
+    def n_thresholds(self) -> int:
+        """Number of distinct scores."""
+        return self.spans[0].groups_above + self.spans[0].groups
+
+    def threshold_counts(self) -> ThresholdCounts:
+        """Sweep the slots into counts at each distinct score."""
+        ends = [(span.groups_above + 1, span.groups_above + span.groups + 1) for span in self.spans]
+        return fill_counts(self.codec, self.extremes, ends, np.int64, lambda i, *out: self.sweep(self.spans[i], *out))
+
+    def keys_by_class(self) -> tuple[Keys, Keys]:
+        """Return the ascending keys of the negatives and of the positives."""
+        keys = np.empty(self.n_neg, dtype=np.uint64), np.empty(self.n_pos, dtype=np.uint64)
+        unmark_slots(self.marked, self.starts, *keys)
+        return keys
+
+    def sum_precision(self) -> Fraction:
+        """Sum the gained true positives times precision over all distinct scores."""
+
+        def part(span: SlotSpan) -> Fraction:
+            high, low = sum_precision(self.marked, self.starts, span.first, span.last, span.tp, span.fp)
+            return Fraction(high) + Fraction(low)
+
+        return sum(run(part, self.spans), Fraction(0))
+
+    def sweep(self, span: SlotSpan, bits: Ints, tps: Ints, fps: Ints, *, ascending: bool = False) -> None:
+        """Write the scores of a span as bits, and the counts at or above them, from the highest or the lowest."""
+        codec, step = self.codec, -1 if ascending else 1
+        above = span.tp, span.fp
+        sweep_slots(self.marked, self.starts, *span[:2], *above, codec.flip_below, codec.flip, step, bits, tps, fps)
+
+    def sweep_bends(self, span: SlotSpan, bits: Ints, tps: Ints, fps: Ints) -> int:
+        """`sweep` for the rows where the step from one to the next changes; return their number.
+
+        The arrays have room for one row more on either side.
+        """
+        if not span.groups:
+            return 0
+        tps[0], fps[0] = span.tp, span.fp
+        self.sweep(span, bits[1:-1], tps[1:-1], fps[1:-1])
+        return int(keep_bends(self.marked, self.starts, span.first, not span.groups_above, bits, tps, fps))
+
+    def map_spans(self, task: Callable[[SlotSpan, Ints, Ints, Ints], R], *, rows: int = 0) -> list[R]:
+        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for its scores and so many rows more.
+
+        The arrays are used again for the next span: a core's cache holds them.
+        """
+        size = max(span.groups for span in self.spans) + rows
+
+        def call(span: SlotSpan, space: Ints) -> R:
+            return task(span, *space[:, : span.groups + rows])
+
+        return run(call, self.spans, workspace=lambda: lend(3 * size, np.int64).reshape(3, size))
+
+
+class SlotSpan(NamedTuple):
+    """Slots swept by one call, their distinct scores, and what is above them: distinct scores, positives, negatives."""
+
+    first: int
+    last: int
+    groups: int
+    groups_above: int
+    tp: int
+    fp: int
+
+
+# Labels and keys ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinaryLabels:
+    """Labels and what they mean; `negative` is None where all rows are known to be positive."""
+
+    values: NDArray[Any]
+    positive: Any
+    negative: Any
+
+    def mark(self, block: slice, flags: NDArray[np.uint8]) -> int:
+        """Write 1 for a positive row and 0 for another; return how many rows have one of the two labels."""
+        labels = self.values[block]
+        both = self.positive, self.positive if self.negative is None else self.negative
+        # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
+        if labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both):
+            return int(mark_positive(plain_block(labels, labels.dtype), int(both[0]), int(both[1]), flags))
+        positive = np.equal(labels, both[0], out=flags.view(np.bool_))
+        return int(np.count_nonzero(positive | (labels == both[1])))
+
+    def flags(self, name: str = "y_true") -> NDArray[np.uint8]:
+        """Return 1 for each positive row and 0 for the others; raise if there is a third label."""
+        flags = np.empty(self.values.size, dtype=np.uint8)
+        known = run(lambda part: sum(self.mark(rows, flags[rows]) for rows in blocks(part)), chunks(flags.size))
+        if sum(known) != flags.size:
+            raise_not_binary(name, self.values)
+        return flags
+
+    def take(self, rows: NDArray[Any]) -> BinaryLabels:
+        """Keep some rows."""
+        return BinaryLabels(self.values[rows], self.positive, self.negative)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +337,7 @@ FLOATS = Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN))
 
 
 def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
-    """Choose the codec for an array of scores, and give the scores it is to be used on."""
+    """Choose the codec for an array of scores; return it, and the scores that it encodes."""
     kind, size = scores.dtype.kind, scores.dtype.itemsize
     if kind in "iu" and size == 8:
         return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
@@ -109,172 +348,14 @@ def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
     return FLOATS, scores
 
 
-R = TypeVar("R")
-Ints = NDArray[np.int64]
+def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a block as kernels take it (contiguous, aligned, native, writeable): itself, or a copy."""
+    if block.dtype == dtype and block.flags.carray:
+        return block
+    return np.array(block, dtype=dtype, order="C")
 
 
-def fill_counts(
-    codec: Codec, extremes: NDArray[Any], ends: list[tuple[int, int]], dtype: Any, sweep: Callable[..., None]
-) -> ThresholdCounts:
-    """Let ``sweep(i, bits, tps, fps)`` fill the counts of each piece, which are the rows from one end to the other."""
-    thresholds = np.empty(max(stop for _, stop in ends), dtype=codec.threshold_dtype(extremes))
-    tps, fps = np.empty(thresholds.size, dtype=dtype), np.empty(thresholds.size, dtype=dtype)
-    thresholds[0], tps[0], fps[0] = np.inf, 0, 0
-
-    def fill(i: int) -> None:
-        here = slice(*ends[i])
-        bits = np.empty(here.stop - here.start, dtype=np.int64)
-        sweep(i, bits, tps[here], fps[here])
-        thresholds[here] = codec.values(bits)
-
-    run(fill, range(len(ends)))
-    return ThresholdCounts._unchecked(thresholds, tps, fps)
-
-
-class Span(NamedTuple):
-    """Slots swept by one call, their distinct scores, and what is above them: distinct scores, positives, negatives."""
-
-    first: int
-    last: int
-    groups: int
-    groups_above: int
-    tp: int
-    fp: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassSplit:
-    """Unweighted scores, sorted, each with its class.
-
-    Attributes
-    ----------
-    marked : ndarray of shape (n_samples,)
-        Keys without their upper bit, ascending within slots, the class in the lowest bit.
-    starts : ndarray of shape (n_slots + 1,)
-        Where the slots start in `marked`; the upper bit of the keys in slot i is ``i % 2``.
-    extremes : ndarray of shape (2,)
-        The lowest and the highest score.
-    spans : list of Span
-        All slots, from the lowest.
-    n_pos, n_neg : int
-        Rows of each class.
-    doubled_u : int
-        Twice the Mann-Whitney U: a pair ranked right counts 2, a tie 1.
-    """
-
-    codec: Codec
-    marked: Keys
-    starts: NDArray[np.int64]
-    extremes: NDArray[Any]
-    spans: list[Span]
-    n_pos: int
-    n_neg: int
-    doubled_u: int
-
-    @property
-    def threshold_dtype(self) -> np.dtype[Any]:
-        """Dtype of the thresholds."""
-        return self.codec.threshold_dtype(self.extremes)
-
-    @property
-    def n_thresholds(self) -> int:
-        """Number of distinct scores."""
-        return self.spans[0].groups_above + self.spans[0].groups
-
-    def threshold_counts(self) -> ThresholdCounts:
-        """Sweep the slots into counts at each distinct score."""
-        ends = [(span.groups_above + 1, span.groups_above + span.groups + 1) for span in self.spans]
-        return fill_counts(self.codec, self.extremes, ends, np.int64, lambda i, *out: self.sweep(self.spans[i], *out))
-
-    def keys_by_class(self) -> tuple[Keys, Keys]:
-        """Return the ascending keys of the negatives and of the positives."""
-        keys = np.empty(self.n_neg, dtype=np.uint64), np.empty(self.n_pos, dtype=np.uint64)
-        unmark_slots(self.marked, self.starts, *keys)
-        return keys
-
-    def sum_precision(self) -> Fraction:
-        """Sum the gained true positives times precision over all distinct scores."""
-
-        def part(span: Span) -> Fraction:
-            high, low = sum_precision(self.marked, self.starts, span.first, span.last, span.tp, span.fp)
-            return Fraction(high) + Fraction(low)
-
-        return sum(run(part, self.spans), Fraction(0))
-
-    def sweep(self, span: Span, bits: Ints, tps: Ints, fps: Ints, *, ascending: bool = False) -> None:
-        """Write the scores of a span as bits, and the counts at or above them, from the highest or the lowest."""
-        codec, step = self.codec, -1 if ascending else 1
-        above = span.tp, span.fp
-        sweep_slots(self.marked, self.starts, *span[:2], *above, codec.flip_below, codec.flip, step, bits, tps, fps)
-
-    def sweep_bends(self, span: Span, bits: Ints, tps: Ints, fps: Ints) -> int:
-        """`sweep` for the rows where the step from one to the next changes; give their number.
-
-        The arrays have room for one row more on either side.
-        """
-        if not span.groups:
-            return 0
-        tps[0], fps[0] = span.tp, span.fp
-        self.sweep(span, bits[1:-1], tps[1:-1], fps[1:-1])
-        return int(keep_bends(self.marked, self.starts, span.first, not span.groups_above, bits, tps, fps))
-
-    def map_spans(self, task: Callable[[Span, Ints, Ints, Ints], R], *, rows: int = 0) -> list[R]:
-        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for its scores and so many rows more.
-
-        The arrays are used again for the next span: a core's cache holds them.
-        """
-        size = max(span.groups for span in self.spans) + rows
-
-        def call(span: Span, space: Ints) -> R:
-            return task(span, *space[:, : span.groups + rows])
-
-        return run(call, self.spans, workspace=lambda: lend(3 * size, np.int64).reshape(3, size))
-
-
-BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
-SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
-SPANS = 16  # at least so many, where there are as many buckets: threads share them
-MAX_BUCKETS = 64  # a core writes to as many pages at once: with 128, all that a row's byte holds, it takes longer
-MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not stay in cache
-SAMPLE = 64  # sampled rows for each bucket
-TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinaryLabels:
-    """Labels and what they mean; `negative` is None where all rows are known to be positive."""
-
-    values: NDArray[Any]
-    positive: Any
-    negative: Any
-
-    def mark(self, block: slice, flags: NDArray[np.uint8]) -> int:
-        """Write 1 for a positive row and 0 for another; give how many rows have one of the two labels."""
-        labels = self.values[block]
-        both = self.positive, self.positive if self.negative is None else self.negative
-        # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
-        if labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both):
-            return int(mark_positive(plain_block(labels, labels.dtype), int(both[0]), int(both[1]), flags))
-        positive = np.equal(labels, both[0], out=flags.view(np.bool_))
-        return int(np.count_nonzero(positive | (labels == both[1])))
-
-    def flags(self, name: str = "y_true") -> NDArray[np.uint8]:
-        """Give 1 for each positive row and 0 for the others; raise if there is a third label."""
-        flags = np.empty(self.values.size, dtype=np.uint8)
-        known = run(lambda part: sum(self.mark(rows, flags[rows]) for rows in blocks(part)), chunks(flags.size))
-        if sum(known) != flags.size:
-            raise_not_binary(name, self.values)
-        return flags
-
-    def take(self, rows: NDArray[Any]) -> BinaryLabels:
-        """Keep some rows."""
-        return BinaryLabels(self.values[rows], self.positive, self.negative)
-
-
-def sorting_space(rows: int) -> tuple[Keys, NDArray[np.int32]]:
-    """Return the scratch and the cells in which up to so many keys are sorted."""
-    cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
-    return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
+# Buckets of keys ------------------------------------------------------------------------------------------------------
 
 
 class Buckets(NamedTuple):
@@ -290,7 +371,7 @@ ONE_BUCKET = Buckets(np.uint64(0), np.uint64(0), np.zeros(1, dtype=np.uint8), 1)
 
 
 def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
-    """Fit the map from keys to buckets of n rows to a sample of them; `sample` gives the keys of some, to be sorted."""
+    """Fit the map from keys to buckets of n rows to a sample of them; ``sample(rows)`` returns the keys of some."""
     n_buckets = min(max(n // BUCKET, 1), MAX_BUCKETS)
     if n_buckets == 1:
         return ONE_BUCKET
@@ -301,12 +382,18 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
     return Buckets(np.uint64(low), np.uint64(shift), table, n_buckets)
 
 
-def _count(
+def sorting_space(rows: int) -> tuple[Keys, NDArray[np.int32]]:
+    """Return the scratch and the cells in which up to so many keys are sorted."""
+    cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
+    return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
+
+
+def _count_slots(
     labels: BinaryLabels, codec: Codec, scores: NDArray[Any], fit: Buckets
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return each row's bucket and class in one byte, and count the rows of each chunk in each slot.
 
-    Gives shapes (n_samples,) and (n_chunks, n_slots); raises if there is a third label.
+    Of shapes (n_samples,) and (n_chunks, n_slots). Raises if there is a third label.
     """
     parts = chunks(scores.size)
     places = lend(scores.size, np.uint8)
@@ -332,7 +419,7 @@ def _scatter(
     kernel: Any,
     *out: NDArray[Any],
 ) -> NDArray[np.int64]:
-    """Let `kernel` write each chunk's rows to their slots in `out`; give the rows where the slots start.
+    """Write each chunk's rows to their slots in `out` by a kernel; return the rows where the slots start.
 
     `counts` has shape (n_chunks, n_slots) and is used up; the arrays in `beside` go to the kernel with the scores.
     """
@@ -349,7 +436,7 @@ def _scatter(
     return starts
 
 
-def _extremes(codec: Codec, scores: NDArray[Any], lowest: int, highest: int) -> NDArray[Any]:
+def _finite_extremes(codec: Codec, scores: NDArray[Any], lowest: int, highest: int) -> NDArray[Any]:
     """Return the scores of the lowest and the highest key; raise for a NaN or an infinity, which sort to the ends."""
     bits = [bits_of(np.uint64(key), codec.flip_below, codec.flip) for key in (lowest, highest)]
     extremes = codec.values(np.array(bits, dtype=np.int64))
@@ -358,8 +445,10 @@ def _extremes(codec: Codec, scores: NDArray[Any], lowest: int, highest: int) -> 
     return extremes
 
 
-def _rank(marked: Keys, starts: NDArray[np.int64], sizes: list[int], cuts: list[tuple[int, int]]) -> list[list[int]]:
-    """Sort the slots; give for each twice its Mann-Whitney U, its distinct keys and its positives."""
+def _rank_slots(
+    marked: Keys, starts: NDArray[np.int64], sizes: list[int], cuts: list[tuple[int, int]]
+) -> list[list[int]]:
+    """Sort the slots; return twice the Mann-Whitney U of each, its distinct keys and its positives."""
     ranked = np.empty((3, len(sizes)), dtype=np.int64)
 
     def rank(cut: tuple[int, int], space: tuple[Keys, NDArray[np.int32]]) -> None:
@@ -369,94 +458,10 @@ def _rank(marked: Keys, starts: NDArray[np.int64], sizes: list[int], cuts: list[
     return ranked.tolist()
 
 
-def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
-    """Sort scores, with their classes, and count the pairs that are in order."""
-    codec, scores = codec_for(scores)
-    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
-    places, counts = _count(labels, codec, scores, fit)
-    marked = lend(scores.size, np.uint64)
-    starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
-    edges = starts.tolist()
-    sizes = [stop - start for start, stop in pairwise(edges)]
-    step = 2 * min(max(SPAN * fit.n_buckets // scores.size, 1), -(-fit.n_buckets // SPANS))
-    cuts = [(first, min(first + step, len(sizes))) for first in range(0, len(sizes), step)]
-    doubled, groups, positives = _rank(marked, starts, sizes, cuts)
-
-    lowest, highest = bisect_right(edges, 0) - 1, bisect_left(edges, scores.size) - 1  # slots that hold the ends
-    ends = (int(marked[0]) >> 1 | (lowest % 2) << 63, int(marked[-1]) >> 1 | (highest % 2) << 63)
-    extremes = _extremes(codec, scores, *ends)
-
-    doubled_u = below = 0
-    for size, within, found in zip(sizes, doubled, positives, strict=True):
-        doubled_u += within + 2 * found * below
-        below += size - found
-    spans: list[Span] = []
-    groups_above = tp = fp = 0
-    for first, last in reversed(cuts):
-        spans.append(Span(first, last, sum(groups[first:last]), groups_above, tp, fp))
-        found = sum(positives[first:last])
-        groups_above, tp, fp = groups_above + spans[-1].groups, tp + found, fp + sum(sizes[first:last]) - found
-    return ClassSplit(codec, marked, starts, extremes, spans[::-1], tp, fp, doubled_u)
+# Places among the keys of a class -------------------------------------------------------------------------------------
 
 
-def weighted_threshold_counts(
-    labels: BinaryLabels, scores: NDArray[Any], weights: NDArray[np.float64]
-) -> tuple[ThresholdCounts, int]:
-    """Sum the weights at or above each distinct score; no weight is zero. Gives the number of positive rows too."""
-    codec, scores = codec_for(scores)
-    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
-    places, by_slot = _count(labels, codec, scores, fit)
-    counts = by_slot.reshape(len(by_slot), -1, 2).sum(axis=2)
-    keys = lend(scores.size, np.uint64)
-    signed = lend(scores.size, np.float64)
-    starts = _scatter(codec, scores, (places, weights), counts, scatter_pairs, keys, signed)
-    largest = int(np.diff(starts).max())
-
-    def rank(bucket: int, space: tuple[Any, ...]) -> tuple[int, float, float, float, float]:
-        here = slice(starts[bucket], starts[bucket + 1])
-        scratch, cells = space
-        return rank_pairs(keys[here], signed[here], scratch, np.empty_like(signed[here]), cells)  # type: ignore[no-any-return]
-
-    ranked = run(rank, range(fit.n_buckets), workspace=lambda: sorting_space(largest))
-    extremes = _extremes(codec, scores, int(keys[0]), int(keys[-1]))
-    above: list[tuple[float, ...]] = []
-    tp = fp = Fraction(0)
-    for _, *sums in reversed(ranked):
-        above.append((*as_pair(tp), *as_pair(fp)))
-        tp += Fraction(sums[0]) + Fraction(sums[1])
-        fp += Fraction(sums[2]) + Fraction(sums[3])
-    above.reverse()
-
-    def sweep(bucket: int, *out: NDArray[Any]) -> None:
-        here = slice(starts[bucket], starts[bucket + 1])
-        sweep_pairs(keys[here], signed[here], *above[bucket], codec.flip_below, codec.flip, *out)
-
-    stops = np.cumsum([groups for groups, *_ in ranked][::-1])[::-1].tolist()
-    ends = [(stop - groups + 1, stop + 1) for stop, (groups, *_) in zip(stops, ranked, strict=True)]
-    return fill_counts(codec, extremes, ends, np.float64, sweep), int(np.count_nonzero(signed > 0))
-
-
-def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> ThresholdCounts:
-    """Add up counts of rows of each class that have a score; scores come in any order, and again."""
-    rows = np.flatnonzero((positives > 0) | (negatives > 0))
-    codec, codes = codec_for(scores[rows])
-    keys = codec.encode(codes + 0.0 if codec is FLOATS else codes)  # -0.0 is 0.0
-    order = np.argsort(keys, kind="stable")[::-1]
-    keys = keys[order]
-    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-    values = codec.decode(keys[last])
-    thresholds = np.append(np.inf, values).astype(codec.threshold_dtype(values[[-1, 0]]), copy=False)
-    thresholds[1:] = values
-    tps, fps = (np.append(0, np.cumsum(counts[rows[order]])[last]) for counts in (positives, negatives))
-    return ThresholdCounts._unchecked(thresholds, tps, fps)
-
-
-LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
-STRETCH = 1 << 14  # rows placed at a time, while their placements are in cache
-CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
-
-
-class Index(NamedTuple):
+class KeyIndex(NamedTuple):
     """Ascending keys of a class, and where to look for one: see `index_keys`."""
 
     keys: Keys
@@ -468,7 +473,7 @@ class Index(NamedTuple):
     starts: NDArray[np.int32]
 
     @classmethod
-    def of(cls, keys: Keys) -> Index:
+    def build(cls, keys: Keys) -> KeyIndex:
         """Index the keys."""
         cells = min(CELLS, 1 << keys.size.bit_length())
         tables = np.empty(cells, np.int32), np.empty(cells, np.uint8), np.empty(keys.size + cells + 1, np.int32)

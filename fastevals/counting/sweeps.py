@@ -47,21 +47,21 @@ def best_row(
     """
 
     def best(part: slice) -> list[tuple[Any, NDArray[np.intp]]]:
-        found = []
+        best_of_blocks = []
         for block in blocks(part):
             values = np.asarray(value(counts.cells(block)))
             largest = np.fmax.reduce(values)  # passes over NaN
             if largest == largest:
                 tied = values >= _nearly(largest, size)
                 rows = np.atleast_1d(np.argmax(tied)) if parts is None else np.flatnonzero(tied)
-                found.append((largest, block.start + rows))
-        return found
+                best_of_blocks.append((largest, block.start + rows))
+        return best_of_blocks
 
-    found = [best for part in run(best, chunks(counts.thresholds.size)) for best in part]
-    if not found:
+    candidates = [best for part in run(best, chunks(counts.thresholds.size)) for best in part]
+    if not candidates:
         return None
-    enough = _nearly(max(largest for largest, _ in found), size)
-    tied = np.concatenate([rows for largest, rows in found if largest >= enough])
+    enough = _nearly(max(largest for largest, _ in candidates), size)
+    tied = np.concatenate([rows for largest, rows in candidates if largest >= enough])
     if parts is None or tied.size == 1 or not _are_whole(counts, tied):
         return int(tied[0])
     return _largest(counts, tied, parts)
@@ -100,7 +100,7 @@ def _largest(counts: ThresholdCounts, rows: NDArray[np.intp], parts: Callable[[C
 
 
 def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
-    """Let a function write blocks of an array of n rows."""
+    """Return an array of n rows, filled by blocks."""
     out = np.empty(n)
 
     def fill_part(part: slice) -> None:
@@ -117,4 +117,4 @@ def select_rows(n: int, keep: Callable[[slice], NDArray[np.bool_]]) -> NDArray[n
     def select(part: slice) -> list[NDArray[np.intp]]:
         return [np.flatnonzero(keep(block)) + block.start for block in blocks(part)]
 
-    return np.concatenate([rows for found in run(select, chunks(n)) for rows in found])
+    return np.concatenate([rows for part in run(select, chunks(n)) for rows in part])

@@ -28,7 +28,7 @@ from fastevals._validation.labels import (
 )
 from fastevals._validation.options import listed, show
 from fastevals.counting.labels import number_labels
-from fastevals.counting.ordering import LIMIT, STRETCH, Codec, Index, codec_for, plain_block, sorting_space
+from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values
 from fastevals.measure.metric_specs import AskedMetric, of_ranking
 from fastevals.measure.ranking.ranking import Ranking
@@ -282,13 +282,13 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
     check_class_sizes("y_true", LIMIT, int(sizes.max()))
     present = np.flatnonzero(sizes).tolist()
 
-    def sort(j: int) -> tuple[Codec, NDArray[Any], Index]:
+    def sort(j: int) -> tuple[Codec, NDArray[Any], KeyIndex]:
         codec, column = codec_for(columns[j])
         keys = np.empty(sizes[j] + 1, dtype=np.uint64)
         keys_of_class(codec.bits(column), codes, j, codec.flip_below, codec.flip, keys)
         keys = keys[:-1]
         sort_keys(keys, *sorting_space(keys.size))
-        return codec, column, Index.of(keys)
+        return codec, column, KeyIndex.build(keys)
 
     def place(task: tuple[int, slice]) -> Ints:
         j, part = task

@@ -18,7 +18,7 @@ from fastevals._kernels.groups_metrics import average_precisions, count_at_least
 from fastevals._kernels.sweep import sweep_pairs
 from fastevals._validation.arrays import check_finite, check_probabilities, check_same_length, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
-from fastevals.counting.groups import GroupCodes, group_codes
+from fastevals.counting.groups import GroupCodes, code_groups
 from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, sorting_space
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.metric_specs import AskedMetric, RankingMetric
@@ -106,7 +106,7 @@ def grouped_scores(
 ) -> GroupedScores:
     """Bring together the rows of each group and sort their scores; rows of weight zero are left out."""
     check_same_length(y_true=labels.values, y_score=scores, groups=groups)
-    codes, dropped = group_codes(groups), None
+    codes, dropped = code_groups(groups), None
     if weights is not None:
         check_same_length(y_true=labels.values, sample_weight=weights)
         if not weights.all():

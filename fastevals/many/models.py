@@ -32,7 +32,7 @@ from fastevals._validation.options import (
     show,
     warn_undefined,
 )
-from fastevals.counting.groups import count_label_pairs, placed
+from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
@@ -329,7 +329,7 @@ def _metrics_of_labels(
     true, weights = _read_beside(y_true, models, names, sample_weight, as_true_labels, as_weights)
     stack, labels = count_models(true, models, weights)
     classes = as_classes("the data", labels, None, pos_label)
-    values = measure_stack(placed(stack, labels, classes.labels), classes, metrics)
+    values = measure_stack(expand_to_labels(stack, labels, classes.labels), classes, metrics)
     for label, each in zip(specs, values, strict=True):
         check_one_number(label, each.shape[1:], "model")
     return _results(specs, names, values, labels=classes.labels, pos_label=classes.pos_label)

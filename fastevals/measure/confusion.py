@@ -23,7 +23,7 @@ from fastevals._validation.labels import (
     check_two_classes,
 )
 from fastevals._validation.options import check_choice, check_number, listed, show, warn_undefined
-from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, placed
+from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, expand_to_labels
 from fastevals.counts import Cells
 from fastevals.measure import cells
 from fastevals.results import as_json
@@ -574,7 +574,7 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         if pos_label is not None:
             check_two_classes("pos_label", own.shape[-1])
         classes = as_classes("counts", names, labels, pos_label)
-        self.counts = _as_square_counts("counts", placed(own, names, classes.labels))
+        self.counts = _as_square_counts("counts", expand_to_labels(own, names, classes.labels))
         self.labels, self.pos_label = classes
         self._mean_axes = ()
 
@@ -641,7 +641,7 @@ class ConfusionMatrix(WholeMatrix, PerClass):
                 true, predicted, weights = true[kept], predicted[kept], weights[kept]
         counts, found = count_label_pairs(true, predicted, weights)
         classes = as_classes("the data", found, labels, pos_label)
-        return cls._of(placed(counts, found, classes.labels), classes)
+        return cls._of(expand_to_labels(counts, found, classes.labels), classes)
 
     @classmethod
     def from_groups(
@@ -700,7 +700,7 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         classes = as_classes("the data", found, labels, pos_label)
         if labels is not None:
             check_group_cells("labels", len(counts), classes.labels.size)
-        return distinct, cls._of(placed(counts, found, classes.labels), classes)
+        return distinct, cls._of(expand_to_labels(counts, found, classes.labels), classes)
 
     def __repr__(self) -> str:
         k = self.counts.shape[-1]

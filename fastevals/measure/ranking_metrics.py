@@ -48,12 +48,12 @@ def roc_auc(counts: ThresholdCounts) -> float:
 
 
 def rank_loss(counts: ThresholdCounts) -> float:
-    """Give 1 - AUC: the share of pairs ranked wrong, ties half (2.21)."""
+    """Return 1 - AUC: the share of pairs ranked wrong, ties half (2.21)."""
     return math.nan if one_class(counts) else float(1 - _auc(counts))
 
 
 def gini(counts: ThresholdCounts) -> float:
-    """Give 2 AUC - 1."""
+    """Return 2 AUC - 1."""
     return math.nan if one_class(counts) else float(2 * _auc(counts) - 1)
 
 

@@ -103,30 +103,14 @@ def _n_predicted(at: Cells) -> Any:
 
 
 class Constraint(NamedTuple):
-    """What a constraint bounds, and what is best under it.
+    """What a constraint bounds, and what is best under it."""
 
-    Attributes
-    ----------
-    held : callable
-        The rate that is bounded, or the number.
-    bound : {1, -1}
-        From below, or from above.
-    best : Quotient
-        The rate that is best under it.
-    sign : {1, -1}
-        The greater, or the less.
-    largest : float
-        Limit.
-    replicate : ReplicateKernel
-        How a bootstrap replicate's threshold is swept for.
-    """
-
-    held: Callable[[Cells], Any]
-    bound: int
-    best: cells.Quotient
-    sign: int
-    largest: float
-    replicate: ReplicateKernel
+    held: Callable[[Cells], Any]  # the rate that is bounded, or the number
+    bound: int  # 1: from below, -1: from above
+    best: cells.Quotient  # the rate that is best under it
+    sign: int  # 1: the greater, -1: the less
+    largest: float  # that a limit may be
+    replicate: ReplicateKernel  # how a bootstrap replicate's threshold is swept for
 
 
 CONSTRAINTS: dict[str, Constraint] = {

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
 from fastevals._validation.labels import check_group_cells
-from fastevals.counting.groups import _check_group_rows, group_codes
+from fastevals.counting.groups import _check_group_rows, code_groups
 from fastevals.many import group_scores as by_group
 from tests import reference
 from tests.reference_groups import matrices_by_group, rows_by_group, values_by_group
@@ -125,7 +125,7 @@ def test_dates_of_other_packages() -> None:
 def test_codes_are_in_the_order_of_keys(keys: list[int], spread: int, text: bool) -> None:
     given_keys = np.array(keys) * spread
     given_keys = given_keys.astype("U") if text else given_keys
-    codes = group_codes(given_keys)
+    codes = code_groups(given_keys)
     numbered = codes.block(slice(None))
     np.testing.assert_array_equal(codes.keys(numbered), given_keys)
     assert (np.argsort(numbered, kind="stable") == np.argsort(given_keys, kind="stable")).all()
@@ -285,7 +285,7 @@ def test_bad_keys() -> None:
 
 def test_too_many_rows() -> None:
     _check_group_rows("groups", 2**31 - 1)
-    for call in (group_codes, lambda keys: ConfusionMatrix.from_groups(keys, keys, keys)):
+    for call in (code_groups, lambda keys: ConfusionMatrix.from_groups(keys, keys, keys)):
         with pytest.raises(ValueError, match=r"groups must have at most 2\*\*31 - 1 rows to .*, got 2147483648$"):
             call(np.broadcast_to(np.int8(0), 2**31))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fastevals._execution import chunks, run
 from fastevals._kernels.placements import add_products, place_rows
 from fastevals._validation.labels import check_class_sizes
-from fastevals.counting.ordering import LIMIT, STRETCH, BinaryLabels, Codec, Index, Keys, codec_for, split_by_class
+from fastevals.counting.ordering import LIMIT, STRETCH, BinaryLabels, Codec, KeyIndex, Keys, codec_for, split_by_class
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import Frozen
 
@@ -137,7 +137,7 @@ def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencie
     negatives, positives = (keys.size for keys in ranked[0].keys)
     sums = np.zeros((2, len(scores), len(scores), 2), dtype=np.int64)
     if min(negatives, positives) > 1:
-        built = run(Index.of, [keys for model in ranked for keys in model.keys])
+        built = run(KeyIndex.build, [keys for model in ranked for keys in model.keys])
         pairs = list(zip(built[::2], built[1::2], strict=True))
         sums = sum(run(lambda part: _add_rows(labels, ranked, pairs, part), chunks(labels.values.size)), sums)
     return PlacementMoments.from_sums(positives, negatives, [model.doubled_u for model in ranked], sums)
@@ -160,7 +160,7 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> Ranked:
     return Ranked(split.codec, values, split.keys_by_class(), split.doubled_u)
 
 
-def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[Index, Index]], part: slice) -> Ints:
+def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice) -> Ints:
     """Place the rows of a chunk against the other class; give the sums of products by class."""
     placements = np.empty((len(models), min(STRETCH, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)

@@ -268,7 +268,7 @@ class BaseRanking(ABC):
         return probability_metrics.brier_score(self.counts)
 
     def brier_decomposition(self, *, n_bins: int | None = None, strategy: str = "uniform") -> BrierDecomposition:
-        """Take the Brier score apart: reliability - resolution + uncertainty.
+        """Split the Brier score into parts: reliability - resolution + uncertainty.
 
         Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
 
@@ -348,8 +348,8 @@ class BaseRanking(ABC):
         >>> ranking.confusion_at([0.3, 0.8]).recall()
         array([1. , 0.5])
         """
-        asked = as_thresholds("thresholds", thresholds)
-        return ConfusionMatrix._of(at_thresholds.confusion_counts(self.counts, asked), self._classes())
+        values = as_thresholds("thresholds", thresholds)
+        return ConfusionMatrix._of(at_thresholds.confusion_counts(self.counts, values), self._classes())
 
     def best_threshold(
         self,
@@ -443,10 +443,10 @@ class BaseRanking(ABC):
         >>> ranking.threshold_for(n_predicted=1)
         OperatingPoint(value=0.5, threshold=0.8)
         """
-        given = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
-        name, asked = check_exactly_one(given)
-        point = at_thresholds.threshold_for(self.counts, name, asked)
-        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={asked:g}")
+        constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
+        name, limit = check_exactly_one(constraints)
+        point = at_thresholds.threshold_for(self.counts, name, limit)
+        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={limit:g}")
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
@@ -481,8 +481,8 @@ class BaseRanking(ABC):
         1.25
         """
         costs = check_costs(cost_fp, cost_fn, prior)
-        asked = as_thresholds("threshold", threshold, scalar=True)
-        return self._defined("expected_cost", at_thresholds.expected_cost(self.counts, asked, *costs))
+        value = as_thresholds("threshold", threshold, scalar=True)
+        return self._defined("expected_cost", at_thresholds.expected_cost(self.counts, value, *costs))
 
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
         """Net benefit of acting on rows with at least some predicted probability, in true positives a row.

@@ -18,7 +18,7 @@ from fastevals._validation.options import show
 from fastevals.counting.ordering import (
     BinaryLabels,
     ClassSplit,
-    Span,
+    SlotSpan,
     count_by_score,
     split_by_class,
     weighted_threshold_counts,
@@ -300,7 +300,7 @@ def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
     thresholds[0] = np.inf
     fpr[0], tpr[0] = (0.0 if total else np.nan for total in (split.n_neg, split.n_pos))
 
-    def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> slice:
+    def write(span: SlotSpan, bits: Ints, tps: Ints, fps: Ints) -> slice:
         if drop_intermediate:
             size = split.sweep_bends(span, bits, tps, fps)
         else:
@@ -346,7 +346,7 @@ def _split_pr(split: ClassSplit) -> Points:
     precision, recall = lend(thresholds.size + 1, np.float64), lend(thresholds.size + 1, np.float64)
     precision[-1], recall[-1] = 1.0, 0.0 if split.n_pos else np.nan
 
-    def write(span: Span, bits: Ints, tps: Ints, fps: Ints) -> None:
+    def write(span: SlotSpan, bits: Ints, tps: Ints, fps: Ints) -> None:
         split.sweep(span, bits, tps, fps, ascending=True)
         stop = thresholds.size - span.groups_above
         here = slice(stop - span.groups, stop)
