@@ -296,10 +296,8 @@ def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floa
     counts = _thinned(ranking.counts, 0, _changes_recall) if drop_intermediate else ranking.counts
     first = int(np.searchsorted(counts.fps, 0, side="right")) - 1
     last = int(np.searchsorted(counts.tps, counts.n_pos))
-    rows = slice(first, last + 1)
-    at = counts.cells(rows)
-    fpr, fnr = ratio(at.fp, counts.n_neg), ratio(at.fn, counts.n_pos)
-    return fpr[::-1].copy(), fnr[::-1].copy(), counts.thresholds[rows][::-1].astype(FLOAT)
+    n_pos, n_neg, rows = counts.n_pos, counts.n_neg, slice(last, first - 1 if first else None, -1)
+    return ratio(counts.fps[rows], n_neg), ratio(n_pos - counts.tps[rows], n_pos), counts.thresholds[rows].astype(FLOAT)
 
 
 def _threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
