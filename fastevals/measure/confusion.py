@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._text import aligned, short_names
 from fastevals._validation.arrays import as_array, as_weights, check_same_length
 from fastevals._validation.curves import as_class_shares, as_cost_matrix
 from fastevals._validation.labels import (
@@ -30,6 +31,8 @@ from fastevals.results import as_json
 
 FAR_APART = 2.0**-480  # of the largest count: products of two so small, and their rounding errors, may vanish
 AVERAGES = (None, "binary", "micro", "macro", "weighted")
+SHOWN = 10  # classes of a printed matrix
+LONGEST_NAME = 16
 
 
 class MatrixBase:
@@ -710,6 +713,20 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         shown = total if isinstance(total, int) else f"{total:g}"
         positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
         return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{positive}{averaged})"
+
+    def __str__(self) -> str:
+        """Return the representation, and below it the cells: of a stack those of the first matrix."""
+        first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :SHOWN, :SHOWN]
+        names = short_names(self.labels[:SHOWN].tolist(), LONGEST_NAME)
+        rows = [["true \\ predicted", *names]]
+        for matrix in first.tolist():  # none of an empty stack
+            rows += [
+                [name, *(str(cell) if isinstance(cell, int) else f"{cell:.6g}" for cell in row)]
+                for name, row in zip(names, matrix, strict=True)
+            ]
+        if self.labels.size > SHOWN:
+            rows = [*([*row, "..."] for row in rows), ["...", *[""] * (SHOWN + 1)]]
+        return "\n  ".join([repr(self), *(aligned([rows])[0] if first.size else [])])
 
     def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
         return _rebuilt, (self.counts, self.labels, self.pos_label, self._mean_axes)

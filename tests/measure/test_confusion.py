@@ -371,6 +371,14 @@ def test_pickle_and_copy() -> None:
 def test_repr_and_to_dict() -> None:
     assert repr(ConfusionMatrix([[1, 2], [3, 4]])) == "ConfusionMatrix(2x2, n=10, pos_label=1)"
     assert repr(ConfusionMatrix(np.ones((4, 5, 3, 3)))) == "ConfusionMatrix(4x5 of 3x3, n=180)"
+    assert str(ConfusionMatrix([[1, 2.5], [30, 4]], ["no", "yes"], pos_label="yes")).splitlines() == [
+        "ConfusionMatrix(2x2, n=37.5, pos_label='yes')",
+        "  true \\ predicted no yes",
+        "  no                1 2.5",
+        "  yes              30   4",
+    ]
+    assert len(str(ConfusionMatrix(np.ones((4, 3, 3)))).splitlines()) == 5
+    assert str(ConfusionMatrix(np.eye(12))).splitlines()[-2:] == [f"  9{'0 ' * 9:>34}1 ...", "  ..."]
     plain = ConfusionMatrix([[1, 2], [3, 4]], ["a", "b"]).to_dict()
     assert plain == {"counts": [[1, 2], [3, 4]], "labels": ["a", "b"], "pos_label": "b", "macro_axes": []}
     json.dumps(plain)
