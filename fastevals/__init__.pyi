@@ -71,6 +71,7 @@ from fastevals.infer.significance.binomial import binomial_error_test as binomia
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test as bonferroni_dunn_test
 from fastevals.infer.bootstrap.bootstrap import bootstrap as bootstrap
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
+from fastevals.show.compare.compare import compare as compare
 from fastevals.infer.comparison import compare_predictions as compare_predictions
 from fastevals.infer.comparison import compare_rankings as compare_rankings
 from fastevals.infer.bands import confidence_band as confidence_band
@@ -105,6 +106,7 @@ from fastevals.infer.permutation.permutation import permutation_test as permutat
 from fastevals.infer.proportions import proportion_interval as proportion_interval
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test
 from fastevals.measure.regression import regression_metrics as regression_metrics
+from fastevals.show.report.report import report as report
 from fastevals.split.selection import select_model as select_model
 from fastevals._execution import set_num_threads as set_num_threads
 from fastevals.infer.significance.signed_ranks import sign_test as sign_test

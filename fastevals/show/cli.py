@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fastevals import __version__
 from fastevals.show import warm_up
 from fastevals.show.bias_variance import command as bias_variance
-from fastevals.show.commands import Parser, UsageError, bars, complain
+from fastevals.show.commands import Parser, UsageError, bars, complain, on_command_line
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
 
@@ -29,9 +29,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says too.
     """
+    with on_command_line():
+        return _main(sys.argv[1:] if argv is None else list(argv))
+
+
+def _main(argv: list[str]) -> int:
     program = "fastevals"
     try:
-        arguments = _parse(sys.argv[1:] if argv is None else list(argv))
+        arguments = _parse(argv)
         if arguments is not None:
             program = f"fastevals {arguments.command}"
             with bars(arguments):
@@ -52,8 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 2
 
 
-def _parsers() -> tuple[Parser, dict[str, Parser]]:
-    """Return the parser, and those of the commands."""
+def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
+    """Return the parser, and those of the commands, with the options of the one that the arguments name."""
     parser = Parser(prog="fastevals", description="Evaluate models: how good, how sure, and really better?")
     parser.add_argument("--version", action="version", version=f"fastevals {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
@@ -62,13 +67,14 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
         found[name] = commands.add_parser(
             name, help=command.HELP, description=command.DESCRIPTION, epilog=command.EPILOG
         )
-        command.add_options(found[name])
+        if name in argv:
+            command.add_options(found[name])
     return parser, found
 
 
 def _parse(argv: list[str]) -> argparse.Namespace | None:
     """Return the arguments of a command, or None where help or the version was asked for and printed."""
-    parser, commands = _parsers()
+    parser, commands = _parsers(argv)
     try:
         arguments, unknown = parser.parse_known_args(argv)
     except SystemExit:
@@ -78,5 +84,8 @@ def _parse(argv: list[str]) -> argparse.Namespace | None:
     if arguments.command is None:
         parser.print_help()
         parser.error(f"no command given, try: fastevals {next(iter(COMMANDS))}")
-    COMMANDS[arguments.command].check_together(arguments, commands[arguments.command])
+    try:
+        COMMANDS[arguments.command].check_together(arguments, commands[arguments.command])
+    except ValueError as error:
+        commands[arguments.command].error(str(error))
     return arguments

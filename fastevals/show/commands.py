@@ -1,16 +1,18 @@
-"""What commands share: arguments, whose errors are a line each, and what is done before and after the data is read."""
+"""What commands share: how messages name an option, results as text and JSON, printing, and arguments."""
 
 from __future__ import annotations
 
 import argparse
 import codecs
 import contextlib
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
@@ -19,14 +21,46 @@ LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
 
 
-class Shown(Protocol):
-    """What a command finds: it gives itself as text and as JSON, told where the columns are from."""
+_on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
 
-    def to_text(self, data: str) -> str:
-        """Return text to read, the last line with a line end."""
 
-    def to_json(self, data: str) -> str:
-        """Return strict JSON, the last line with a line end."""
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Make messages inside a ``with`` block name options as the command line has them."""
+    token = _on_command_line.set(True)
+    try:
+        yield
+    finally:
+        _on_command_line.reset(token)
+
+
+def option(name: str, value: Any = None) -> str:
+    """Return what messages call an option, of a value if one is given: ``--cost-fp``, or the argument ``cost_fp``."""
+    if not _on_command_line.get():
+        return name if value is None else f"{name}={value!r}"
+    dashed = f"--{'no-' * (value is False)}{name.replace('_', '-')}"
+    return dashed if value is None or isinstance(value, bool) else f"{dashed} {value}"
+
+
+class TextResult:
+    """A result that prints itself as the command does, and whose JSON is the command's."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as strict JSON has it: NaN as None, what is infinite as "Infinity"."""
+        raise NotImplementedError
+
+    def to_text(self) -> str:
+        """Return the result as text to read, the last line with a line end."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return the result as the command prints it with --format json."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+
+    def __repr__(self) -> str:
+        return visible(self.to_text()).rstrip("\n")
 
 
 def check_beforehand(arguments: argparse.Namespace) -> None:
@@ -49,31 +83,29 @@ def bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
     return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
 
 
-def hand_out(arguments: argparse.Namespace, found: Shown, data: str, pictures: Callable[[], BlockPictures]) -> None:
-    """Print what was found, then write what goes to a folder, which may fail or be stopped.
+def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Callable[[], BlockPictures]) -> None:
+    """Print a result, then write what goes to a folder, which may fail or be stopped.
 
     Parameters
     ----------
     arguments : Namespace
         With `command`, `format` and `out`.
-    found : Shown
+    result : TextResult
         What to show.
-    data : str
-        Where the columns are from.
     pictures : function
-        Gives what is drawn. Called with --out alone.
+        Returns what is drawn. Called with --out alone.
 
     Raises
     ------
     OSError
         If a file can't be written; it names the file.
     """
-    write(found.to_text(data) if arguments.format == "text" else found.to_json(data))
+    write(result.to_text() if arguments.format == "text" else result.to_json())
     if arguments.out is None:
         return
     from fastevals.show.output import write_folder
 
-    written = write_folder(arguments.out, arguments.command, found, data, pictures())
+    written = write_folder(arguments.out, arguments.command, result, pictures())
     if arguments.format == "text":
         write(f"\n{written}\n")
     else:
@@ -187,15 +219,24 @@ def whole(text: str) -> int:
 
 
 class CsvForm(NamedTuple):
-    """What a user says of a CSV file; None of what is to be seen from the file."""
+    """How a CSV file is written; None of what is to be seen from the file."""
 
     separator: str | None = None
     encoding: str | None = None
     header: bool | None = None
 
+    @classmethod
+    def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
+        """Return the format that a call's arguments say; raise if it is none."""
+        return cls(_checked("separator", separator, _separator), _checked("encoding", encoding, _encoding), header)
+
     def options(self) -> list[str]:
-        """Return the options that say it."""
-        return [f"--{'no-' * (value is False)}{name}" for name, value in self._asdict().items() if value is not None]
+        """Return the options that say it, as messages call them."""
+        return [
+            option(name, value if name == "header" else None)
+            for name, value in self._asdict().items()
+            if value is not None
+        ]
 
 
 def add_shared(parser: Parser) -> None:
@@ -225,6 +266,13 @@ def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
     """Return what the options say of a CSV file."""
     return CsvForm(arguments.separator, arguments.encoding, arguments.header)
+
+
+def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
+    try:
+        return None if value is None else check(value)
+    except (argparse.ArgumentTypeError, TypeError, AttributeError) as error:
+        raise ValueError(f"{option(name)} {error}") from None
 
 
 def _separator(text: str) -> str:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fastevals.show.commands import CsvForm
+from fastevals.show.commands import CsvForm, option
 
 HEAD = 1 << 20  # bytes that are looked at
 LINES = 200  # of them
@@ -184,8 +184,8 @@ class CsvFile:
 
     def _not_utf8(self, name: str, value: bytes, row: int) -> str:
         return (
-            f"{str(self.path)!r} is not UTF-8: column {name!r} has {value!r} at {self.line(row)}; --encoding says what "
-            "it is, such as latin-1 or cp1252"
+            f"{str(self.path)!r} is not UTF-8: column {name!r} has {value!r} at {self.line(row)}; "
+            f"{option('encoding')} says what it is, such as latin-1 or cp1252"
         )
 
     # Lines --------------------------------------------------------------------------------------------------------
@@ -235,7 +235,9 @@ def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _L
     """See what a file is from its first bytes; raise where it may be this or that."""
     text, encoding, guessed = _decoded_head(path, head, form.encoding)
     if "\0" in text and form.encoding is None:
-        raise ValueError(f"{str(path)!r} can't be read as CSV: it has zero bytes, as text in --encoding utf-16-le has")
+        raise ValueError(
+            f"{str(path)!r} can't be read as CSV: it has zero bytes, as text in {option('encoding', 'utf-16-le')} has"
+        )
     ends = len(head) < HEAD
     usual = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
     separator = form.separator or _separator(path, text, ends, usual, None if form.header is False else wanted)
@@ -248,15 +250,15 @@ def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _L
     if numbers and form.header is None and wanted is None:
         raise ValueError(
             f"{str(path)!r} has numbers in its first line, {', '.join(map(repr, numbers[:3]))}, where names of columns "
-            "are to be: --no-header if the line is data, --header if these are names"
+            f"are to be: {option('header', False)} if the line is data, {option('header', True)} if these are names"
         )
     hint = ""
     if header and len(first) < 2:
-        hint = "; --separator says what stands between columns"
+        hint = f"; {option('separator')} says what stands between columns"
     elif header and numbers:
-        hint = "; if its first line is data, --no-header calls its columns 1, 2, ..."
+        hint = f"; if its first line is data, {option('header', False)} calls its columns 1, 2, ..."
     elif guessed and not text.isascii():
-        hint = "; it is not UTF-8, and --encoding says what it is, such as latin-1 or cp1252"
+        hint = f"; it is not UTF-8, and {option('encoding')} says what it is, such as latin-1 or cp1252"
     decimal = "," if separator != "," and _has_decimal_commas(others if header else records) else "."
     return _Look(separator, encoding, header, decimal, guessed, hint)
 
@@ -276,7 +278,7 @@ def _decoded_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, s
     except UnicodeError as error:  # of UTF-16 without a mark it names no place
         where = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ValueError(
-            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {where}; --encoding says what it is"
+            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {where}; {option('encoding')} says what it is"
         ) from None
 
 
@@ -291,7 +293,7 @@ def _separator(path: Path, text: str, ends: bool, usual: str, wanted: set[str] |
         return found[0]
     if len(fitting) > 1:
         columns = " or ".join(f"{each!r} ({len(several[each][0])} columns)" for each in fitting)
-        raise ValueError(f"{str(path)!r} may have columns separated by {columns}: --separator says by which")
+        raise ValueError(f"{str(path)!r} may have columns separated by {columns}: {option('separator')} says by which")
     return usual
 
 

@@ -1,8 +1,9 @@
-"""Columns of CSV, Parquet and Arrow files as NumPy arrays. Needs pyarrow, which is imported when a file is read."""
+"""Named columns as NumPy arrays: of CSV, Parquet and Arrow files (which pyarrow reads), frames and mappings."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory
 from fastevals._text import printable
-from fastevals._validation.options import did_you_mean, import_optional
+from fastevals._validation.arrays import as_scores, check_same_length, named_columns
+from fastevals._validation.labels import as_labels
+from fastevals._validation.options import did_you_mean, import_optional, show
 from fastevals.show.commands import CsvForm
 from fastevals.show.csv_files import CsvFile, is_number
 
@@ -29,6 +32,41 @@ class Columns(dict[str, NDArray[Any]]):
     def __init__(self, columns: Mapping[str, NDArray[Any]], line: Callable[[int], str] = "row {}".format) -> None:
         super().__init__(columns)
         self.line = line
+
+
+def read_data(
+    data: Any,
+    wanted: Names | None,
+    *,
+    numeric: Collection[str] = (),
+    beside: Names = MappingProxyType({}),
+    form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
+) -> Columns:
+    """Return some columns of a file, or of a frame or mapping of names to array-likes; arguments as `read_columns`.
+
+    Raises
+    ------
+    ValueError, ImportError
+        As from `read_columns`; also if columns are of different lengths.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return read_columns(os.fspath(data), wanted, numeric=numeric, beside=beside, form=form)
+    given = named_columns("data", data)
+    if given is None:
+        raise ValueError(f"data must be a path, a frame or a mapping of names to columns, got {show(data)}")
+    if options := form.options():
+        raise ValueError(f"{options[0]} goes with a CSV file, but data is a {type(data).__name__}")
+    columns = {str(name): values for name, values in given.items()}
+    called = {**({name: f"column {name!r}" for name in columns} if wanted is None else wanted), **beside}
+    check_columns("data", list(map(str, given)), called)
+    arrays = {name: (as_scores if name in numeric else as_labels)(each, columns[name]) for name, each in called.items()}
+    check_same_length(**{called[name]: array for name, array in arrays.items()})
+    return Columns(arrays)
+
+
+def name_of_data(data: Any) -> str:
+    """Return what texts call where columns are from: a path, or what kind of object."""
+    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else type(data).__name__
 
 
 def read_columns(
@@ -103,11 +141,18 @@ def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[Column
     return Columns(found, source.line), [name for name in shown if name not in kept]
 
 
-def check_one_role(shown: dict[str, str], option: str, name: str) -> None:
-    """Note what messages call a column; raise if it has a role already."""
-    if name in shown:
-        raise ValueError(f"{option} {name!r} is given already, as {shown[name]}; a column has one role")
-    shown[name] = f"{option} {name!r}"
+def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """Return what messages call each column: option and name, in the order given; raise if a column has two roles.
+
+    `roles` are pairs of an option, as messages call it, and the name of a column, or None.
+    """
+    called: dict[str, str] = {}
+    for role, name in roles:
+        if name in called:
+            raise ValueError(f"{role} {name!r} is given already, as {called[name]}; a column has one role")
+        if name is not None:
+            called[name] = f"{role} {name!r}"
+    return called
 
 
 def check_columns(where: str, names: list[str], wanted: Names, hint: str = "") -> None:

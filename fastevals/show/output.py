@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from fastevals._execution import progressed
 from fastevals._text import label, printable
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, Shown, visible
+from fastevals.show.commands import MOST_PICTURED, TextResult, option, visible
 from fastevals.show.plots import style
 
 DOTS_PER_INCH = 125  # 800 pixels wide
@@ -74,18 +74,18 @@ def check_folder(out: str) -> None:
     """
     style.require_matplotlib()
     if not out:
-        raise ValueError("--out must name a folder, got ''")
+        raise ValueError(f"{option('out')} must name a folder, got ''")
     try:
         os.makedirs(out, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             pass
     except FileExistsError:
-        raise ValueError(f"--out must be a folder, got the file {out!r}") from None
+        raise ValueError(f"{option('out')} must be a folder, got the file {out!r}") from None
     except OSError as error:
-        raise ValueError(f"--out {out!r} can't be written to: {error.strerror or error}") from None
+        raise ValueError(f"{option('out')} {out!r} can't be written to: {error.strerror or error}") from None
 
 
-def write_folder(out: str, command: str, found: Shown, data: str, pictures: BlockPictures) -> str:
+def write_folder(out: str, command: str, result: TextResult, pictures: BlockPictures) -> str:
     """Write a command's JSON, its text and pictures in place of those of an earlier run; give a line on what is where.
 
     Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
@@ -98,8 +98,8 @@ def write_folder(out: str, command: str, found: Shown, data: str, pictures: Bloc
         _remove(inside, pictures.names)
         with contextlib.suppress(OSError):  # it holds something else
             inside.rmdir()
-    _write(numbers, found.to_json(data).encode())
-    _write(folder / f"{command}.txt", visible(found.to_text(data)).encode(errors="backslashreplace"))
+    _write(numbers, result.to_json().encode())
+    _write(folder / f"{command}.txt", visible(result.to_text()).encode(errors="backslashreplace"))
     return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, pictures)}"
 
 

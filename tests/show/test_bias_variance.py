@@ -11,7 +11,6 @@ from pyarrow import parquet
 from fastevals.measure.bias_variance.calls import bias_variance
 from fastevals.show import cli
 from fastevals.show.bias_variance import predictions as saying
-from fastevals.show.bias_variance.command import EMBEDDED
 from fastevals.show.bias_variance.embedded import decompose_polynomials
 
 RNG = np.random.default_rng(4)
@@ -143,7 +142,7 @@ def test_samples_of_the_largest_loss(capsys, folder):
 
 
 def test_embedded_polynomials(embedded):
-    found = json.loads(embedded.to_json(EMBEDDED))
+    found = json.loads(embedded.to_json())
     assert (found["parameter"], found["values"]) == ("degree", list(range(1, 9)))
     loss, parts = np.array(found["expected_loss"]), {name: np.array(each) for name, each in found["parts"].items()}
     np.testing.assert_allclose(parts["bias_squared"] + parts["variance"], loss, rtol=1e-12)
@@ -158,7 +157,7 @@ def test_embedded_polynomials(embedded):
 
 
 def test_text_of_the_embedded_polynomials(embedded):
-    text = embedded.to_text(EMBEDDED)
+    text = embedded.to_text()
     assert text.startswith("fastevals bias-variance: auto (embedded)\nmiles a gallon by horsepower")
     assert ": underfits\n" in text
     assert ": overfits\n" in text
@@ -308,8 +307,8 @@ def test_out(capsys, folder, embedded):
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "bias-variance.json", "bias-variance.txt", "bias_variance.png"
     ]  # fmt: skip
-    assert (folder / "out" / "bias-variance.txt").read_text() == embedded.to_text(EMBEDDED)
-    assert (folder / "out" / "bias-variance.json").read_text() == embedded.to_json(EMBEDDED)
+    assert (folder / "out" / "bias-variance.txt").read_text() == embedded.to_text()
+    assert (folder / "out" / "bias-variance.json").read_text() == embedded.to_json()
     told(capsys, "p.npy", "--truth", "y.npy", "--observed", "o.npy", "--out", "out")
     assert "p.npy" in (folder / "out" / "bias-variance.txt").read_text()
 

@@ -756,10 +756,8 @@ def test_what_reaches_a_terminal_is_printable(capsys, tmp_path):
 
 
 def test_counts_are_kept_only_for_pictures():
-    from fastevals.show.report.numbers import Roles, build_report
+    from fastevals.show.report.report import build_report
 
-    columns = load_digits_eight()
-    roles = Roles("label", ("logistic",), by="fold")
     for kept in (0, 2):
-        made = build_report(columns, roles, blocks_with_counts=kept)
+        made = build_report(load_digits_eight(), label="label", score=["logistic"], by="fold", n_pictured=kept)
         assert [block.models[0].counts is not None for block in made.blocks] == [k < kept for k in range(5)]

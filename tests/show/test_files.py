@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastevals.show import cli, files
-from fastevals.show.commands import CsvForm
+from fastevals.show.commands import CsvForm, on_command_line
 from fastevals.show.files import SUFFIXES, read_columns
 
 SLOW = pytest.mark.slow
@@ -20,6 +20,13 @@ from pyarrow import csv, ipc, parquet  # noqa: E402
 
 COLUMNS = {"y": [0, 1, 1], "a": [0.25, 0.5, 1e-300], "part": ["train", "test", "train"], "extra": ["", "b", None]}
 WANTED = {"y": "--label 'y'", "a": "--score 'a'", "part": "--by 'part'"}
+
+
+@pytest.fixture(autouse=True)
+def commands_words():
+    """Messages name options, as on the command line."""
+    with on_command_line():
+        yield
 
 
 def write(path, columns, suffix=None, rows=2):

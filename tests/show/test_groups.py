@@ -7,7 +7,8 @@ import pytest
 
 from fastevals import Ranking, delong, grouped_auc, grouped_metrics
 from fastevals.datasets import load_digits_eight
-from fastevals.show.report import intervals, numbers, values
+from fastevals.show.report import intervals, values
+from fastevals.show.report import report as numbers
 from tests.show.test_cli import report, report_json, strict_json, write
 from tests.show.test_intervals import quietly, table
 
@@ -19,7 +20,7 @@ TWO = ("--label", "y", "--score", "a", "--score", "b")
 @pytest.fixture(autouse=True)
 def _no_bootstrap(monkeypatch):
     """Make no intervals of blocks; test_intervals.py looks at them."""
-    monkeypatch.setattr(numbers, "intervals_of", lambda *_, **__: intervals.Intervals())
+    monkeypatch.setattr(numbers, "make_intervals", lambda *_, **__: intervals.Intervals())
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, hand_out
+from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, show_result
 
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
 
-EMBEDDED = "auto (embedded)"
 PICTURE = "bias_variance"
 LOSSES = ("squared", "zero-one")
 DECOMPOSITIONS = ("domingos", "kohavi-wolpert", "james")
@@ -106,7 +105,7 @@ def run(arguments: argparse.Namespace) -> None:
         finite = is_drawable([found.result.expected_loss, *found.result.parts().values()])
         return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 
-    hand_out(arguments, found, EMBEDDED if arguments.file is None else arguments.file, pictures)
+    show_result(arguments, found, pictures)
 
 
 def _embedded() -> DecomposedCurve:

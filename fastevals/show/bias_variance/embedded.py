@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,10 @@ from fastevals import __version__
 from fastevals._text import digits, printable, wrapped
 from fastevals.datasets import load_auto
 from fastevals.results import as_json
+from fastevals.show.commands import TextResult
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
 
+EMBEDDED = "auto (embedded)"
 DEGREES = range(1, 9)
 N_SETS = 200
 SEED = 0
@@ -28,18 +29,19 @@ TRUTH = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DecomposedCurve:
-    """What is found over a parameter."""
+@dataclass(frozen=True, slots=True, repr=False)
+class DecomposedCurve(TextResult):
+    """The decomposition of each degree, and what texts call the data."""
 
     result: BiasVarianceCurve
+    data: str = EMBEDDED
 
-    def to_json(self, data: str) -> str:
-        """Return the curve as strict JSON, the last line with a line end."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curve as strict JSON."""
         curve, first = self.result, self.result.results[0]
         values = {
             "fastevals": __version__,
-            "data": data,
+            "data": self.data,
             "decomposed": "polynomials",
             "loss": first.loss,
             "decomposition": first.decomposition,
@@ -51,12 +53,12 @@ class DecomposedCurve:
             "parts": curve.parts(),
             "best": curve.best(),
         }
-        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
+        return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self, data: str) -> str:
+    def to_text(self) -> str:
         """Return the curve as text to read, the last line with a line end."""
         lines = [
-            f"fastevals bias-variance: {printable(data)}",
+            f"fastevals bias-variance: {printable(self.data)}",
             *wrapped(HOW),
             "",
             self.result.table(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
 from fastevals.show.bias_variance.reading import Given
+from fastevals.show.commands import TextResult
 
 HALF = 0.5
 WHOLE = 1 + 1e-9  # more than rounding makes of the only term
@@ -78,8 +78,8 @@ LONGEST_NAME = 30
 AUTHORS = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi and Wolpert", "james": "James"}
 
 
-@dataclass(frozen=True, slots=True)
-class DecomposedPredictions:
+@dataclass(frozen=True, slots=True, repr=False)
+class DecomposedPredictions(TextResult):
     """What is found of models' predictions.
 
     Attributes
@@ -94,6 +94,8 @@ class DecomposedPredictions:
         Columns that were taken for no model's.
     shown : dict of str to str
         What the options --truth, --observed and --weight were.
+    data : str
+        The file.
     """
 
     result: Decomposition
@@ -101,13 +103,14 @@ class DecomposedPredictions:
     names: list[str] | None
     left_out: list[str]
     shown: dict[str, str]
+    data: str
 
-    def to_json(self, data: str) -> str:
-        """Return the decomposition as strict JSON, the last line with a line end."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decomposition as strict JSON."""
         found = self.result
         values = {
             "fastevals": __version__,
-            "data": data,
+            "data": self.data,
             "decomposed": "predictions",
             "loss": found.loss,
             "decomposition": found.decomposition,
@@ -120,15 +123,15 @@ class DecomposedPredictions:
             "beside": found.beside(),
             "largest_losses": [self._sample(int(row)) for row in self._largest()],
         }
-        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
+        return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self, data: str) -> str:
+    def to_text(self) -> str:
         """Return the decomposition as text to read, the last line with a line end."""
         found = self.result
         whose = f", parts of {AUTHORS[found.decomposition]}" if found.decomposition else ""
         given = ", ".join(printable(each) for each in self.shown.values())
         lines = [
-            f"fastevals bias-variance: {printable(data)}",
+            f"fastevals bias-variance: {printable(self.data)}",
             *wrapped(f"{_count(found.n_models, 'model')}{self._named()}, {_count(found.n_samples, 'sample')}; {given}"),
             *(wrapped(f"left out, no numbers: {_some(self.left_out)}") if self.left_out else ()),
             *wrapped(f"expected {LOSSES[found.loss]}{whose}"),
@@ -224,7 +227,7 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
     if own is not None:
         pairs = problem.loss.models(given.shown["--observed"], own)._replace(names=list(given.observations()))
     result = decompose(problem, models, pairs, per_sample=True)
-    return DecomposedPredictions(result, truth, given.names, given.left_out, given.shown)
+    return DecomposedPredictions(result, truth, given.names, given.left_out, given.shown, given.file)
 
 
 def _classes(given: Given, truth: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.show.commands import CsvForm
-from fastevals.show.files import SUFFIXES, check_file, check_one_role, first_text, read_columns, read_numbers
+from fastevals.show.files import SUFFIXES, check_file, columns_by_role, first_text, read_columns, read_numbers
 
 
 class Given(NamedTuple):
@@ -156,10 +156,7 @@ def read_table(
     """
     if not file.lower().endswith(tuple(SUFFIXES)):
         raise ValueError(f"{file!r} is of no known format: its name must end with .npy, {', '.join(SUFFIXES)}")
-    wanted: dict[str, str] = {}
-    for option, name in [*beside.items(), *(("--pred", name) for name in pred or ())]:
-        if name is not None:
-            check_one_role(wanted, option, name)
+    wanted = columns_by_role([*beside.items(), *(("--pred", name) for name in pred or ())])
     numeric = wanted if numbers else {beside["--weight"] or ""}
     if pred is None:
         columns, left_out = (

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from fastevals.show.commands import (
     Parser,
     add_shared,
     check_beforehand,
     check_shared,
-    csv_form,
-    hand_out,
     number,
+    option,
+    show_result,
     whole,
 )
 
 if TYPE_CHECKING:
-    from fastevals.show.compare.predictions import PredictionsComparison
-    from fastevals.show.compare.results import ResultsComparison
     from fastevals.show.output import BlockPictures
 
 
@@ -99,82 +98,43 @@ def add_options(parser: Parser) -> None:
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
     check_shared(arguments, parser)
-    if arguments.label is None:
-        kind, others, instead = "predictions, which need --label", OF_PREDICTIONS, "results"
+    check_options(arguments.file, vars(arguments))
+
+
+def check_options(data: Any, options: Mapping[str, Any]) -> None:
+    """Raise unless options go with what is compared, results or predictions, and with each other."""
+    label, control, posthoc = (options[name] for name in ("label", "control", "posthoc"))
+    if label is None:
+        kind, others, instead = f"predictions, which need {option('label')}", OF_PREDICTIONS, "results"
     else:
         kind, others, instead = "results", OF_RESULTS, "predictions"
     for name in others:
-        if getattr(arguments, name) not in (None, False):
-            parser.error(f"--{name.replace('_', '-')} goes with {kind}; this is a comparison of {instead}")
-    if arguments.label is not None:
-        if arguments.file is None:
-            parser.error("--label goes with a FILE of predictions")
-        if len(arguments.pred or []) < 2:
-            parser.error("--pred must be given twice or more: it names the column of a model's predictions")
-    elif arguments.control is not None and arguments.posthoc == "nemenyi":
-        parser.error("--posthoc nemenyi compares all pairs; with --control take another")
-    elif arguments.control is None and arguments.posthoc == "bonferroni-dunn":
-        parser.error("--posthoc bonferroni-dunn needs --control")
+        if options[name] not in (None, False):
+            raise ValueError(f"{option(name)} goes with {kind}; this is a comparison of {instead}")
+    if label is not None:
+        if data is None:
+            raise ValueError(f"{option('label')} goes with a FILE of predictions")
+        if len(options["pred"] or []) < 2:
+            raise ValueError(
+                f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
+            )
+    elif control is not None and posthoc == "nemenyi":
+        raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option('control')} take another")
+    elif control is None and posthoc == "bonferroni-dunn":
+        raise ValueError(f"{option('posthoc', posthoc)} needs {option('control')}")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read the columns, compare, print and write."""
+    """Compare, print and write."""
     check_beforehand(arguments)
-    made = _results(arguments) if arguments.label is None else _predictions(arguments)
+    from fastevals.show.compare.compare import compare
+
+    names = ("separator", "encoding", "header", "label", "confidence", *OF_RESULTS, *OF_PREDICTIONS)
+    made = compare(arguments.file, **{name: getattr(arguments, name) for name in names})
 
     def pictures() -> BlockPictures:
         from fastevals.show.compare.pictures import comparison_pictures
 
         return comparison_pictures(made)
 
-    hand_out(arguments, made, EMBEDDED if arguments.file is None else arguments.file, pictures)
-
-
-def _results(arguments: argparse.Namespace) -> ResultsComparison:
-    from fastevals._validation.options import rows_called
-    from fastevals.show.compare.results import Choice, compare_results
-    from fastevals.show.files import Columns, read_columns
-
-    named = list(arguments.dataset or [])
-    if arguments.file is None:
-        from fastevals.datasets import load_psnr
-
-        columns = Columns(load_psnr())
-        named = named or [name for name in ("image", "sigma") if name != arguments.by]
-    else:
-        given = (("--dataset", named), ("--algorithm", arguments.algorithm or ()), ("--by", (arguments.by,)))
-        beside = {name: f"{option} {name!r}" for option, names in given for name in names if name is not None}
-        columns = read_columns(arguments.file, None, beside=beside, form=csv_form(arguments))
-    choice = Choice(
-        tuple(named), tuple(arguments.algorithm or ()), arguments.by, arguments.control, arguments.posthoc,
-        not arguments.lower_is_better, arguments.confidence,
-    )  # fmt: skip
-    with rows_called(columns.line):
-        return compare_results(columns, choice)
-
-
-def _predictions(arguments: argparse.Namespace) -> PredictionsComparison:
-    from fastevals._validation.options import rows_called
-    from fastevals.show.compare.predictions import compare_columns
-    from fastevals.show.files import check_one_role, read_columns
-
-    given = [("--label", arguments.label), *(("--pred", name) for name in arguments.pred)]
-    if arguments.group is not None:
-        given.append(("--group", arguments.group))
-    wanted: dict[str, str] = {}
-    for option, name in given:
-        check_one_role(wanted, option, name)
-    columns = read_columns(arguments.file, wanted, form=csv_form(arguments))
-    with rows_called(columns.line):
-        return compare_columns(
-            columns,
-            arguments.label,
-            arguments.pred,
-            group=arguments.group,
-            method=arguments.method or "exact",
-            resamples=1999 if arguments.resamples is None else arguments.resamples,
-            seed=arguments.seed or 0,
-            confidence=arguments.confidence,
-            progress=arguments.progress,
-            pos_label=arguments.pos_label,
-        )
+    show_result(arguments, made, pictures)

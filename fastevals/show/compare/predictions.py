@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from fastevals.infer.significance.mcnemar import (
 from fastevals.measure.metric_specs import AskedMetric, metric
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.blocks import groups_of, meant_label
+from fastevals.show.commands import TextResult, option
 
 CORRECTION = "holm"
 OF_A_POSITIVE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
@@ -36,8 +36,8 @@ HEADS = {"balanced_accuracy": "bal. acc.", "matthews": "MCC", "cohen_kappa": "ka
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionsComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class PredictionsComparison(TextResult):
     """What is found of models' predictions.
 
     Attributes
@@ -56,6 +56,8 @@ class PredictionsComparison:
         McNemar's tests, adjusted for their number.
     tests : tuple of McNemarResult
         The same of each pair by itself.
+    data : str
+        Where the columns are from.
     """
 
     label: str
@@ -66,12 +68,13 @@ class PredictionsComparison:
     cochran: CochranResult | None
     pairs: McNemarPairs
     tests: tuple[McNemarResult, ...]
+    data: str
 
-    def to_json(self, data: str) -> str:
-        """Return the comparison as strict JSON, the last line with a line end."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
         values = {
             "fastevals": __version__,
-            "data": data,
+            "data": self.data,
             "compared": "predictions",
             "label": self.label,
             "group": self.group,
@@ -82,16 +85,16 @@ class PredictionsComparison:
             "mcnemar": self.pairs.to_dict(),
             "mcnemar_tests": [test.to_dict() for test in self.tests],
         }
-        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
+        return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self, data: str) -> str:
+    def to_text(self) -> str:
         """Return the comparison as text to read, the last line with a line end."""
         rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
         names = short_names(self.pairs.names, LONGEST_NAME)
         shown, more = first_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
         models, differences = aligned([self._model_rows(names), self._difference_rows(names, shown)])
         lines = [
-            f"fastevals compare: {printable(data)}",
+            f"fastevals compare: {printable(self.data)}",
             *wrapped(f"label {printable(self.label)}, {rows}, {self._classes()}"),
             *wrapped(self._how_made()),
             "",
@@ -121,7 +124,8 @@ class PredictionsComparison:
         if labels.size != 2:
             return f"{labels.size} class{'es' * (labels.size != 1)}"
         names = " and ".join(label(each) for each in labels.tolist())
-        return f"2 classes, {names}; which is positive is not said: --pos-label gives its precision, recall and F1"
+        hint = f"{option('pos_label')} gives its precision, recall and F1"
+        return f"2 classes, {names}; which is positive is not said: {hint}"
 
     def _how_made(self) -> str:
         made = self.models
@@ -174,7 +178,8 @@ def compare_columns(
     seed: int,
     confidence: float,
     progress: bool,
-    pos_label: str | None = None,
+    pos_label: Any = None,
+    data: str = "",
 ) -> PredictionsComparison:
     """Compare the models whose predictions are columns.
 
@@ -186,27 +191,31 @@ def compare_columns(
         Which is what.
     method, resamples, seed, confidence, progress, pos_label
         As the options of the command.
+    data : str
+        Where the columns are from.
 
     Returns
     -------
     PredictionsComparison
-        Which gives itself as text and JSON.
+        As text and JSON.
 
     Raises
     ------
     ValueError
         If a column doesn't hold classes, or an option is out of range.
     """
-    check_number("--confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    check_integer("--resamples", resamples, low=1, high=MAX_RESAMPLES)
-    check_integer("--seed", seed, low=0)
-    shown = f"--label {label!r}"
+    check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
+    check_integer(option("resamples"), resamples, low=1, high=MAX_RESAMPLES)
+    check_integer(option("seed"), seed, low=0)
+    shown = f"{option('label')} {label!r}"
     true = as_true_labels(shown, columns[label])
-    predicted = as_predicted_labels(true, {f"--pred {name!r}": columns[name] for name in models}, true_name=shown)
-    groups = None if group is None else groups_of(f"--group {group!r}", columns[group])
+    predicted = as_predicted_labels(
+        true, {f"{option('pred')} {name!r}": columns[name] for name in models}, true_name=shown
+    )
+    groups = None if group is None else groups_of(f"{option('group')} {group!r}", columns[group])
     found = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
-    meant = meant_label(pos_label, found.tolist())
-    classes = as_classes(shown, found, None, meant, option="--pos-label")
+    meant = meant_label(pos_label, found.tolist()) if isinstance(pos_label, str) else pos_label
+    classes = as_classes(shown, found, None, meant, option=option("pos_label"))
     predicted = dict(zip(models, predicted.values(), strict=True))
     asked: dict[str, AskedMetric] = {}
     for name in OF_ALL_CLASSES if classes.pos_label is None else OF_A_POSITIVE:
@@ -228,7 +237,7 @@ def compare_columns(
             for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence) if len(models) > 2 else None
-    return PredictionsComparison(label, group, classes, true.size, compared, cochran, pairs, tests)
+    return PredictionsComparison(label, group, classes, true.size, compared, cochran, pairs, tests, data)
 
 
 def _end_rows(intervals: Sequence[Interval]) -> list[list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shlex
@@ -30,7 +29,8 @@ from fastevals.infer.significance.rank_comparisons import (
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.blocks import blocks_of
-from fastevals.show.files import check_columns, check_one_role
+from fastevals.show.commands import TextResult, option
+from fastevals.show.files import check_columns, columns_by_role
 
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
 NEMENYI = "nemenyi"
@@ -85,8 +85,8 @@ class Block:
     repeated: tuple[str, int] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class ResultsComparison(TextResult):
     """All blocks, and what was asked for.
 
     Attributes
@@ -95,6 +95,8 @@ class ResultsComparison:
         The options; of `posthoc` what is done.
     blocks : tuple of Block
         At least one.
+    data : str
+        Where the columns are from.
     others : tuple of str
         Columns that were not taken for algorithms.
     cautions : tuple of str
@@ -103,12 +105,13 @@ class ResultsComparison:
 
     choice: Choice
     blocks: tuple[Block, ...]
+    data: str
     others: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
 
-    def to_json(self, data: str) -> str:
-        """Return the comparison as strict JSON, the last line with a line end."""
-        values = {"fastevals": __version__, "data": data, "compared": "results", **self.choice._asdict()}
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
+        values = {"fastevals": __version__, "data": self.data, "compared": "results", **self.choice._asdict()}
         values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
         values["blocks"] = [
             {
@@ -124,15 +127,15 @@ class ResultsComparison:
             }
             for block in self.blocks
         ]
-        return json.dumps(as_json(values), indent=2, allow_nan=False) + "\n"
+        return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self, data: str) -> str:
+    def to_text(self) -> str:
         """Return the comparison as text to read, the last line with a line end."""
         first = self.blocks[0].friedman
         better = "higher" if self.choice.higher_is_better else "lower"
         n = sum(block.friedman.n_datasets for block in self.blocks)
         lines = [
-            f"fastevals compare: {printable(data)}",
+            f"fastevals compare: {printable(self.data)}",
             f"{_sets(n)}, {len(first.names)} algorithms, {better} is better",
         ]
         if not self.choice.algorithm:
@@ -149,7 +152,7 @@ class ResultsComparison:
         return "\n".join(lines) + "\n"
 
 
-def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> ResultsComparison:
+def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice, data: str) -> ResultsComparison:
     """Compare the algorithms whose results are columns.
 
     Parameters
@@ -158,32 +161,28 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
         Those of text name data sets.
     choice : Choice
         What is asked for.
+    data : str
+        Where the columns are from.
 
     Returns
     -------
     ResultsComparison
-        Which gives itself as text and JSON.
+        As text and JSON.
 
     Raises
     ------
     ValueError
         If a column is missing or has no numbers, or the options don't go together.
     """
-    check_number("--confidence", choice.confidence, low=0, high=1, open_low=True, open_high=True)
-    roles = [
-        ("--dataset", choice.dataset),
-        ("--algorithm", choice.algorithm),
-        ("--by", (choice.by,) if choice.by else ()),
-    ]
-    given: dict[str, str] = {}
-    for option, name in ((option, name) for option, names in roles for name in names):
-        check_one_role(given, option, name)
+    check_number(option("confidence"), choice.confidence, low=0, high=1, open_low=True, open_high=True)
+    roles = {"dataset": choice.dataset, "algorithm": choice.algorithm, "by": (choice.by,)}
+    given = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), given)
     algorithms = list(choice.algorithm) or [
         name for name, column in columns.items() if column.dtype.kind in "fiub" and name not in given
     ]
     if choice.control is not None:
-        check_choice("--control", choice.control, algorithms)
+        check_choice(option("control"), choice.control, algorithms)
     if len(algorithms) < 2:
         raise ValueError(
             f"results must have a column of numbers for each of two algorithms or more, got {len(algorithms)}: "
@@ -193,15 +192,15 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
     pairs = k * (k - 1) // 2 if choice.control is None else k - 1
     if pairs > MOST_COMPARED:
         raise ValueError(
-            f"{k} algorithms have {pairs} pairs, and at most {MOST_COMPARED} are compared: --algorithm names those to "
-            "compare, --control one that each other is compared with"
+            f"{k} algorithms have {pairs} pairs, and at most {MOST_COMPARED} are compared: {option('algorithm')} names "
+            f"those to compare, {option('control')} one that each other is compared with"
         )
     posthoc = choice.posthoc or (NEMENYI if choice.control is None else "bonferroni-dunn")
     if k == 2:
         if choice.posthoc not in (None, "wilcoxon"):
             raise ValueError(
-                f"--posthoc {choice.posthoc} goes with three algorithms or more, got {_listed(algorithms)}: two are "
-                "compared by Wilcoxon's signed-rank test"
+                f"{option('posthoc', choice.posthoc)} goes with three algorithms or more, got {_listed(algorithms)}: "
+                "two are compared by Wilcoxon's signed-rank test"
             )
         posthoc = "wilcoxon"
     choice = choice._replace(posthoc=posthoc)
@@ -219,7 +218,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice) -> Resu
         blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, choice))
     others = tuple(name for name in columns if name not in algorithms)
     taken = {name: columns[name] for name in algorithms}
-    return ResultsComparison(choice, tuple(blocks), others, tuple(_cautions(taken, given, choice)))
+    return ResultsComparison(choice, tuple(blocks), data, others, tuple(_cautions(taken, given, choice)))
 
 
 def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choice: Choice) -> Iterator[str]:
@@ -227,10 +226,11 @@ def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choic
     alone = sum(column.dtype.kind == "f" for column in taken.values()) == len(taken) - 1
     for name, column in taken.items():
         if name not in given and _numbers_rows(name, column, alone):
-            how = f"leave it out by --dataset {shlex.quote(name)}"
+            how = f"leave it out by {option('dataset')} {shlex.quote(name)}"
             yield f"{printable(name)} looks like numbers of the rows, not results: if so, {how}"
     if choice.higher_is_better and _are_ranks(list(taken.values())):
-        yield "rows hold ranks, of which the highest was taken for the best: where 1 is best give --lower-is-better"
+        ranks = "rows hold ranks, of which the highest was taken for the best: where 1 is best give "
+        yield ranks + option("lower_is_better", True)
 
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:

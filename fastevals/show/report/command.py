@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastevals.show.commands import (
@@ -12,19 +13,21 @@ from fastevals.show.commands import (
     check_beforehand,
     check_shared,
     csv_form,
-    hand_out,
     number,
+    option,
+    show_result,
     whole,
 )
 
 if TYPE_CHECKING:
-    from fastevals.show.files import Columns
     from fastevals.show.output import BlockPictures
-    from fastevals.show.report.numbers import Report, Roles
-
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ["logistic", "naive_bayes", "random_forest"]
+ARGUMENTS = (
+    "label", "score", "weight", "by", "group", "pos_label", "threshold", "best", "cost_fp", "cost_fn", "prior",
+    "resamples", "confidence", "seed", "progress",
+)  # fmt: skip
 
 HELP = "measure and compare models' scores in a file"
 DESCRIPTION = """\
@@ -100,63 +103,31 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
     check_shared(arguments, parser)
     if arguments.file is not None:
-        for option in ("label", "score"):
-            if not getattr(arguments, option):
-                parser.error(f"--{option} is missing: it names the column of {option}s in {arguments.file!r}")
+        check_named(repr(arguments.file), arguments.label, arguments.score)
+
+
+def check_named(data: str, label: str | None, score: Sequence[str] | None) -> None:
+    """Raise unless the columns are named that a report can't be without."""
+    for name, value in (("label", label), ("score", score)):
+        if not value:
+            raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read the columns, measure, print and write."""
+    """Report, print and write."""
     check_beforehand(arguments)
-    report = _measured(arguments)
+    from fastevals.show.report.report import build_report
+
+    report = build_report(
+        arguments.file,
+        form=csv_form(arguments),
+        n_pictured=0 if arguments.out is None else MOST_PICTURED,
+        **{name: getattr(arguments, name) for name in ARGUMENTS},
+    )
 
     def pictures() -> BlockPictures:
         from fastevals.show.report.pictures import report_pictures
 
         return report_pictures(report)
 
-    hand_out(arguments, report, EMBEDDED if arguments.file is None else arguments.file, pictures)
-
-
-def _measured(arguments: argparse.Namespace) -> Report:
-    from fastevals._validation.options import rows_called
-    from fastevals.show.report.numbers import Roles, build_report
-
-    roles = Roles(
-        arguments.label or ("label" if arguments.file is None else ""),
-        tuple(arguments.score or DIGIT_SCORES),
-        arguments.weight,
-        arguments.by,
-        arguments.group,
-    )
-    columns = _read(arguments, roles)
-    with rows_called(columns.line):
-        return build_report(
-            columns,
-            roles,
-            pos_label=arguments.pos_label,
-            threshold=arguments.threshold,
-            best=arguments.best,
-            cost_fp=arguments.cost_fp,
-            cost_fn=arguments.cost_fn,
-            prior=arguments.prior,
-            resamples=arguments.resamples,
-            confidence=arguments.confidence,
-            seed=arguments.seed,
-            progress=arguments.progress,
-            blocks_with_counts=0 if arguments.out is None else MOST_PICTURED,
-        )
-
-
-def _read(arguments: argparse.Namespace, roles: Roles) -> Columns:
-    """Return the columns of a file or of the embedded data."""
-    from fastevals.show.files import Columns, check_columns, read_columns
-
-    shown = roles.shown()
-    if arguments.file is not None:
-        return read_columns(arguments.file, shown, numeric=roles.numeric, form=csv_form(arguments))
-    from fastevals.datasets import load_digits_eight
-
-    columns = load_digits_eight()
-    check_columns(EMBEDDED, list(columns), shown)
-    return Columns(columns)
+    show_result(arguments, report, pictures)

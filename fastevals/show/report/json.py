@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -19,51 +18,35 @@ from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
     Intervals,
-    Pair,
+    ModelPair,
     cells_columns,
 )
-from fastevals.show.report.numbers import Block, Model, Report
+from fastevals.show.report.report import Block, Model, Report
 from fastevals.show.report.text import cautions, over_cautions
 from fastevals.show.report.values import OverValues, extreme
 
 
-def to_json(report: Report, data: str) -> str:
-    """Return a report as strict JSON: NaN is null, an infinite threshold "Infinity".
-
-    Parameters
-    ----------
-    report : Report
-        What to show.
-    data : str
-        Where the columns are from.
-
-    Returns
-    -------
-    str
-        Indented lines, the last with a line end; one line where there are arrays over many values.
-    """
-    indent = 2 if report.blocks else None  # with it a million numbers take seconds, and a line each
-    values = as_json(_values(report, data))
+def report_values(report: Report) -> dict[str, Any]:
+    """Return a report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
+    point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
+    values: dict[str, Any] = as_json(
+        {
+            "fastevals": __version__,
+            "data": report.data,
+            "label": report.roles.label,
+            "pos_label": report.pos_label,
+            "weight": report.roles.weight,
+            "by": report.roles.by,
+            "operating_point": point,
+            "costs": report.costs,
+            "intervals": _plan(report),
+            "over": None,
+            "blocks": [_block(report, block) for block in report.blocks],
+        }
+    )
     if report.over is not None:
         values["over"] = _over(report, report.over)
-    return json.dumps(values, indent=indent, allow_nan=False) + "\n"
-
-
-def _values(report: Report, data: str) -> dict[str, Any]:
-    point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
-    return {
-        "fastevals": __version__,
-        "data": data,
-        "label": report.roles.label,
-        "pos_label": report.pos_label,
-        "weight": report.roles.weight,
-        "by": report.roles.by,
-        "operating_point": point,
-        "costs": report.costs,
-        "intervals": _plan(report),
-        "over": None,
-        "blocks": [_block(report, block) for block in report.blocks],
-    }
+    return values
 
 
 def _plan(report: Report) -> dict[str, Any] | None:
@@ -160,7 +143,7 @@ def _intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[str, 
     return {name: _ends(found.get(name)) for name in columns}
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: ModelPair) -> dict[str, Any]:
     metrics = {
         name: {
             "value": each.value,

@@ -17,7 +17,7 @@ from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show import plots
 from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import style
-from fastevals.show.report.numbers import Block, Report
+from fastevals.show.report.report import Block, Report
 
 Costs = dict[str, float]
 

@@ -14,16 +14,17 @@ from fastevals._text import WIDTH, aligned, digits, label, place, printable, pro
 from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval
+from fastevals.show.commands import option
 from fastevals.show.report.intervals import (
     AUC,
     BCA,
     DELONG,
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
-    Difference,
+    ModelDifference,
     cells_columns,
 )
-from fastevals.show.report.numbers import Block, Model, Report
+from fastevals.show.report.report import Block, Model, Report
 from fastevals.show.report.values import MOST_BLOCKS, Extreme, OverValues, extreme
 
 ROUGH = 30  # rows of a class, or groups, below which intervals are
@@ -46,7 +47,7 @@ def how_made(report: Report) -> str:
     if DELONG in methods:
         words = f"{level}, DeLong's (logit), of AUC alone, above {plan.most_bootstrapped:,} rows"
         words += "" if roles.weight is None else ", weights being numbers of rows"
-        words += " (--resamples N: a bootstrap of all)"
+        words += f" ({option('resamples')} N: a bootstrap of all)"
         said.append(words + (f"{of_differences} (Bonferroni)" if len(roles.scores) > 1 else ""))
     return ". ".join(said)
 
@@ -90,7 +91,7 @@ def difference_rows(report: Report, block: Block, columns: Sequence[str]) -> lis
     if report.plan is None or block.intervals is None or not block.intervals.differences:
         return []
     low, high = end_labels(report.plan.confidence)
-    shown: list[tuple[str, Callable[[Difference], str]]] = [
+    shown: list[tuple[str, Callable[[ModelDifference], str]]] = [
         ("", lambda each: digits(each.value)),
         (low, lambda each: digits(each.interval.low)),
         (high, lambda each: digits(each.interval.high)),
@@ -348,20 +349,10 @@ def over_cautions(report: Report) -> list[str]:
     return notes
 
 
-def to_text(report: Report, data: str) -> str:
-    """Return a report as text: what was asked, what there is over the values, then a table a block with a row a model.
+def report_text(report: Report) -> str:
+    """Return a report as text: how it was made, means over values, then for each block a table with a row a model.
 
-    Parameters
-    ----------
-    report : Report
-        What to show.
-    data : str
-        Where the columns are from.
-
-    Returns
-    -------
-    str
-        Lines of at most 120 characters for ordinary names (a few more with costs), the last with a line end.
+    Lines have at most 120 characters for ordinary names (a few more with costs).
     """
     columns = cells_columns(report.best, report.costs)
     compared = compared_columns(report, columns)
@@ -371,7 +362,7 @@ def to_text(report: Report, data: str) -> str:
         aligned([_prior_rows(block) for block in report.blocks]),
         aligned([difference_rows(report, block, compared) for block in report.blocks]),
     ]
-    lines = [f"fastevals report: {printable(data)}", *_header(report), *over_lines(report)]
+    lines = [f"fastevals report: {printable(report.data)}", *_header(report), *over_lines(report)]
     for block, rows, *others in zip(report.blocks, tables, *more, strict=True):
         lines.append("")
         if report.roles.by is not None:

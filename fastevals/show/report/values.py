@@ -15,7 +15,8 @@ from fastevals._validation.options import UndefinedMetricWarning
 from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
 from fastevals.results import check_confidence_level
-from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, Plan, Rows
+from fastevals.show.commands import option
+from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
 OF_MANY = (AUC, "average_precision")  # of all values at once; others take a call for each
@@ -63,7 +64,9 @@ class Extreme(NamedTuple):
     n_values: int
 
 
-def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan: Plan | None) -> OverValues:
+def over_values(
+    values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
+) -> OverValues:
     """Measure the rows of each value.
 
     Parameters
@@ -72,9 +75,9 @@ def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan
         Those of the --by column, ascending; each has rows.
     codes : ndarray of shape (n_rows,)
         The place of each row's value.
-    rows : Rows
+    rows : ScoredRows
         The rows, of weight above zero.
-    plan : Plan or None
+    plan : IntervalPlan or None
         With the level of intervals; None where none are wanted.
 
     Returns
@@ -99,14 +102,14 @@ def over_values(values: Sequence[Any], codes: NDArray[np.intp], rows: Rows, plan
     return OverValues(list(values), metrics, has_blocks, why_none, None if drawn is None else drawn.resamples)
 
 
-def _bootstrapped(auc: GroupedMetric, plan: Plan) -> GroupedMetric:
+def _bootstrapped(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
     """Return the mean an interval from draws of whole values."""
-    tail, key = check_confidence_level(plan.confidence)[1] / 2, seed_key("--seed", plan.seed)
+    tail, key = check_confidence_level(plan.confidence)[1] / 2, seed_key(option("seed"), plan.seed)
     error, interval = bootstrap_mean(auc.values, auc.weights, plan.resamples, tail, key)
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 
 
-def _why_none(rows: Rows) -> str | None:
+def _why_none(rows: ScoredRows) -> str | None:
     if rows.groups is not None:
         return "DeLong's don't hold for rows in groups"
     if rows.weights is not None:

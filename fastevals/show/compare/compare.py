@@ -1,0 +1,134 @@
+"""Comparison of models, by their results on data sets or by the classes that they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastevals._validation.options import check_choice, rows_called
+from fastevals.datasets import load_psnr
+from fastevals.show.commands import CsvForm, option
+from fastevals.show.compare.command import EMBEDDED, METHODS, POSTHOC, check_options
+from fastevals.show.compare.predictions import PredictionsComparison, compare_columns
+from fastevals.show.compare.results import Choice, ResultsComparison, compare_results
+from fastevals.show.files import Columns, columns_by_role, name_of_data, read_data
+
+
+def compare(
+    data: Any = None,
+    *,
+    dataset: str | Sequence[str] | None = None,
+    algorithm: str | Sequence[str] | None = None,
+    by: str | None = None,
+    lower_is_better: bool = False,
+    control: str | None = None,
+    posthoc: str | None = None,
+    label: str | None = None,
+    pred: Sequence[str] | None = None,
+    pos_label: Any = None,
+    method: str | None = None,
+    group: str | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    confidence: float = 0.95,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    progress: bool = False,
+) -> ResultsComparison | PredictionsComparison:
+    """Test whether models differ, by results on data sets or by predictions, as ``fastevals compare`` does.
+
+    Parameters
+    ----------
+    data : path, frame or mapping of str to array-like, optional
+        A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results: a row for each data
+        set, a column for each algorithm. Predictions, with `label` and `pred`: a row a sample, a column of the true
+        class and one of each model's predicted class. By default embedded results.
+    dataset : str or sequence of str, optional
+        Columns that name data sets, beside those of text, and are no algorithms.
+    algorithm : str or sequence of str, optional
+        Columns of algorithms' results; by default all others.
+    by : str, optional
+        A comparison of results for each value of this column.
+    lower_is_better : bool
+        Results are errors or losses.
+    control : str, optional
+        Compare each other algorithm with this one.
+    posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional
+        The test of pairs: "nemenyi" by default, with `control` "bonferroni-dunn".
+    label : str, optional
+        Column of the true class; then `data` holds predictions.
+    pred : sequence of str
+        Columns of two models' predicted classes or more.
+    pos_label : label, optional
+        The positive one of two classes; 1 among 0/1, -1/1 and booleans.
+    method : {"exact", "mid-p", "corrected", "uncorrected"}, optional
+        Of McNemar's test, "exact" by default.
+    group : str, optional
+        Column of which rows are drawn together, such as a patient.
+    resamples : int, optional
+        Bootstrap replicates, 1999 by default.
+    seed : int, optional
+        Of the replicates, 0 by default.
+    confidence : float in (0, 1)
+        Level of intervals; tests are at 1 less it.
+    separator, encoding, header : str, str and bool, optional
+        Of a CSV file, where they are not to be seen from it.
+    progress : bool
+        Show a bar for the bootstrap (needs tqdm).
+
+    Returns
+    -------
+    ResultsComparison or PredictionsComparison
+        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+    ImportError
+        For a file without pyarrow.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> results = {"a": [0.9, 0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.7, 0.6, 0.8, 0.6], "c": [0.5, 0.6, 0.4, 0.5, 0.5]}
+    >>> block = fastevals.compare(results).to_dict()["blocks"][0]
+    >>> block["mean_ranks"], round(block["friedman"]["pvalue"], 9)
+    ({'a': 1.0, 'b': 2.0, 'c': 3.0}, 0.0)
+    """
+    options = {**locals()}
+    check_options(options.pop("data"), options)
+    for name, value, choices in (("posthoc", posthoc, POSTHOC), ("method", method, METHODS)):
+        if value is not None:
+            check_choice(option(name), value, choices)
+    form = CsvForm.checked(separator, encoding, header)
+    if label is None:
+        datasets, algorithms = _names(dataset), _names(algorithm)
+        if data is None:
+            columns = Columns(load_psnr())
+            datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)
+        else:
+            roles = {"dataset": datasets, "algorithm": algorithms, "by": (by,)}
+            beside = {
+                name: f"{option(role)} {name!r}" for role, names in roles.items() for name in names if name is not None
+            }
+            columns = read_data(data, None, beside=beside, form=form)
+        choice = Choice(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
+        with rows_called(columns.line):
+            return compare_results(columns, choice, EMBEDDED if data is None else name_of_data(data))
+    models = _names(pred)
+    wanted = columns_by_role(
+        [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
+    )
+    columns = read_data(data, wanted, form=form)
+    with rows_called(columns.line):
+        return compare_columns(
+            columns, label, models, group=group, method=method or "exact",
+            resamples=1999 if resamples is None else resamples, seed=seed or 0, confidence=confidence,
+            progress=progress, pos_label=pos_label, data=name_of_data(data),
+        )  # fmt: skip
+
+
+def _names(columns: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns or ())

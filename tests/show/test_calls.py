@@ -1,0 +1,167 @@
+"""`fastevals.report` and `compare`: the commands' numbers, from files, frames, columns and counts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastevals
+from fastevals.datasets import load_digits_eight, load_psnr
+from fastevals.show.cli import main
+
+DIGITS = load_digits_eight()
+REPORT = {"label": "label", "score": ["logistic", "random_forest"], "by": "fold", "resamples": 99, "cost_fn": 5.0}
+FLAGS = ["--label", "label", "--score", "logistic", "--score", "random_forest", "--by", "fold", "--resamples", "99"]
+TABLES = [dict, pd.DataFrame, pl.DataFrame, pa.table]
+
+
+def without_data(values):
+    return {name: value for name, value in values.items() if name != "data"}
+
+
+def written(folder, columns):
+    path = folder / "columns.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return str(path)
+
+
+def printed(capsys, *arguments):
+    assert main([*arguments, "--quiet"]) == 0
+    return capsys.readouterr().out
+
+
+def test_report_is_the_commands(tmp_path, capsys):
+    path = written(tmp_path, DIGITS)
+    found = fastevals.report(path, **REPORT)
+    flags = ["report", path, *FLAGS, "--cost-fn", "5"]
+    assert found.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
+    assert found.to_text() == printed(capsys, *flags)
+    assert repr(found) == str(found) == found.to_text().rstrip("\n")
+    assert fastevals.report(resamples=0).to_text() == printed(capsys, "report", "--resamples", "0")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_report_of_tables(table):
+    wanted = without_data(fastevals.report(dict(DIGITS), **REPORT).to_dict())
+    found = fastevals.report(table(DIGITS), **REPORT).to_dict()
+    assert without_data(found) == wanted
+    assert found["data"] == table(DIGITS).__class__.__name__
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_report_of_counts_is_that_of_rows(seed):
+    y, score = DIGITS["label"], DIGITS["random_forest"]
+    rows = fastevals.report({"y": y, "s": score}, label="y", score="s", resamples=199, seed=seed).to_dict()
+    ranking = fastevals.Ranking(y, score)
+    for data in (ranking, ranking.counts):
+        found = fastevals.report(data, label="y", score="s", resamples=199, seed=seed).to_dict()
+        assert without_data(found) == without_data(rows)
+    assert "Ranking" in fastevals.report(ranking, resamples=0).to_text()
+
+
+def test_report_of_many_counts_has_delongs_interval(monkeypatch):
+    from fastevals.show.report import intervals
+
+    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 1000)
+    y, score = DIGITS["label"], DIGITS["random_forest"]
+    rows = fastevals.report({"y": y, "s": score}, label="y", score="s").to_dict()["blocks"][0]
+    found = fastevals.report(fastevals.Ranking(y, score).counts, score="s").to_dict()["blocks"][0]
+    assert found["intervals"]["method"] == "DeLong"
+    assert found["models"][0]["intervals"]["roc_auc"] == pytest.approx(rows["models"][0]["intervals"]["roc_auc"])
+
+
+def test_report_of_weighted_ranking_has_no_intervals():
+    weights = np.linspace(0.5, 2, DIGITS["label"].size)
+    ranking = fastevals.Ranking(DIGITS["label"], DIGITS["logistic"], sample_weight=weights)
+    block = fastevals.report(ranking).to_dict()["blocks"][0]
+    assert block["intervals"]["method"] is None
+    assert "weights" in block["intervals"]["notes"][0]
+    assert block["total_weight"] == pytest.approx(weights.sum())
+    with pytest.raises(ValueError, match="data must count rows, but these ThresholdCounts are sums of weights"):
+        fastevals.report(ranking.counts)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "label is missing: it names the column of labels in dict"),
+        ({"label": "y"}, "score is missing"),
+        ({"label": "y", "score": "t"}, r"score 't': data has no such column"),
+        ({"label": "y", "score": ["s", "y"]}, "score 'y' is given already, as label 'y'"),
+        ({"label": "y", "score": "s", "cost_fp": -1.0}, "cost_fp must"),
+        ({"label": "y", "score": "s", "confidence": 2}, r"confidence must be in \(0, 1\), got 2"),
+        ({"label": "y", "score": "s", "best": "f1", "threshold": 0.5}, "best and threshold exclude each other"),
+        ({"label": "y", "score": "s", "pos_label": 7}, "pos_label must be a label of label 'y'"),
+        ({"label": "y", "score": "s", "separator": ";"}, "separator goes with a CSV file, but data is a dict"),
+        ({"label": "y", "score": "s", "separator": ";;"}, "separator must be one character"),
+        ({"label": "y", "score": "s", "threshold": float("nan")}, "threshold must be a number, got nan"),
+        ({"label": "y", "score": "s", "resamples": 3}, "resamples must be at least 19 for confidence 0.95"),
+    ],
+)
+def test_errors_name_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        fastevals.report({"y": [0, 1, 0, 1], "s": [0.1, 0.2, 0.3, 0.4]}, **options)
+
+
+@pytest.mark.parametrize("option", ["weight", "by", "group", "pos_label", "separator"])
+def test_counts_have_no_rows(option):
+    ranking = fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.4])
+    for data in (ranking, ranking.counts):
+        with pytest.raises(ValueError, match=f"{option} goes with .*, but data is a {type(data).__name__}"):
+            fastevals.report(data, **{option: ","})
+
+
+def test_data_that_is_none():
+    with pytest.raises(ValueError, match="data must be a path, a frame or a mapping of names to columns, got 3"):
+        fastevals.report(3, label="y", score="s")
+    with pytest.raises(ValueError, match="label 'y' has 1 missing value, the first at row 1"):
+        fastevals.report({"y": ["a", None], "s": [1, 2]}, label="y", score="s")
+    with pytest.raises(ValueError, match="score 's' has 2 rows, but label 'y' has 3"):
+        fastevals.report({"y": [0, 1, 1], "s": [1, 2]}, label="y", score="s")
+
+
+def test_comparison_of_results_is_the_commands(tmp_path, capsys):
+    results = {name: values for name, values in load_psnr().items() if name != "sigma"}
+    path = written(tmp_path, results)
+    found = fastevals.compare(path, control="NLM", lower_is_better=True, posthoc="holm")
+    flags = ["compare", path, "--control", "NLM", "--lower-is-better", "--posthoc", "holm"]
+    assert found.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
+    assert found.to_text() == printed(capsys, *flags)
+    for table in TABLES:
+        data = table({name: list(map(str, v)) if name == "image" else v for name, v in results.items()})
+        same = fastevals.compare(data, control="NLM", lower_is_better=True, posthoc="holm")
+        assert without_data(same.to_dict()) == without_data(found.to_dict())
+    assert str(fastevals.compare(by="sigma")) == printed(capsys, "compare", "--by", "sigma").rstrip("\n")
+
+
+def test_comparison_of_predictions_is_the_commands(tmp_path, capsys):
+    y = DIGITS["label"]
+    columns = {"y": y, "a": (DIGITS["logistic"] > 0.5).astype(int), "b": (DIGITS["naive_bayes"] > 0.5).astype(int)}
+    path = written(tmp_path, columns)
+    found = fastevals.compare(path, label="y", pred=["a", "b"], resamples=99, pos_label=1)
+    flags = ["compare", path, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99", "--pos-label", "1"]
+    assert found.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
+    for table in TABLES:
+        same = fastevals.compare(table(columns), label="y", pred=["a", "b"], resamples=99)
+        assert without_data(same.to_dict()) == without_data(found.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"label": "a"}, "pred must be given twice or more"),
+        ({"pred": ["a", "b"]}, "pred goes with predictions, which need label"),
+        ({"label": "a", "pred": ["b", "c"], "lower_is_better": True}, "lower_is_better goes with results"),
+        ({"posthoc": "nemenyi", "control": "a"}, "posthoc='nemenyi' compares all pairs; with control take another"),
+        ({"posthoc": "tukey"}, "posthoc must be one of"),
+        ({"control": "z"}, "control must be one of"),
+        ({"algorithm": ["a", "z"]}, "algorithm 'z': data has no such column"),
+        ({"algorithm": ["a", "b"], "posthoc": "holm"}, "posthoc='holm' goes with three algorithms or more"),
+    ],
+)
+def test_errors_of_comparisons_name_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        fastevals.compare({name: [1.0, 2.0, 3.5] for name in "abc"}, **options)
