@@ -30,7 +30,7 @@ from fastevals.infer.bootstrap import intervals
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.delong.delong import DelongResult
 from fastevals.infer.delong.placements import compute_ranking_moments
-from fastevals.measure.metric_specs import as_asked, of_ranking
+from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 
 Floats = NDArray[np.float64]
 Drawn = tuple[NDArray[np.bool_], Floats, np.random.Generator]
@@ -139,7 +139,7 @@ def _against(truth: Floats | float, ends: Floats) -> Floats:
 
 DELONG = {"DeLong": "delong", "DeLong, logit": "logit"}
 METHODS = (*intervals.METHODS, *DELONG)
-ASKED = as_asked("roc_auc")
+ASKED = parse_metrics("roc_auc")
 
 
 def intervals_of(setting: Setting, number: int, n_resamples: int) -> Floats:
@@ -156,7 +156,7 @@ def intervals_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_resamples: int) -> list[Any]:
     """Do what `bootstrap` does, for all methods at once and without its warnings."""
-    sample = RankingSample(ranking.counts, [of_ranking(each) for each in ASKED.values()], stratified=stratified)
+    sample = RankingSample(ranking.counts, [ranking_metric(each) for each in ASKED.values()], stratified=stratified)
     replicates = sample.replicates(n_resamples, key)[0]
     replicates = replicates[~np.isnan(replicates)]
     value, acceleration = float(sample.estimates()[0]), float(sample.accelerations(key, [0])[0])

@@ -62,16 +62,16 @@ def _replicates_of(make: Callable[[Data, Any], list[Any]]) -> Setup:
 
 def _paired(data: Data, second: Any) -> list[Any]:
     from fastevals.infer.bootstrap.subjects import SamplingDesign, make_score_sample
-    from fastevals.measure.metric_specs import as_asked
+    from fastevals.measure.metric_specs import parse_metrics
 
-    return [make_score_sample(data.y, {"first": data.s, "second": second}, as_asked("roc_auc"), SamplingDesign())]
+    return [make_score_sample(data.y, {"first": data.s, "second": second}, parse_metrics("roc_auc"), SamplingDesign())]
 
 
 def _unpaired(data: Data, second: Any) -> list[Any]:
     from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
-    from fastevals.measure.metric_specs import as_asked
+    from fastevals.measure.metric_specs import parse_metrics
 
-    return [make_sample((data.y, scores), as_asked("roc_auc"), SamplingDesign()) for scores in (data.s, second)]
+    return [make_sample((data.y, scores), parse_metrics("roc_auc"), SamplingDesign()) for scores in (data.s, second)]
 
 
 def _delong_test(data: Data) -> Call:

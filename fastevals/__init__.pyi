@@ -3,7 +3,6 @@
 from fastevals import datasets as datasets
 from fastevals import metrics as metrics
 from fastevals import show as show
-from fastevals.measure.metric_specs import AskedMetric as AskedMetric
 from fastevals.many.models import BatchMetric as BatchMetric
 from fastevals.many.models import BatchMetrics as BatchMetrics
 from fastevals.measure.bias_variance.results import BiasVariance as BiasVariance
@@ -45,6 +44,7 @@ from fastevals.measure.curves.gain import LiftCurve as LiftCurve
 from fastevals.infer.significance.mcnemar import McNemarPairs as McNemarPairs
 from fastevals.infer.significance.mcnemar import McNemarResult as McNemarResult
 from fastevals.infer.comparison import MetricComparison as MetricComparison
+from fastevals.measure.metric_specs import MetricSpec as MetricSpec
 from fastevals.many.groups import MetricsByGroup as MetricsByGroup
 from fastevals.infer.comparison import ModelComparison as ModelComparison
 from fastevals.split.selection_results import ModelSelection as ModelSelection

@@ -31,7 +31,7 @@ def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
     return dict(values)
 
 
-def labels_of_rows(frame: Any) -> tuple[Any, ...] | None:
+def row_labels(frame: Any) -> tuple[Any, ...] | None:
     """Return the index of a frame of pandas, unless it is 0, 1, 2, ...; None of others, which have none."""
     kind = type(getattr(frame, "index", None)).__name__
     return (

@@ -157,7 +157,7 @@ def row_at(row: SupportsInt) -> str:
 
 
 @contextmanager
-def rows_called(name: Callable[[int], str]) -> Iterator[None]:
+def naming_rows(name: Callable[[int], str]) -> Iterator[None]:
     """Let messages about arrays call rows by other names inside a ``with`` block."""
     token = _row_name.set(name)
     try:
@@ -237,7 +237,7 @@ def check_no_options(
 
 def check_options(what: str, function: Callable[..., Any], given: Collection[str], where: str = "") -> None:
     """Raise unless a function takes the options given, and all that it needs are among them."""
-    parameters = options_of(function)
+    parameters = keyword_parameters(function)
     check_no_options(what, given, parameters)
     missing = [name for name, each in parameters.items() if each.default is each.empty and name not in given]
     if missing:
@@ -245,7 +245,7 @@ def check_options(what: str, function: Callable[..., Any], given: Collection[str
 
 
 @functools.cache
-def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return a function's parameters, but for self or cls."""
     return {name: each for name, each in inspect.signature(function).parameters.items() if name not in ("self", "cls")}
 
@@ -324,7 +324,9 @@ def names_keywords(public: T) -> T:
         if "__init__" in vars(public):
             public.__init__ = names_keywords(public.__init__)  # type: ignore[misc]
         return public
-    if not inspect.isfunction(public) or any(each.kind is each.VAR_KEYWORD for each in options_of(public).values()):
+    if not inspect.isfunction(public) or any(
+        each.kind is each.VAR_KEYWORD for each in keyword_parameters(public).values()
+    ):
         return public
 
     @functools.wraps(public)
@@ -332,7 +334,7 @@ def names_keywords(public: T) -> T:
         try:
             return public(*args, **given)
         except TypeError as error:
-            legal = options_of(public)
+            legal = keyword_parameters(public)
             unknown = next((each for each in given if each not in legal), None)
             if unknown is None:
                 raise

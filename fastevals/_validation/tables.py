@@ -17,8 +17,8 @@ from fastevals._validation.arrays import (
     check_finite,
     check_same_length,
     is_frame,
-    labels_of_rows,
     named_columns,
+    row_labels,
 )
 from fastevals._validation.options import check_integer, listed, show
 
@@ -45,7 +45,7 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
         if _is_text(columns[first_column]):
             datasets = tuple(str(each) for each in np.asarray(columns.pop(first_column), dtype=object))
         else:
-            datasets = labels_of_rows(values)
+            datasets = row_labels(values)
     if columns is not None:
         if not columns:
             raise ValueError(f"{name} is empty: it must have at least two algorithms")
@@ -108,7 +108,7 @@ def _check_cells(
     )
 
 
-class Measured(NamedTuple):
+class Measurements(NamedTuple):
     """A learner's measurements, 1-D, float64 and finite; their shape, and the splits that they are of, where known."""
 
     values: NDArray[np.float64]
@@ -116,7 +116,7 @@ class Measured(NamedTuple):
     splits: Any = None
 
 
-def as_measured(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measured:
+def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measurements:
     """Check a learner's measurements, at least so many: an `ErrorEstimate`, or an array of shape (n,) or (1, n).
 
     Where they need not be `flat`, an array of two axes is taken as it is.
@@ -137,10 +137,10 @@ def as_measured(name: str, values: Any, *, least: int = 1, flat: bool = True) ->
     check_finite(name, array)
     if array.size < least:
         raise ValueError(f"{name} must have at least {least} measurements, got {array.size}")
-    return Measured(array, shape, splits)
+    return Measurements(array, shape, splits)
 
 
-def check_same_splits(a: Measured, b: Measured) -> None:
+def check_same_splits(a: Measurements, b: Measurements) -> None:
     """Raise if two learners were measured on different splits."""
     if a.splits is None or b.splits is None:
         return
@@ -163,11 +163,11 @@ def check_same_splits(a: Measured, b: Measured) -> None:
         raise ValueError("a and b must be of the same splits, but their rows are in other folds")
 
 
-def _grid(measured: Measured) -> str:
+def _grid(measured: Measurements) -> str:
     return f"{measured.shape[0]} x {measured.shape[1]} splits"
 
 
-def rows_ratio(n_train: Any, n_test: Any, *measured: Measured) -> float:
+def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> float:
     """Return the rows of a test set for one of a training set: those given, or of the splits that were measured."""
     known = [each.splits for each in measured if each.splits is not None]
     if not known or not (n_train is n_test is None):
@@ -203,9 +203,9 @@ def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
     raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")
 
 
-def as_measured_pair(a: Any, b: Any, *, least: int = 1) -> tuple[Measured, Measured]:
+def as_measurement_pair(a: Any, b: Any, *, least: int = 1) -> tuple[Measurements, Measurements]:
     """Check the measurements of two learners, in pairs, at least so many."""
-    pair = as_measured("a", a, least=least), as_measured("b", b, least=least)
+    pair = as_measurements("a", a, least=least), as_measurements("b", b, least=least)
     check_same_splits(*pair)
     check_same_length(a=pair[0].values, b=pair[1].values)
     return pair

@@ -17,8 +17,8 @@ from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, mak
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_prediction_sample, make_score_sample
 from fastevals.infer.significance.decision import compared_pairs, scale_to_unit
-from fastevals.measure.kinds import bounds_of
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.kinds import metric_bounds
+from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import EXTREMENESS, TIE_TOLERANCE, Frozen, Interval, ResampledByMetric, number_or_array
 
 ROUNDING = 2.0**-48  # relative; what is less is rounding
@@ -111,7 +111,7 @@ def compare_rankings(
     0.3888888888888889
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
-    specs = as_asked(metrics)
+    specs = parse_metrics(metrics)
     labelled, names, _ = as_predictions("scores", scores)
     models = list(range(len(labelled))) if names is None else list(names)
     check_two_models("scores", models)
@@ -198,7 +198,7 @@ def compare_predictions(
     0.33333333333333337
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
-    specs = as_asked(metrics)
+    specs = parse_metrics(metrics)
     true = as_true_labels("y_true", y_true)
     labelled, names = as_models_labels("predictions", true, predictions)
     pairs = compared_pairs(names, reference)
@@ -295,7 +295,7 @@ def _compare_models(
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     comparisons = {}
     for k, (label, spec) in enumerate(specs.items()):
-        bounds = bounds_of(spec)
+        bounds = metric_bounds(spec)
         _check_of_models(label, values[k].shape, replicates[k].shape[1:], len(models))
         acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {

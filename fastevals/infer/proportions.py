@@ -13,7 +13,7 @@ from fastevals._validation.labels import check_positive_known, check_two_classes
 from fastevals._validation.options import check_choice, show
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.registry import other_names
+from fastevals.measure.registry import aliases_for
 from fastevals.results import ALTERNATIVES, Interval, check_confidence_level, number_or_array, tail_probability
 
 Floats = NDArray[np.float64]
@@ -101,7 +101,7 @@ def proportion_interval(
     array([0.9329, 0.3926])
     """
     check_kind("matrix", matrix, ConfusionMatrix)
-    check_choice("metric", metric, OUTCOMES, other_names(OUTCOMES))
+    check_choice("metric", metric, OUTCOMES, aliases_for(OUTCOMES))
     check_choice("method", method, METHODS)
     check_choice("alternative", alternative, ALTERNATIVES)
     _, alpha = check_confidence_level(confidence_level)

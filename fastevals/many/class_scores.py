@@ -30,7 +30,7 @@ from fastevals._validation.options import listed, show
 from fastevals.counting.labels import number_labels
 from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values
-from fastevals.measure.metric_specs import AskedMetric, of_ranking
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
 
 FEW = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a radix sort of one pass
@@ -207,7 +207,7 @@ def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
     # With many classes a row is sooner placed among those of each than all are sorted for each.
     if from_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
         return aucs_by_class(doubled_pairs(scores), scores.n_positives)
-    ranked = of_ranking(AskedMetric(metric, options))
+    ranked = ranking_metric(MetricSpec(metric, options))
     with _threads_for(scores):
         values: Floats = batch_values(scores.by_class(), [ranked])[0]
     return values

@@ -21,7 +21,7 @@ from fastevals._validation.labels import raise_not_binary
 from fastevals.counting.groups import GroupCodes, code_groups
 from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, sorting_space
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure.metric_specs import AskedMetric, RankingMetric
+from fastevals.measure.metric_specs import MetricSpec, RankingMetric
 from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import METRICS
 
@@ -222,12 +222,12 @@ def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     return aucs
 
 
-def grouped_values(spec: AskedMetric | Callable[..., Any], metric: RankingMetric, scores: GroupedScores) -> Floats:
+def grouped_values(spec: MetricSpec | Callable[..., Any], metric: RankingMetric, scores: GroupedScores) -> Floats:
     """Return a metric of scores for each group, NaN where it is undefined.
 
     AUC, average precision and metrics at a fixed threshold are of all groups at once; others take a call for each.
     """
-    name = spec.name if isinstance(spec, AskedMetric) else ""
+    name = spec.name if isinstance(spec, MetricSpec) else ""
     if name in WON_PAIRS and not metric.parameters:
         return grouped_aucs(scores, name)
     if name == "average_precision":

@@ -32,8 +32,8 @@ from fastevals.infer.delong.normal import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_scores import GroupedScores, grouped_aucs, grouped_scores, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import MatrixMetric, kind_of, matrix_metric
-from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
+from fastevals.measure.kinds import MatrixMetric, matrix_metric, metric_kind
+from fastevals.measure.metric_specs import MetricSpec, parse_metrics, ranking_metric
 from fastevals.results import MAX_RESAMPLES, ByMetric, Frozen, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
@@ -412,13 +412,13 @@ def grouped_metrics(
     >>> found["recall(threshold=0.5)"].values, found["roc_auc"].mean
     (array([0. , 0.5]), 0.5)
     """
-    specs = as_asked(metrics)
-    kinds = {label: kind_of(each) for label, each in specs.items() if isinstance(each, AskedMetric)}
+    specs = parse_metrics(metrics)
+    kinds = {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
     for label, kind in kinds.items():
         if kind == "targets":
             raise ValueError(f"metrics: {label} is of predicted numbers, not of scores or labels")
     if not kinds or "scores" in kinds.values():
-        ranked = {label: of_ranking(each) for label, each in specs.items()}  # checked before the work
+        ranked = {label: ranking_metric(each) for label, each in specs.items()}  # checked before the work
         scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
         results = {}
         for label, each in specs.items():

@@ -37,10 +37,10 @@ from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.many.columns import Flags, ScoreColumns, column_metrics, map_columns
-from fastevals.measure.kinds import error_metric, kind_of, matrix_metric
-from fastevals.measure.metric_specs import AskedMetric, as_asked, of_ranking
+from fastevals.measure.kinds import matrix_metric, metric_kind, target_metric
+from fastevals.measure.metric_specs import MetricSpec, parse_metrics, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.regression import as_double, errors_of
+from fastevals.measure.regression import as_double, target_errors
 from fastevals.results import ByMetric, Frozen
 
 SHOWN = 4  # models in a repr
@@ -48,7 +48,7 @@ MEDIAN = "median_absolute_error"
 Array = NDArray[Any]
 Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
 Arrays = Mapping[str, Array]  # by what errors call them
-MetricSpecs = Mapping[str, AskedMetric | Callable[..., Any]]
+MetricSpecs = Mapping[str, MetricSpec | Callable[..., Any]]
 
 
 def batch_auc(
@@ -109,7 +109,7 @@ def batch_auc(
     array([0.35355339, 0.35355339])
     """
     models, names = _as_models("scores", scores, as_scores)
-    specs = as_asked("roc_auc")
+    specs = parse_metrics("roc_auc")
     if not as_flag("standard_errors", standard_errors):
         results = _metrics_of_scores(specs, y_true, models, names, sample_weight, pos_label)
         return results.metrics["roc_auc"]  # type: ignore[no-any-return]
@@ -172,8 +172,8 @@ def batch_metrics(
     >>> found["accuracy"].values, found["f1"][0]
     (array([0.75, 1.  ]), 0.8)
     """
-    specs = as_asked(metrics)
-    kinds = {label: kind_of(each) for label, each in specs.items() if isinstance(each, AskedMetric)}
+    specs = parse_metrics(metrics)
+    kinds = {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
     check_one_kind("metrics", kinds, several=False)
     kind = next(iter(kinds.values()), None)
     if kind is None:
@@ -271,7 +271,7 @@ class BatchMetrics(ByMetric):
 def _metrics_of_scores(
     specs: MetricSpecs, y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
 ) -> BatchMetrics:
-    metrics = [of_ranking(each) for each in specs.values()]
+    metrics = [ranking_metric(each) for each in specs.values()]
     labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_weights)
     columns = score_columns(labels, pos_label, models, weights)
     measured = column_metrics(columns, metrics)
@@ -378,7 +378,7 @@ def errors_of_models(
     specs: MetricSpecs, y_true: Arrays, predicted: Arrays, weights: Arrays | None
 ) -> list[NDArray[np.float64]]:
     """Return each metric of errors of each model; those on the same rows are read together."""
-    metrics = [error_metric(each) for each in specs.values()]
+    metrics = [target_metric(each) for each in specs.values()]
     y_true, predicted = (
         {name: as_double(name, each) for name, each in arrays.items()} for arrays in (y_true, predicted)
     )
@@ -409,7 +409,7 @@ def _errors_of_same_rows(
         targets, weights, predictions = targets[kept], weights[kept], [each[kept] for each in predictions]
     median = any(name == MEDIAN for name, _ in metrics)
     by_quantile = {
-        quantile: errors_of(targets, predictions, weights, quantile, check_all_finite, median=median)
+        quantile: target_errors(targets, predictions, weights, quantile, check_all_finite, median=median)
         for quantile in dict.fromkeys(quantile for _, quantile in metrics)
     }
     return [by_quantile[quantile][name] for name, quantile in metrics]

@@ -9,7 +9,15 @@ from typing import Any
 from fastevals._validation.options import check_choice, check_no_options, check_number, check_options
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_specs import ERRORS, MATRIX_METRICS, NAMES, OF_MATRICES, OTHER_NAMES, WHERE, AskedMetric
+from fastevals.measure.metric_specs import (
+    ERRORS,
+    MATRIX_METRICS,
+    METRIC_ALIASES,
+    METRIC_NAMES,
+    OF_MATRICES,
+    THRESHOLD_OPTIONS,
+    MetricSpec,
+)
 from fastevals.measure.registry import METRICS
 
 MatrixMetric = Callable[[ConfusionMatrix], Any]
@@ -19,18 +27,18 @@ LESS_IS_BETTER = ("hamming_loss", "cost")  # of matrices, beside what the regist
 UNBOUNDED = (-math.inf, math.inf)
 
 
-def kind_of(asked: AskedMetric, argument: str = "metrics") -> str:
+def metric_kind(asked: MetricSpec, argument: str = "metrics") -> str:
     """Tell what a metric is taken of: targets, scores or predicted labels."""
-    check_choice(argument, asked.name, NAMES, OTHER_NAMES)
+    check_choice(argument, asked.name, METRIC_NAMES, METRIC_ALIASES)
     if asked.name in ERRORS:
         return "targets"
     of_scores = asked.name in METRICS and (METRICS[asked.name].of != "cells" or asked.name == "expected_cost")
-    return "scores" if of_scores or any(name in WHERE for name in asked.options) else "labels"
+    return "scores" if of_scores or any(name in THRESHOLD_OPTIONS for name in asked.options) else "labels"
 
 
-def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
+def metric_bounds(asked: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
     """Return what a metric can be."""
-    if not isinstance(asked, AskedMetric) or asked.name == "cost":
+    if not isinstance(asked, MetricSpec) or asked.name == "cost":
         return UNBOUNDED
     if asked.name in ERRORS:
         return (-math.inf, 1.0) if asked.name == "r2" else (0.0, math.inf)
@@ -39,33 +47,33 @@ def bounds_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float]:
     return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
 
 
-def best_of(asked: AskedMetric | Callable[..., Any]) -> tuple[float, float] | None:
+def optimized_bounds(asked: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
     """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
 
     Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
     """
-    if not isinstance(asked, AskedMetric):
+    if not isinstance(asked, MetricSpec):
         return None
     own, by = METRICS.get(asked.name), asked.options.get("best")
     if by is None:
-        return own.best_of if own else None
+        return own.optimized_bounds if own else None
     other = METRICS.get(by)
     alike = own and other and own.best is not None and own.best is other.best
-    return bounds_of(asked) if alike or by == asked.name else None
+    return metric_bounds(asked) if alike or by == asked.name else None
 
 
-def is_greater_better(asked: AskedMetric | Callable[..., Any]) -> bool | None:
+def is_greater_better(asked: MetricSpec | Callable[..., Any]) -> bool | None:
     """Tell a metric's direction, None of a function, whose direction isn't known."""
-    if not isinstance(asked, AskedMetric):
+    if not isinstance(asked, MetricSpec):
         return None
     if asked.name in METRICS:
         return METRICS[asked.name].greater_is_better
     return asked.name == "r2" if asked.name in ERRORS else asked.name not in LESS_IS_BETTER
 
 
-def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
+def matrix_metric(asked: MetricSpec | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
     """Return the function of a matrix, or a stack, that a metric is."""
-    if not isinstance(asked, AskedMetric):
+    if not isinstance(asked, MetricSpec):
         return asked
     name, options = asked.name, asked.options
     check_choice(argument, name, OF_MATRICES, None)
@@ -83,9 +91,9 @@ def matrix_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metr
     )
 
 
-def error_metric(asked: AskedMetric | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
+def target_metric(asked: MetricSpec | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
     """Return the name of a metric of targets, and the quantile that it is taken at."""
-    if not isinstance(asked, AskedMetric):
+    if not isinstance(asked, MetricSpec):
         raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
     check_choice(argument, asked.name, ERRORS, None)
     check_no_options(str(asked), asked.options, ["quantile"] if asked.name == "pinball_loss" else [])

@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 
 from fastevals._validation.arrays import as_thresholds
-from fastevals._validation.options import check_choice, check_costs, check_no_options, check_number, options_of, show
+from fastevals._validation.options import (
+    check_choice,
+    check_costs,
+    check_no_options,
+    check_number,
+    keyword_parameters,
+    show,
+)
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.registry import COSTS, METRICS, Detail, Metric, ReplicateKernel, other_names
+from fastevals.measure.registry import COSTS, METRICS, Detail, Metric, ReplicateKernel, aliases_for
 from fastevals.measure.regression import RegressionMetrics
 
 F_SCORE = "f_score"  # the entry "f1", with a beta
@@ -25,22 +32,22 @@ MATRIX_METRICS = (
 )  # fmt: skip
 OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
 OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
-NAMES = tuple(dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
-OTHER_NAMES = other_names(NAMES) | {
+METRIC_NAMES = tuple(dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
+METRIC_ALIASES = aliases_for(METRIC_NAMES) | {
     name: f"metric('{F_SCORE}', beta={beta})"
     for names, beta in (("f2 f2_score", 2), ("f05 f0.5 f0_5", 0.5), ("fbeta f_beta fbeta_score", "..."))
     for name in names.split()
 }
-OTHER_NAMES |= {  # as scikit-learn's scorers are called
+METRIC_ALIASES |= {  # as scikit-learn's scorers are called
     f"{name}_{average}": f"metric({name!r}, average={average!r})"
     for name in ("precision", "recall", "f1", "jaccard")
     for average in ("macro", "micro", "weighted")
 }
-PARTIAL = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
+PARTIAL_AUC_OPTIONS = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AskedMetric:
+class MetricSpec:
     """A metric's name with its options; `str()` is what results call it.
 
     Attributes
@@ -62,7 +69,7 @@ class AskedMetric:
     __repr__ = __str__
 
 
-def metric(name: str, **options: Any) -> AskedMetric:
+def metric(name: str, **options: Any) -> MetricSpec:
     """Name a metric together with its options, for `bootstrap` and `compare_rankings`.
 
     Parameters
@@ -86,7 +93,7 @@ def metric(name: str, **options: Any) -> AskedMetric:
 
     Returns
     -------
-    AskedMetric
+    MetricSpec
         The values of options are checked when it is used.
 
     Raises
@@ -102,31 +109,31 @@ def metric(name: str, **options: Any) -> AskedMetric:
     """
     if not isinstance(name, str):
         raise ValueError(f"name must be a string, got {show(name)}")
-    return _checked("name", AskedMetric(name, options))
+    return _checked("name", MetricSpec(name, options))
 
 
-def _checked(argument: str, asked: AskedMetric) -> AskedMetric:
+def _checked(argument: str, asked: MetricSpec) -> MetricSpec:
     """Raise unless there is such a metric, of anything, and it has such options."""
-    check_choice(argument, asked.name, NAMES, OTHER_NAMES)
+    check_choice(argument, asked.name, METRIC_NAMES, METRIC_ALIASES)
     if asked.options:
         also = {"beta": f"metric('{F_SCORE}', beta={show(asked.options.get('beta'))})"}
         check_no_options(str(asked), asked.options, dict.fromkeys(_options_for(asked)), also)
     return asked
 
 
-def _options_for(asked: AskedMetric) -> Iterator[str]:
+def _options_for(asked: MetricSpec) -> Iterator[str]:
     """Yield the options that a metric has, whatever it may be taken of."""
     name = asked.name
     if name == "pinball_loss":
         yield "quantile"
     if name == "roc_auc":
-        yield from PARTIAL
+        yield from PARTIAL_AUC_OPTIONS
     if name == F_SCORE or (name in METRICS and METRICS[name].of == "cells"):
-        yield from (*WHERE, *_options_of(name))
+        yield from (*THRESHOLD_OPTIONS, *_options_of(name))
         if "best" in asked.options:
             yield from _options_of(_checked_best(asked.options["best"]))
     if name in MATRIX_METRICS:
-        yield from options_of(getattr(ConfusionMatrix, name))
+        yield from keyword_parameters(getattr(ConfusionMatrix, name))
     elif name in OF_CELLS:
         yield "average"
 
@@ -134,14 +141,14 @@ def _options_for(asked: AskedMetric) -> Iterator[str]:
 def _checked_best(name: Any) -> str:
     """Return the name of the metric whose best threshold is taken."""
     names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
-    known = isinstance(name, str) and name in NAMES
-    check_choice("best", name, names, None if known else other_names(names))
+    known = isinstance(name, str) and name in METRIC_NAMES
+    check_choice("best", name, names, None if known else aliases_for(names))
     return str(name)
 
 
-def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
+def parse_metrics(metrics: Any) -> dict[str, MetricSpec | Callable[..., Any]]:
     """Return the metrics asked for by what results call them: names, `metric(...)`, or a mapping with functions too."""
-    if isinstance(metrics, (str, AskedMetric)) or callable(metrics):
+    if isinstance(metrics, (str, MetricSpec)) or callable(metrics):
         metrics = [metrics]
     named: list[tuple[Any, Any]]
     if isinstance(metrics, Mapping):
@@ -153,9 +160,9 @@ def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
             raise ValueError(f"metrics must be names of metrics, got {show(metrics)}") from None
     if not named:
         raise ValueError("metrics is empty: it must name at least one metric")
-    asked: dict[str, AskedMetric | Callable[..., Any]] = {}
+    asked: dict[str, MetricSpec | Callable[..., Any]] = {}
     for label, each in named:
-        own_name, one = one_asked("metrics", each, "hold names, metric(...) or functions")
+        own_name, one = parse_metric("metrics", each, "hold names, metric(...) or functions")
         name = own_name if label is None else str(label)
         if name in asked:
             raise ValueError(f"metrics must all differ, got {name!r} twice")
@@ -163,13 +170,13 @@ def as_asked(metrics: Any) -> dict[str, AskedMetric | Callable[..., Any]]:
     return asked
 
 
-def one_asked(
+def parse_metric(
     argument: str, asked: Any, rule: str = "be a name, metric(...) or a function"
-) -> tuple[str, AskedMetric | Callable[..., Any]]:
+) -> tuple[str, MetricSpec | Callable[..., Any]]:
     """Return a metric that is asked for, and what results call it."""
     if isinstance(asked, str):
-        asked = AskedMetric(asked, {})
-    if isinstance(asked, AskedMetric):
+        asked = MetricSpec(asked, {})
+    if isinstance(asked, MetricSpec):
         return str(_checked(argument, asked)), asked
     if not callable(asked):
         raise ValueError(f"{argument} must {rule}, got {show(asked)}")
@@ -204,14 +211,14 @@ class RankingMetric:
     threshold: Any = None
 
 
-def of_ranking(
-    asked: AskedMetric | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
+def ranking_metric(
+    asked: MetricSpec | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
 ) -> RankingMetric:
     """Return the metric of scores that was asked for as that argument, with its options checked.
 
     `unit` is what a row weight of 1 is in the counts that it will be taken of.
     """
-    if not isinstance(asked, AskedMetric):
+    if not isinstance(asked, MetricSpec):
         return RankingMetric(_checked_number(asked), Detail.THRESHOLDS)
     check_choice(argument, asked.name, [*METRICS, F_SCORE], None)
     entry = _entry(asked.name)
@@ -227,14 +234,14 @@ def _entry(name: str) -> Metric:
     return METRICS["f1" if name == F_SCORE else name]
 
 
-def _partial_auc(asked: AskedMetric) -> RankingMetric:
-    check_no_options(str(asked), asked.options, PARTIAL)
-    given = {**PARTIAL, **asked.options}
+def _partial_auc(asked: MetricSpec) -> RankingMetric:
+    check_no_options(str(asked), asked.options, PARTIAL_AUC_OPTIONS)
+    given = {**PARTIAL_AUC_OPTIONS, **asked.options}
     fpr = check_number("max_fpr", given["max_fpr"], low=0, high=1, open_low=True)
     tpr = check_number("min_tpr", given["min_tpr"], low=0, high=1, open_high=True)
     standardize = bool(given["standardize"])
     if fpr == 1 and tpr == 0:
-        return of_ranking(AskedMetric("roc_auc", {}))
+        return ranking_metric(MetricSpec("roc_auc", {}))
 
     def of_counts(counts: ThresholdCounts) -> float:
         return ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize)
@@ -244,14 +251,14 @@ def _partial_auc(asked: AskedMetric) -> RankingMetric:
 
 # Metrics of one threshold -----------------------------------------------------------------------------------------
 
-WHERE = ("threshold", "best", *thresholds.CONSTRAINTS)
+THRESHOLD_OPTIONS = ("threshold", "best", *thresholds.CONSTRAINTS)
 
 
-def _at_a_threshold(asked: AskedMetric, unit: float) -> RankingMetric:
-    where = [name for name in WHERE if name in asked.options]
+def _at_a_threshold(asked: MetricSpec, unit: float) -> RankingMetric:
+    where = [name for name in THRESHOLD_OPTIONS if name in asked.options]
     if len(where) != 1:
         raise ValueError(
-            f"{asked} of scores needs one threshold: one of {', '.join(f'{name}=' for name in WHERE)} in "
+            f"{asked} of scores needs one threshold: one of {', '.join(f'{name}=' for name in THRESHOLD_OPTIONS)} in "
             f"metric({asked.name!r}, ...), got {len(where) or 'none'}"
         )
     (name,) = where
@@ -259,7 +266,7 @@ def _at_a_threshold(asked: AskedMetric, unit: float) -> RankingMetric:
     best = asked.name
     if name == "best":
         best = _checked_best(limit)
-    check_no_options(str(asked), asked.options, (*_options_of(asked.name), *_options_of(best), *WHERE))
+    check_no_options(str(asked), asked.options, (*_options_of(asked.name), *_options_of(best), *THRESHOLD_OPTIONS))
     of_cells = _of_cells(asked.name, asked.options)
     if name == "best":
         return _at_the_best(of_cells, best, asked.options)

@@ -91,7 +91,7 @@ class Metric:
     best : callable, optional
         Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
         metric, and its parameters.
-    best_of : tuple of float, optional
+    optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
     """
@@ -107,7 +107,7 @@ class Metric:
     replicate: ReplicateKernel | None = None
     parts: Callable[..., tuple[Any, Any]] | None = None
     best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
-    best_of: tuple[float, float] | None = None
+    optimized_bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.function, cells.Quotient):
@@ -222,7 +222,7 @@ METRICS: dict[str, Metric] = {
             lambda counts: ranking_metrics.equal_error_rate(counts, on_hull=True),
             greater_is_better=False,
             bounds=(0.0, 0.5),
-            best_of=(0.0, 1.0),
+            optimized_bounds=(0.0, 1.0),
         ),
         Metric(
             "cost_area",
@@ -232,7 +232,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),
-            best_of=(0.0, 1.0),
+            optimized_bounds=(0.0, 1.0),
         ),
         Metric(
             "ks_statistic",
@@ -240,7 +240,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.ks_statistic,
             replicate=ReplicateKernel("ks_statistic"),
-            best_of=(-1.0, 1.0),
+            optimized_bounds=(-1.0, 1.0),
         ),
         Metric(
             "brier_score",
@@ -271,7 +271,7 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel(
                 "expected_calibration_error", Detail.THRESHOLDS, of_thresholds=probability_metrics.probabilities
             ),
-            best_of=(-1.0, 1.0),
+            optimized_bounds=(-1.0, 1.0),
         ),
         Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=(), best=_fewest_errors),
         Metric("error_rate", "error rate", "cells", cells.error_rate, False, needs=(), best=_fewest_errors),
@@ -302,7 +302,7 @@ METRICS: dict[str, Metric] = {
 }
 
 
-OTHER_NAMES = {  # of other libraries, in lower case
+ALIASES = {  # of other libraries, in lower case
     "roc_auc": "auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
     "average_precision": "ap aupr auprc au_pr map average_precision_score",
     "pr_auc": "prauc auc_pr",
@@ -337,13 +337,13 @@ OTHER_NAMES = {  # of other libraries, in lower case
 }
 
 
-def other_names(names: Iterable[str]) -> dict[str, str]:
+def aliases_for(names: Iterable[str]) -> dict[str, str]:
     """Return how metrics are written here that other libraries call by these names."""
-    return {other: repr(name) for name in names for other in OTHER_NAMES.get(name, "").split()}
+    return {other: repr(name) for name in names for other in ALIASES.get(name, "").split()}
 
 
-def metric_named(argument: str, name: str, of: str | None = None) -> Metric:
+def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
     """Find the metric that an argument names, among those of one kind."""
     names = [metric.name for metric in METRICS.values() if of in (None, metric.of)]
-    check_choice(argument, name, names, None if isinstance(name, str) and name in METRICS else other_names(names))
+    check_choice(argument, name, names, None if isinstance(name, str) and name in METRICS else aliases_for(names))
     return METRICS[name]

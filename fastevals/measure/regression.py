@@ -39,7 +39,7 @@ EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
 NOTHING = (math.inf, math.inf)  # brackets none, for who wants no median
 
 
-class Around(NamedTuple):
+class ErrorsAroundMedian(NamedTuple):
     """The errors of a chunk: how many are not within a bracket (or their weights), those that are, their weights."""
 
     outside: NDArray[Any]
@@ -75,7 +75,7 @@ def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats 
     )
 
 
-def exact_median(bracket: Bracket, parts: Sequence[Around], n: int) -> float | None:
+def exact_median(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> float | None:
     """Return the median of the n errors in all parts, None if it is not within the bracket."""
     low, high = _middle(bracket, parts, n) if parts[0].weights is None else _weighted_middle(bracket, parts)
     if not bracket[0] <= low <= high <= bracket[1]:
@@ -84,7 +84,7 @@ def exact_median(bracket: Bracket, parts: Sequence[Around], n: int) -> float | N
     return total / 2 if total < math.inf else low / 2 + high / 2
 
 
-def _middle(bracket: Bracket, parts: Sequence[Around], n: int) -> Bracket:
+def _middle(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Bracket:
     """Return the middle two of n errors (or one twice), or -inf and inf for one outside the bracket."""
     before, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
     if bracket[0] == bracket[1]:
@@ -105,7 +105,7 @@ def _middle(bracket: Bracket, parts: Sequence[Around], n: int) -> Bracket:
     return at(places[0]), at(places[1])
 
 
-def _weighted_middle(bracket: Bracket, parts: Sequence[Around]) -> Bracket:
+def _weighted_middle(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
     """`_middle` by weight: the error at which the weight up to there passes half, or the two between which it is half.
 
     Weights are added without rounding, as long as they span less than 2**53: half is hit exactly or not.
@@ -281,7 +281,7 @@ def regression_metrics(
             rows = weights != 0
             targets, weights = targets[rows], weights[rows]
             kept = {label: values[rows] for label, values in labelled.items()}
-    values: dict[str, Any] = errors_of(
+    values: dict[str, Any] = target_errors(
         targets, list(kept.values()), weights, quantile, lambda: _check_finite(targets, kept)
     )
     if np.isnan(values["r2"]).any():
@@ -291,7 +291,7 @@ def regression_metrics(
     return RegressionMetrics(**values, n_samples=targets.size, quantile=quantile, names=names)
 
 
-def errors_of(
+def target_errors(
     targets: NDArray[Any],
     predictions: Sequence[NDArray[Any]],
     weights: Floats | None,
@@ -306,7 +306,7 @@ def errors_of(
     brackets = [NOTHING] * len(predictions)
     if median:
         brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
-    origin = origin_of(targets)
+    origin = choose_origin(targets)
     totals, around = _read(targets, predictions, weights, brackets, origin)
     if not np.isfinite(totals[:, 1:3]).all():
         if_not_finite()
@@ -314,7 +314,7 @@ def errors_of(
     if first * (first / weight) > FAR * second:
         totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
     sums = RegressionSums.of(totals)
-    values = metrics_of_sums(sums, quantile)
+    values = metrics_from_sums(sums, quantile)
     if median:
         models = list(zip(predictions, brackets, around, strict=True))
         values["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
@@ -368,7 +368,7 @@ def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float
 # From sums to metrics ---------------------------------------------------------------------------------------------
 
 
-def metrics_of_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
+def metrics_from_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
     """Return all metrics but the median; R2 is NaN where it is undefined."""
     squares = sums.square / sums.weight
     # A share of zero leaves its side out, an infinite sum included.
@@ -419,11 +419,11 @@ def _read(
     weights: Floats | None,
     brackets: Sequence[Bracket],
     origin: float,
-) -> tuple[Floats, list[list[Around]]]:
+) -> tuple[Floats, list[list[ErrorsAroundMedian]]]:
     """Read all rows; give each model's sums (the first model's have the targets') and the errors around its median."""
     parts = chunks(targets.size)
 
-    def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, Around]:
+    def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, ErrorsAroundMedian]:
         model, part = item
         bracket, (errors, inside, kept) = brackets[model], space
         sums, outside, found = np.zeros((SUMS, 2)), no_outside(weights is not None), 0
@@ -431,7 +431,7 @@ def _read(
             y, p = plain_block(targets[rows], DOUBLE), plain_block(predictions[model][rows], DOUBLE)
             w = None if weights is None else weights[rows]
             found = read_rows(y, p, w, origin, model == 0, sums, errors, *bracket, outside, inside, kept, found)
-        return sums, Around(outside, inside[:found].copy(), None if kept is None else kept[:found].copy())
+        return sums, ErrorsAroundMedian(outside, inside[:found].copy(), None if kept is None else kept[:found].copy())
 
     items = [(model, part) for model in range(len(predictions)) for part in parts]
     results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
@@ -442,14 +442,18 @@ def _read(
     return totals[:, :, 0], [[around for _, around in group] for group in by_model]
 
 
-def origin_of(targets: NDArray[Any]) -> float:
+def choose_origin(targets: NDArray[Any]) -> float:
     """Return a target near the middle to measure deviations from: far from zero a mean is rounded more."""
     sample = np.sort(targets[:: max(targets.size // ORIGIN_SAMPLE, 1)])
     return float(sample[sample.size // 2])
 
 
 def _median(
-    targets: NDArray[Any], weights: Floats | None, values: NDArray[Any], bracket: Bracket, parts: Sequence[Around]
+    targets: NDArray[Any],
+    weights: Floats | None,
+    values: NDArray[Any],
+    bracket: Bracket,
+    parts: Sequence[ErrorsAroundMedian],
 ) -> float:
     """Return the exact median absolute error; read the rows again if it is not within the bracket."""
     median = exact_median(bracket, parts, targets.size)

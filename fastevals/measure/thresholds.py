@@ -13,7 +13,7 @@ from fastevals._validation.options import check_number
 from fastevals.counting.sweeps import best_row
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells
-from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, metric_named
+from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, find_metric
 from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
 
 MOST = 2**15  # options as large: their squares times counts might be past 64 bits
@@ -45,7 +45,7 @@ def best_threshold(
         _check_costs_used("a function", (), options)
         function, sign = _checked_function("metric", metric), -1 if maximize is False else 1
         return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
-    entry = metric_named("metric", metric, of="cells")
+    entry = find_metric("metric", metric, of="cells")
     _check_costs_used(repr(entry.name), entry.options, options)
     own = {name: options[name] for name in entry.options}
     return _point(counts, best_row_by(counts, entry, own, maximize), lambda at: entry(at, **own))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.options import as_flag, show, warn_undefined
-from fastevals.measure.kinds import is_greater_better, kind_of
-from fastevals.measure.metric_specs import AskedMetric, one_asked
+from fastevals.measure.kinds import is_greater_better, metric_kind
+from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import Frozen, check_confidence_level
 from fastevals.split.checks import as_values, check_learner, check_same_rows, n_rows
 from fastevals.split.designs import SplitDesign, design_splits
@@ -153,9 +153,9 @@ class Measurement:
         """Check the arguments, and return what measures the metric."""
         n = n_rows("X", X)
         check_same_rows(X=X, y=y, groups=groups)
-        name, one = one_asked("metric", metric)
-        if isinstance(one, AskedMetric):
-            kind_of(one, "metric")
+        name, one = parse_metric("metric", metric)
+        if isinstance(one, MetricSpec):
+            metric_kind(one, "metric")
         level, alpha = check_confidence_level(confidence_level)
         metric_sets, positive = make_split_metrics(
             {name: one}, "y", y, several=False, pos_label=pos_label, labels=labels

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankings, metric
 from fastevals.infer.bootstrap.intervals import confidence_interval
-from fastevals.measure.kinds import best_of
+from fastevals.measure.kinds import optimized_bounds
 
 
 def data(n: int = 300, shift: float = 1.0, seed: int = 0, share: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
@@ -20,7 +20,7 @@ def data(n: int = 300, shift: float = 1.0, seed: int = 0, share: float = 0.5) ->
 
 
 def interval_of(values, value: float, level: float = 0.95, **options) -> tuple[float, float]:
-    given = {"alternative": "two-sided", "best_of": (0.0, 1.0), "bounds": (0.0, 1.0), **options}
+    given = {"alternative": "two-sided", "optimized_bounds": (0.0, 1.0), "bounds": (0.0, 1.0), **options}
     return tuple(confidence_interval("BCa", np.asarray(values), value, confidence_level=level, **given))
 
 
@@ -40,9 +40,9 @@ def test_the_interval_is_percentiles_less_twice_the_optimism(direction):
 
 def test_the_interval_of_a_cost_is_on_a_log_scale():
     values, value = np.exp(np.linspace(-2, 2, 401)), math.exp(0.1)  # the least of many: replicates lie below it
-    low, high = interval_of(values, value, 0.9, best_of=(0.0, math.inf), bounds=(0.0, math.inf))
+    low, high = interval_of(values, value, 0.9, optimized_bounds=(0.0, math.inf), bounds=(0.0, math.inf))
     assert (math.log(low), math.log(high)) == pytest.approx((-1.8 + 0.2, 1.8 + 0.1 * (2 + math.sqrt(2))), abs=1e-4)
-    assert interval_of(values, value, 0.9, best_of=(0.0, math.inf), alternative="greater")[1] == 1.0
+    assert interval_of(values, value, 0.9, optimized_bounds=(0.0, math.inf), alternative="greater")[1] == 1.0
 
 
 def test_values_at_a_bound():
@@ -79,7 +79,7 @@ def test_values_at_a_bound():
 )
 def test_which_metrics_are_the_best_of_many(asked, bounds):
     asked = metric(asked) if isinstance(asked, str) else asked
-    assert best_of(asked) == bounds
+    assert optimized_bounds(asked) == bounds
 
 
 def test_one_maximum_under_several_names():

@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 from fastevals import (
-    AskedMetric,
     BootstrapResult,
     ConfusionMatrix,
     Estimate,
+    MetricSpec,
     Ranking,
     UndefinedMetricWarning,
     bootstrap,
@@ -27,7 +27,7 @@ from fastevals import (
 )
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.metric_specs import parse_metrics
 
 ALARM = 1e-4  # p-value below which a test of distribution fails
 
@@ -51,7 +51,7 @@ def distribution(subject, metrics, **options) -> np.ndarray:
 
 def drawn_rows(subject, name: str, n_resamples: int, **options) -> list[np.ndarray]:
     """Give the rows of each replicate of a sample of units, in order of the units' rows."""
-    sample = make_sample(subject, as_asked(name), SamplingDesign(**options))
+    sample = make_sample(subject, parse_metrics(name), SamplingDesign(**options))
     space = sample.workspace()
     key = seed_key("rng", 3)
     return [times.copy() for times in sample.draws(key, range(n_resamples), space)]
@@ -392,23 +392,23 @@ Y, S = data(30)
         ({"metrics": [3]}, "metrics must hold names"),
         ({"metrics": ["roc_auc", "roc_auc"]}, "metrics must all differ, got 'roc_auc' twice"),
         ({"metrics": ["roc_auc", "precision"]}, "precision of scores needs one threshold"),
-        ({"metrics": AskedMetric("precision", {"best": "roc_auc"})}, "best must be one of 'accuracy', .*got 'roc_auc'"),
-        ({"metrics": AskedMetric("precision", {"best": "f1", "cost_fn": 2})}, "cost_fn= is not an option of it"),
+        ({"metrics": MetricSpec("precision", {"best": "roc_auc"})}, "best must be one of 'accuracy', .*got 'roc_auc'"),
+        ({"metrics": MetricSpec("precision", {"best": "f1", "cost_fn": 2})}, "cost_fn= is not an option of it"),
         ({"metrics": metric("precision", threshold=0.5, recall=0.5)}, "needs one threshold.*got 2"),
         ({"metrics": metric("precision", recall=2)}, r"recall must be in \[0, 1\], got 2"),
         ({"metrics": metric("precision", threshold="high")}, "threshold must hold numbers"),
         ({"metrics": metric("precision", threshold=math.nan)}, "threshold must not be NaN"),
         (
-            {"metrics": AskedMetric("roc_auc", {"threshold": 0.5})},
+            {"metrics": MetricSpec("roc_auc", {"threshold": 0.5})},
             "threshold= is not an option of it; it takes max_fpr",
         ),
         ({"metrics": metric("roc_auc", max_fpr=0)}, r"max_fpr must be in \(0, 1\], got 0"),
-        ({"metrics": AskedMetric("f1", {"beta": 2, "threshold": 0.5})}, "beta= is not an option of it"),
+        ({"metrics": MetricSpec("f1", {"beta": 2, "threshold": 0.5})}, "beta= is not an option of it"),
         ({"metrics": metric("f_score", beta=0, threshold=0.5)}, r"beta must be in \(0, inf\), got 0"),
         ({"metrics": metric("expected_cost", threshold=0.5, cost_fp=-1)}, "cost_fp must be in"),
-        ({"metrics": AskedMetric("ks_statistic", {"sign": 1})}, "it takes none"),
+        ({"metrics": MetricSpec("ks_statistic", {"sign": 1})}, "it takes none"),
         ({"metrics": ["r2", "roc_auc"]}, "metrics must be one of 'mean_squared_error'"),
-        ({"metrics": AskedMetric("r2", {"quantile": 0.5})}, "quantile= is not an option"),
+        ({"metrics": MetricSpec("r2", {"quantile": 0.5})}, "quantile= is not an option"),
         ({"metrics": lambda counts: 0.5}, "functions go with a Ranking or a ConfusionMatrix"),
         ({"metrics": "r2", "stratified": True}, "stratified and pos_label go with classes"),
         ({"metrics": "accuracy", "pos_label": 7}, "pos_label must be a label of the data"),

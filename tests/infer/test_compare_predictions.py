@@ -19,7 +19,7 @@ from fastevals import (
 )
 from fastevals.infer.bootstrap import subjects
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.metric_specs import parse_metrics
 from tests.strategies import BOUNDED
 
 METRICS = ["accuracy", metric("f1", average="macro"), "matthews", metric("cost", cost_matrix=[[0, 1, 2]] * 3)]
@@ -108,7 +108,7 @@ def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
 ) -> None:
     """Of 20,000 replicates means are within 6 standard errors (2 in 10^9), standard errors within 3 %: 6 of theirs."""
     y, predicted = models(400)
-    asked, design = as_asked(METRICS), subjects.SamplingDesign(stratified=stratified)
+    asked, design = parse_metrics(METRICS), subjects.SamplingDesign(stratified=stratified)
     values, replicates = [], []
     for most, kind in ((10**9, MatrixSample), (0, LabelSample)):
         monkeypatch.setattr(subjects, "MANY_CELLS", most)
@@ -129,7 +129,7 @@ def test_rows_are_drawn_where_cells_are_many() -> None:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 20, 3000)
     predicted = {name: rng.integers(0, 20, 3000) for name in "ab"}
-    asked = as_asked("accuracy")
+    asked = parse_metrics("accuracy")
     assert isinstance(subjects.make_prediction_sample(y, predicted, asked, subjects.SamplingDesign()), LabelSample)
     few = {name: each // 10 for name, each in predicted.items()}
     assert isinstance(subjects.make_prediction_sample(y // 10, few, asked, subjects.SamplingDesign()), MatrixSample)

@@ -17,7 +17,7 @@ import pytest
 from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric, num_threads
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_score_sample
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.metric_specs import parse_metrics
 
 METRICS = ["roc_auc", "average_precision", metric("recall", threshold=0.5), metric("f1", best="f1")]
 
@@ -46,7 +46,7 @@ def test_models_share_the_rows_that_are_drawn(options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         result = compare_rankings(y, scores, metrics=METRICS, n_resamples=40, rng=2, keep_distribution=True, **options)
-    sample = make_score_sample(y, scores, as_asked(METRICS), SamplingDesign(**options))
+    sample = make_score_sample(y, scores, parse_metrics(METRICS), SamplingDesign(**options))
     draws = [times.copy() for times in sample.draws(seed_key("rng", 2), range(40), sample.workspace())]
     if "groups" in options:
         units = np.unique(options["groups"], return_inverse=True)[1]

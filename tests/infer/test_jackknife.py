@@ -13,7 +13,7 @@ from fastevals._kernels import jackknife, replicate_metrics
 from fastevals._kernels.steps import totals
 from fastevals.infer.bootstrap import samples as base
 from fastevals.infer.bootstrap.ranking_samples import RankingSample, Steps
-from fastevals.measure.metric_specs import as_asked, of_ranking
+from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from fastevals.measure.registry import Detail
 from tests.strategies import BOUNDED, unweighted
 
@@ -22,8 +22,8 @@ KEY = np.uint64(5)
 
 
 def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
-    asked = as_asked(metrics)
-    return RankingSample(counts, list(map(of_ranking, asked.values())), stratified=stratified)
+    asked = parse_metrics(metrics)
+    return RankingSample(counts, list(map(ranking_metric, asked.values())), stratified=stratified)
 
 
 def without_one(name: str, steps: Steps) -> list[float]:
@@ -57,7 +57,7 @@ METRICS = ["roc_auc", "average_precision", "ks_statistic", "gini", metric("recal
 
 def slow_acceleration(name, y, s, stratified):
     """Leave out each row; Davison and Hinkley (1997), (5.24) and (5.25), for one sample and for two."""
-    value = of_ranking(as_asked(name)[str(name)]).of_counts
+    value = ranking_metric(parse_metrics(name)[str(name)]).of_counts
     left = np.array([value(Ranking(np.delete(y, i), np.delete(s, i)).counts) for i in range(y.size)])
     cubes = squares = 0.0
     for rows in [y == 1, y == 0] if stratified else [np.full(y.size, True)]:

@@ -11,11 +11,11 @@ from scipy import stats
 
 from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
-from fastevals.measure.metric_specs import AskedMetric, as_asked, metric, of_ranking
+from fastevals.measure.metric_specs import MetricSpec, metric, parse_metrics, ranking_metric
 from fastevals.measure.registry import METRICS
 
 KEY = np.uint64(99)
-OF_RANKINGS = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"]
+OF_RANKINGS = [MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"]
 AT_THRESHOLDS = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.6, min_tpr=0.4, standardize=False),
@@ -35,8 +35,8 @@ AT_THRESHOLDS = [
 
 def ranking_replicates(counts, metrics, n_resamples, key, *, stratified=False):
     """Give the replicates of metrics in columns."""
-    asked = as_asked(metrics)
-    sample = RankingSample(counts, list(map(of_ranking, asked.values())), stratified=stratified)
+    asked = parse_metrics(metrics)
+    sample = RankingSample(counts, list(map(ranking_metric, asked.values())), stratified=stratified)
     return np.stack(sample.replicates(n_resamples, key), axis=1)
 
 
@@ -71,7 +71,7 @@ def rankings_of_rows_drawn(stratified):
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize("asked", [*OF_RANKINGS, *AT_THRESHOLDS], ids=str)
 def test_replicates_are_distributed_as_those_of_rows(asked, stratified):
-    ranking, metric = example(60), of_ranking(asked).of_counts
+    ranking, metric = example(60), ranking_metric(asked).of_counts
     found = ranking_replicates(ranking.counts, [asked], 1500, KEY, stratified=stratified)[:, 0]
     expected = [float(metric(counts)) for counts in rankings_of_rows_drawn(stratified)]
     # Values of the two sides that are equal on paper may differ by rounding, which a test of ranks would count.

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from fastevals import Ranking, ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, Steps
-from fastevals.measure.metric_specs import AskedMetric, metric, of_ranking
+from fastevals.measure.metric_specs import MetricSpec, metric, ranking_metric
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import METRICS, Detail
 from tests.strategies import BOUNDED, FEWER, Case, cases
 
-WHOLE = [AskedMetric(name, {}) for name, entry in METRICS.items() if entry.of != "cells"]
+WHOLE = [MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of != "cells"]
 PARTIAL = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.5, standardize=False),
@@ -60,10 +60,10 @@ def drawn(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, we
     return found
 
 
-def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: float | None = None) -> None:
+def assert_replicate(asked: list[MetricSpec], case, times: np.ndarray, unit: float | None = None) -> None:
     """Compare what is swept of the steps with the metric of the rows, as often or as heavy as they were drawn."""
     y, s, _ = case
-    metrics = [of_ranking(each) for each in asked]
+    metrics = [ranking_metric(each) for each in asked]
     weights = None if unit is None else np.full(y.size, unit)
     whole = Ranking(y, s, pos_label=1, sample_weight=weights).counts
     sweeps = RankingSweep(whole, metrics, rows=True)
@@ -81,7 +81,7 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
 
 @pytest.mark.parametrize(
     "asked",
-    [["roc_auc"], WHOLE, PARTIAL, CHOSEN, FIXED, [*PARTIAL, *FIXED], [*FIXED, AskedMetric("average_precision", {})]],
+    [["roc_auc"], WHOLE, PARTIAL, CHOSEN, FIXED, [*PARTIAL, *FIXED], [*FIXED, MetricSpec("average_precision", {})]],
     ids=["polyline", "whole", "partial", "chosen", "fixed", "partial and fixed", "positives and fixed"],
 )
 @every_width
@@ -90,7 +90,7 @@ def assert_replicate(asked: list[AskedMetric], case, times: np.ndarray, unit: fl
 def test_a_replicate_is_ranked_without_sorting(asked, dtype, case, times):
     times = np.array(times[: case.y_true.size], dtype=dtype)
     times[0] = times[0] or not times.any()
-    asked = [each if isinstance(each, AskedMetric) else AskedMetric(each, {}) for each in asked]
+    asked = [each if isinstance(each, MetricSpec) else MetricSpec(each, {}) for each in asked]
     assert_replicate(asked, case, times)
 
 
@@ -137,7 +137,7 @@ def test_each_threshold_is_found_by_itself(dtype, case, times):
 def test_a_replicate_with_weights(name, case, times):
     times = np.array(times[: case.y_true.size])
     times[0] = times[0] or not times.any()
-    assert_replicate([AskedMetric(name, {}), *PARTIAL[:1], *FIXED[:2]], case, times, unit=0.7)
+    assert_replicate([MetricSpec(name, {}), *PARTIAL[:1], *FIXED[:2]], case, times, unit=0.7)
 
 
 @BOUNDED

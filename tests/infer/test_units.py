@@ -12,7 +12,7 @@ from fastevals._random import seed_key
 from fastevals.infer.bootstrap import samples as base
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, zero_bytes
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, make_score_sample
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.metric_specs import parse_metrics
 
 KEY = np.uint64(11)
 
@@ -39,7 +39,7 @@ def test_draws_are_counted_by_cells(n, kind):
 
 def test_the_two_classes_are_drawn_apart():
     y, s = np.arange(400) % 2, np.arange(400.0)
-    sample = make_score_sample(y, {"a": s, "b": -s}, as_asked("roc_auc"), SamplingDesign(stratified=True))
+    sample = make_score_sample(y, {"a": s, "b": -s}, parse_metrics("roc_auc"), SamplingDesign(stratified=True))
     draws = np.array([times.copy() for times in sample.draws(seed_key("rng", 0), range(200), sample.workspace())])
     positives, negatives = draws[:, :200].astype(float), draws[:, 200:400].astype(float)
     assert not (positives == negatives).all(axis=1).any()
@@ -75,7 +75,7 @@ def example(n: int = 90) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
 def test_rankings(name, weighted, grouped, stratified):
     y, s, w, g = example()
     options = {"sample_weight": w if weighted else None, "groups": g if grouped else None, "stratified": stratified}
-    sample = make_sample((y, s), as_asked(name), SamplingDesign(**options))
+    sample = make_sample((y, s), parse_metrics(name), SamplingDesign(**options))
 
     def value(rows):
         return float(getattr(Ranking(y[rows], s[rows], sample_weight=w[rows] if weighted else None), name)())
@@ -89,14 +89,14 @@ def test_labels_and_regression(grouped):
     y, s, w, g = example()
     predicted, units = (s > 0.5).astype(int), g if grouped else np.arange(90)
     options = {"sample_weight": w, "groups": g if grouped else None}
-    sample = make_sample((y, predicted), as_asked(metric("f_score", average="macro")), SamplingDesign(**options))
+    sample = make_sample((y, predicted), parse_metrics(metric("f_score", average="macro")), SamplingDesign(**options))
 
     def f_score(rows):
         matrix = ConfusionMatrix.from_predictions(y[rows], predicted[rows], sample_weight=w[rows])
         return matrix.f_score(average="macro")
 
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(f_score, units), rel=1e-8)
-    sample = make_sample((y, s), as_asked("root_mean_squared_error"), SamplingDesign(**options))
+    sample = make_sample((y, s), parse_metrics("root_mean_squared_error"), SamplingDesign(**options))
 
     def error(rows):
         return regression_metrics(y[rows], s[rows], sample_weight=w[rows]).root_mean_squared_error
@@ -108,9 +108,9 @@ def test_labels_and_regression(grouped):
 def test_tables_and_stacks(stratified):
     counts = np.array([[[9, 3, 1], [2, 12, 2], [1, 0, 6]], [[4, 4, 1], [2, 2, 2], [1, 3, 6]]])
     name = metric("precision", average="macro")
-    found = make_sample(ConfusionMatrix(counts), as_asked(name), SamplingDesign(stratified=stratified)).accelerations(
-        KEY, [0]
-    )[0]
+    found = make_sample(
+        ConfusionMatrix(counts), parse_metrics(name), SamplingDesign(stratified=stratified)
+    ).accelerations(KEY, [0])[0]
     for member, table in enumerate(counts):
         true, predicted = (np.repeat(index.ravel(), table.ravel()) for index in np.indices((3, 3)))
 
@@ -125,7 +125,7 @@ def test_tables_and_stacks(stratified):
 def test_a_large_stack_takes_no_longer_for_its_members():
     ranking = Ranking(np.arange(500) % 3 == 0, np.arange(500) % 7 + np.arange(500) % 3)
     stack = ranking.confusion_at(np.linspace(0, 9, 300))
-    sample = make_sample(stack, as_asked("accuracy"), SamplingDesign())
+    sample = make_sample(stack, parse_metrics("accuracy"), SamplingDesign())
     seen = []
     measure = sample.measure
     sample.measure = lambda draws, n, space: seen.append(n) or measure(draws, n, space)  # type: ignore[method-assign]
@@ -138,7 +138,7 @@ def test_groups_of_units_stand_for_units_where_there_are_many(stratified):
     rng = np.random.default_rng(5)
     y = np.arange(1500) < 75
     s, w = rng.normal(size=1500) + 2 * y, rng.random(1500) + 0.5
-    sample = make_sample((y, s), as_asked("roc_auc"), SamplingDesign(sample_weight=w, stratified=stratified))
+    sample = make_sample((y, s), parse_metrics("roc_auc"), SamplingDesign(sample_weight=w, stratified=stratified))
     found = [sample.accelerations(np.uint64(key), [0])[0] for key in range(4)]
     few = sample._one_left_out()[0]
     exact = base.jackknife_acceleration(*few)

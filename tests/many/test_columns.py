@@ -17,12 +17,12 @@ from fastevals._kernels.sweep import rank_marked
 from fastevals.counting.ordering import BUCKET
 from fastevals.many import columns as module
 from fastevals.many.columns import ScoreColumns, batch_rankings, batch_values
-from fastevals.measure.metric_specs import AskedMetric, of_ranking
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import METRICS
 from tests import reference_models as reference
 from tests.strategies import BOUNDED, EXTREME, LARGEST, Case, cases, float_weighted
 
-AUC = [of_ranking(AskedMetric("roc_auc", {}))]
+AUC = [ranking_metric(MetricSpec("roc_auc", {}))]
 RANKING_METRICS = [name for name, metric in METRICS.items() if metric.of == "ranking"]
 
 
@@ -112,7 +112,7 @@ def test_long_columns_are_as_rankings(n: int, shape: Any) -> None:
 @BOUNDED
 @given(st.lists(cases(both_classes=False), min_size=1, max_size=4))
 def test_values_are_those_of_rankings(found: list[Case]) -> None:
-    metrics = [of_ranking(AskedMetric(name, {})) for name in RANKING_METRICS]
+    metrics = [ranking_metric(MetricSpec(name, {})) for name in RANKING_METRICS]
     flags = [case.y_true.astype(np.uint8) for case in found]
     columns = ScoreColumns([case.y_score for case in found], flags.__getitem__, [""] * len(found))
     values = batch_values(columns, metrics)
@@ -121,7 +121,7 @@ def test_values_are_those_of_rankings(found: list[Case]) -> None:
         counts = Ranking(case.y_true, case.y_score, pos_label=1).counts
         np.testing.assert_array_equal(row, [METRICS[name](counts) for name in RANKING_METRICS])
     pairs = ["roc_auc", "rank_loss", "gini"]
-    known = batch_values(columns, [of_ranking(AskedMetric(name, {})) for name in pairs])
+    known = batch_values(columns, [ranking_metric(MetricSpec(name, {})) for name in pairs])
     np.testing.assert_array_equal(known, values[[RANKING_METRICS.index(name) for name in pairs]])
 
 

@@ -19,7 +19,7 @@ import fastevals
 from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grouped_metrics, metric
 from fastevals.many import group_bootstrap as groups_bootstrap
 from fastevals.many import group_scores as by_group
-from fastevals.measure.metric_specs import of_ranking, one_asked
+from fastevals.measure.metric_specs import parse_metric, ranking_metric
 from fastevals.measure.registry import METRICS
 from tests import reference, reference_delong
 from tests.reference_groups import mean, rows_by_group, values_by_group
@@ -89,7 +89,7 @@ def check_metrics(asked: list[Any], case: Any) -> None:
         options = {} if weights is None else {"sample_weight": weights[here]}
         ranking = Ranking(y_true[here], y_score[here], pos_label=1, **options)
         for each in asked:
-            value = of_ranking(one_asked("metrics", each)[1]).of_counts(ranking.counts)
+            value = ranking_metric(parse_metric("metrics", each)[1]).of_counts(ranking.counts)
             np.testing.assert_allclose(found[each].values[g], value, rtol=4e-16, atol=2.3e-16, err_msg=str(each))
 
 

@@ -30,7 +30,7 @@ from fastevals import (
 )
 from fastevals import metrics as drop_in
 from fastevals._kernels.replicate_thresholds import best_difference, best_f
-from fastevals.measure.metric_specs import of_ranking
+from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.thresholds import best_threshold
 
 TIED = [1] * 12 + [0] + [1] * 11 + [0] + [1] * 10 + [0], [4] + [3] * 12 + [2] * 12 + [1] * 11
@@ -89,7 +89,7 @@ def test_informedness_takes_the_threshold_of_ks():
     ranking = Ranking(*TIED)
     assert tuple(ranking.best_threshold("informedness")) == tuple(ranking.ks_statistic()) == (1 / 33, 4)
     at_best = metric("false_positive_rate", best="informedness")
-    assert of_ranking(at_best).of_counts(ranking.counts) == 0.0
+    assert ranking_metric(at_best).of_counts(ranking.counts) == 0.0
     assert grouped_metrics(*TIED, [0] * 36, at_best)[str(at_best)].values == [0.0]
     found = bootstrap(ranking, at_best, n_resamples=99, rng=0, method="percentile", stratified=True)[str(at_best)]
     assert found.value == 0.0
@@ -185,7 +185,7 @@ def test_f_without_positives_is_zero_at_its_best_everywhere(name):
     none = Ranking([0, 0, 0], scores)
     best = metric(name, best=name)
     assert tuple(none.best_threshold(name)) == (0.0, 0.3)
-    assert of_ranking(best).of_counts(none.counts) == 0.0
+    assert ranking_metric(best).of_counts(none.counts) == 0.0
     assert grouped_metrics([0, 0, 0, 1], [*scores, 0.4], [0, 0, 0, 1], best)[str(best)].values.tolist() == [0.0, 1.0]
     assert batch_metrics([0, 0, 0], [scores], best)[str(best)].values == [0.0]
     found = bootstrap(([0] * 9 + [1], list(range(10))), best, rng=0, n_resamples=199, method="percentile",
@@ -201,7 +201,7 @@ def test_other_metrics_are_at_the_highest_score_drawn_without_positives():
     kept = bootstrap((y, s), asked, rng=0, n_resamples=199, method="percentile", keep_distribution=True)[str(asked)]
     # In draws without the positive, all rows of the highest score drawn are wrong: at most 4 of 5 others are right.
     assert {round(5 * each) for each in kept.bootstrap_distribution.tolist()} >= {3, 4}
-    assert of_ranking(asked).of_counts(Ranking([0] * 4, [4, 3, 3, 1]).counts) == 0.75
+    assert ranking_metric(asked).of_counts(Ranking([0] * 4, [4, 3, 3, 1]).counts) == 0.75
 
 
 # Weights near the ends of floats -----------------------------------------------------------------------------------

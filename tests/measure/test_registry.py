@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, num_threads
-from fastevals.measure import metric_specs as asked
-from fastevals.measure import registry
-from fastevals.measure.registry import METRICS, Metric, metric_named
+from fastevals.measure import metric_specs, registry
+from fastevals.measure.registry import METRICS, Metric, find_metric
 from tests import reference
 from tests.strategies import (
     BOUNDED,
@@ -69,17 +68,17 @@ def test_names_and_titles_are_unique():
 
 @every_metric
 def test_a_metric_is_found_by_its_name(metric):
-    assert metric_named("metric", metric.name) is metric
-    assert metric_named("metric", metric.name, of=metric.of) is metric
+    assert find_metric("metric", metric.name) is metric
+    assert find_metric("metric", metric.name, of=metric.of) is metric
 
 
 def test_a_name_that_is_like_none_lists_the_known_ones():
     with pytest.raises(
         ValueError, match=rf"one of {', '.join(map(repr, list(METRICS)[:20]))}, \.\.\. \(28 in all\); got 'zzz'$"
     ):
-        metric_named("metrics", "zzz")
+        find_metric("metrics", "zzz")
     with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'$"):
-        metric_named("metric", "f1", of="ranking")
+        find_metric("metric", "f1", of="ranking")
 
 
 @pytest.mark.parametrize(
@@ -118,16 +117,16 @@ def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, 
 
 
 def test_other_names_are_none_of_ours_and_name_one_metric_each():
-    others = [other for known in registry.OTHER_NAMES.values() for other in known.split()]
+    others = [other for known in registry.ALIASES.values() for other in known.split()]
     assert len(set(others)) == len(others)
-    assert not set(others) & set(asked.NAMES)
-    assert set(registry.OTHER_NAMES) <= set(asked.NAMES)
+    assert not set(others) & set(metric_specs.METRIC_NAMES)
+    assert set(registry.ALIASES) <= set(metric_specs.METRIC_NAMES)
     assert others == [other.casefold() for other in others]
 
 
 def test_the_docstring_names_all_metrics():
     parameters = fastevals.metric.__doc__.partition("**options")[0]
-    assert set(re.findall(r'"(\w+)"', parameters)) == set(asked.NAMES)
+    assert set(re.findall(r'"(\w+)"', parameters)) == set(metric_specs.METRIC_NAMES)
 
 
 @pytest.mark.parametrize(

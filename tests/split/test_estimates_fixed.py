@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
-from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
+from fastevals import MetricSpec, UndefinedMetricWarning, metric, num_threads
 from fastevals.datasets import load_auto
 from fastevals.split.estimates import score_metrics, split_metrics
 from fastevals.split.estimates.fixed_predictions import evaluate_splits
@@ -433,7 +433,7 @@ FOLDS = [0, 0, 1, 1]
         ((Y, P, FOLDS, "auc"), {}, "metrics must be one of"),
         ((Y, P, FOLDS, []), {}, "metrics is empty"),
         ((Y, P, FOLDS, metric("recall", average=None)), {}, r"metric recall\(average=None\) must give one number"),
-        ((Y, P, FOLDS, AskedMetric("accuracy", {"beta": 2})), {}, "beta= is not an option"),
+        ((Y, P, FOLDS, MetricSpec("accuracy", {"beta": 2})), {}, "beta= is not an option"),
         ((Y, P, FOLDS, {"f": lambda y, p: p}), {}, "metric f must give one real number for each test set, got array"),
         (
             (Y, [0, 1, 2, 1], FOLDS, "accuracy"),

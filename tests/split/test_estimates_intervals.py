@@ -24,7 +24,7 @@ from fastevals import (
     metric,
     proportion_interval,
 )
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.metric_specs import parse_metrics
 from fastevals.split.estimates.split_metrics import LabelMetrics
 from tests import reference_estimates as twin
 
@@ -248,7 +248,7 @@ def test_matrices_of_so_many_classes_that_it_would_take_long_have_no_variance(va
 
 @pytest.mark.parametrize(("variance", "entries"), [(LabelMetrics.class_variance, 8), (LabelMetrics.row_variance, 16)])
 def test_matrices_up_to_a_size_have_a_variance(monkeypatch, variance, entries):
-    metrics = LabelMetrics(as_asked("accuracy"), [0, 1, 1, 0], "y")
+    metrics = LabelMetrics(parse_metrics("accuracy"), [0, 1, 1, 0], "y")
     monkeypatch.setattr("fastevals.split.estimates.split_metrics.MOST_TRIED", entries)
     assert variance(metrics, "accuracy", np.array([3, 1, 2, 5])) >= 0
     monkeypatch.setattr("fastevals.split.estimates.split_metrics.MOST_TRIED", entries - 1)

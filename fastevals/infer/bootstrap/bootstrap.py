@@ -22,8 +22,8 @@ from fastevals._validation.options import (
 from fastevals.infer.bootstrap.intervals import METHODS, TIE, confidence_interval, share_below
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_sample
-from fastevals.measure.kinds import best_of, bounds_of
-from fastevals.measure.metric_specs import AskedMetric, as_asked
+from fastevals.measure.kinds import metric_bounds, optimized_bounds
+from fastevals.measure.metric_specs import MetricSpec, parse_metrics
 from fastevals.results import (
     ALTERNATIVES,
     MAX_RESAMPLES,
@@ -156,7 +156,7 @@ def bootstrap(
     >>> low, high = result["roc_auc"].confidence_interval
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
-    specs = as_asked(metrics)
+    specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
     sample = make_sample(subject, specs, design)
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
@@ -270,13 +270,15 @@ def resample(
     replicates = sample.replicates(settings.n_resamples, settings.key, progress=progress)
     if settings.method != "BCa":
         return values, replicates, {}
-    used = [k for k, spec in enumerate(specs.values()) if best_of(spec) is None and not np.isnan(values[k]).all()]
+    used = [
+        k for k, spec in enumerate(specs.values()) if optimized_bounds(spec) is None and not np.isnan(values[k]).all()
+    ]
     return values, replicates, sample.accelerations(settings.key, used)
 
 
 def make_estimate(
     label: str,
-    spec: AskedMetric | Callable[..., Any],
+    spec: MetricSpec | Callable[..., Any],
     value: Any,
     replicates: Floats,
     acceleration: Any,
@@ -289,7 +291,7 @@ def make_estimate(
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
     numbers = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
-    limits = bounds_of(spec), best_of(spec)
+    limits = metric_bounds(spec), optimized_bounds(spec)
     results = [_estimate_number(column, float(number), float(a), settings, *limits) for column, number, a in numbers]
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(results).reshape(-1, 4).T)
     undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
@@ -327,7 +329,7 @@ def _estimate_number(
         alternative=settings.alternative,
         acceleration=acceleration,
         bounds=bounds,
-        best_of=best_bounds,
+        optimized_bounds=best_bounds,
     )
     with np.errstate(over="ignore"):
         error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan

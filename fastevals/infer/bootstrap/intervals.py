@@ -86,7 +86,7 @@ def confidence_interval(
     alternative: str,
     acceleration: float = 0.0,
     bounds: tuple[float, float] = (-math.inf, math.inf),
-    best_of: tuple[float, float] | None = None,
+    optimized_bounds: tuple[float, float] | None = None,
 ) -> Interval:
     """Return the interval of one metric.
 
@@ -106,7 +106,7 @@ def confidence_interval(
         For BCa; see `jackknife_acceleration`.
     bounds : tuple of float
         What the metric can be: the interval stays within.
-    best_of : tuple of float, optional
+    optimized_bounds : tuple of float, optional
         The bounds of what the metric is the best of: for it "BCa" is percentiles less the optimism of a best value.
 
     Returns
@@ -118,8 +118,8 @@ def confidence_interval(
     if not replicates.size or math.isnan(estimate):
         return Interval(math.nan, math.nan)
     size = abs(estimate) if math.inf in (abs(bounds[0]), abs(bounds[1])) else 1.0
-    if method == "BCa" and best_of is not None:
-        low, high = _less_optimism(replicates, estimate, tail, best_of)
+    if method == "BCa" and optimized_bounds is not None:
+        low, high = _less_optimism(replicates, estimate, tail, optimized_bounds)
     else:
         low, high = METHODS[method](replicates, estimate, tail, acceleration, TIE * size)
     if math.isnan(low + high):

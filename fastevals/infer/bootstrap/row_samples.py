@@ -16,7 +16,7 @@ from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, WORD_BLOCK, count_dr
 from fastevals._kernels.random import stream_key
 from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
 from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sample, Values, usual_rate
-from fastevals.measure.regression import errors_of
+from fastevals.measure.regression import target_errors
 
 
 class UnitSample(Sample):
@@ -241,7 +241,9 @@ class TargetSample(UnitSample):
         names = [name for name, _ in self._metrics]
         quantiles = sorted({quantile for name, quantile in self._metrics if name == PINBALL}) or [0.5]
         by_quantile = {
-            quantile: errors_of(targets, [predictions], weights, quantile, _checked, median=k == 0 and MEDIAN in names)
+            quantile: target_errors(
+                targets, [predictions], weights, quantile, _checked, median=k == 0 and MEDIAN in names
+            )
             for k, quantile in enumerate(quantiles)
         }
         usual = quantiles[0]

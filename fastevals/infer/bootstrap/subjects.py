@@ -17,12 +17,12 @@ from fastevals.infer.bootstrap.ranking_samples import ModelsSample, RankingSampl
 from fastevals.infer.bootstrap.row_samples import TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import MatrixMetric, error_metric, kind_of, matrix_metric
-from fastevals.measure.metric_specs import AskedMetric, of_ranking
+from fastevals.measure.kinds import MatrixMetric, matrix_metric, metric_kind, target_metric
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.regression import as_double
 
-MetricSpecs = Mapping[str, AskedMetric | Callable[..., Any]]
+MetricSpecs = Mapping[str, MetricSpec | Callable[..., Any]]
 
 # Cells of predictions, squared, of as many rows, above which it is faster to draw the rows: the more cells, the fewer
 # replicates are drawn with one call for each. Drawn as counts and as rows a replicate took 6 and 7 us with 57 cells of
@@ -54,14 +54,14 @@ def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sam
         counts = subject.counts
         _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
         if isinstance(subject, Ranking):
-            metrics = [of_ranking(each) for each in specs.values()]
+            metrics = [ranking_metric(each) for each in specs.values()]
             return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
         return MatrixSample(subject, _matrix_metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
             f"subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got {show(subject)}"
         )
-    kinds = {kind_of(each) for each in specs.values() if isinstance(each, AskedMetric)}
+    kinds = {metric_kind(each) for each in specs.values() if isinstance(each, MetricSpec)}
     if not kinds:
         raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays")
     y_true, other = subject
@@ -100,7 +100,7 @@ def make_score_sample(
     return ModelsSample(
         labels,
         scores,
-        [of_ranking(each, unit=unit) for each in specs.values()],
+        [ranking_metric(each, unit=unit) for each in specs.values()],
         weights=weights,
         groups=groups,
         stratified=design.stratified,
@@ -186,7 +186,7 @@ def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Sampli
     check_same_length(y_true=targets, y_pred=predictions)
     check_finite("y_true", targets)
     check_finite("y_pred", predictions)
-    metrics = list(map(error_metric, specs.values()))
+    metrics = list(map(target_metric, specs.values()))
     weights, groups, kept, _ = _check_rows(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]

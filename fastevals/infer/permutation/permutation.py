@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.options import as_flag, check_not_given, warn_undefined
-from fastevals._validation.tables import as_measured_pair, as_pair_of_names
+from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
 from fastevals.infer.permutation.labels import permute_labels
 from fastevals.infer.permutation.scores import permute_scores
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.permutation.targets import permute_targets
 from fastevals.infer.significance.decision import build_result, check_alpha
-from fastevals.measure.kinds import kind_of
-from fastevals.measure.metric_specs import AskedMetric, one_asked
+from fastevals.measure.kinds import metric_kind
+from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import PairNames, SignificanceResult
 
 
@@ -213,8 +213,8 @@ def permutation_test(
     draws = PermutationPlan.of(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
-    name, asked = one_asked("metric", metric)
-    kind = kind_of(asked, "metric") if isinstance(asked, AskedMetric) else "labels"
+    name, asked = parse_metric("metric", metric)
+    kind = metric_kind(asked, "metric") if isinstance(asked, MetricSpec) else "labels"
     if kind == "targets":
         check_not_given("pos_label", pos_label, "metrics of classes")
         tested = permute_targets(y_true, pred_a, pred_b, asked, draws)
@@ -289,7 +289,7 @@ def paired_permutation_test(
     draws = PermutationPlan.of(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("a", "b"))
-    pair = [each.values for each in as_measured_pair(a, b)]
+    pair = [each.values for each in as_measurement_pair(a, b)]
     values, exponent = nonzero_differences(*pair)
     tested = permute_signs(values, draws)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
     what = f"the mean of {first} less that of {second}"

@@ -26,7 +26,7 @@ from fastevals.infer.permutation.distribution import (
 )
 from fastevals.infer.permutation.labels import LabelSwaps, permute_label_counts
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_specs import RankingMetric, of_ranking
+from fastevals.measure.metric_specs import RankingMetric, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
 
 Words = NDArray[np.uint64]
@@ -90,7 +90,7 @@ def permute_scores(
     check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check_finite(name, values)
-    metric = of_ranking(asked, "metric")
+    metric = ranking_metric(asked, "metric")
     if metric.threshold is not None:
         return _at_a_threshold(labels, list(scores.values()), metric, asked, draws)
     pool = PooledScores(labels, np.concatenate(list(scores.values())), metric)

@@ -17,7 +17,7 @@ from fastevals.infer.permutation.distribution import PermutationPlan, PermutedSt
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.decision import scale_to_unit
-from fastevals.measure.kinds import error_metric
+from fastevals.measure.kinds import target_metric
 from fastevals.measure.regression import as_double
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 
 def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: PermutationPlan) -> PermutedStatistic:
     """Test a metric of errors."""
-    name, quantile = error_metric(asked, "metric")
+    name, quantile = target_metric(asked, "metric")
     given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
     values = {key: as_double(key, as_scores(key, each)).astype(np.float64) for key, each in given.items()}
     check_same_length(**values)

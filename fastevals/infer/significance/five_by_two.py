@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.options import check_choice
-from fastevals._validation.tables import as_measured, as_pair_of_names, check_same_splits
+from fastevals._validation.tables import as_measurements, as_pair_of_names, check_same_splits
 from fastevals.infer.significance.decision import (
     ScaledDifferences,
     check_alpha,
@@ -203,7 +203,7 @@ def _variances(d: Floats) -> Floats:
 
 def _as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return two learners' measurements of five repetitions of two folds, each of shape (5, 2), as ten in a row."""
-    pair = as_measured("a", a, flat=False), as_measured("b", b, flat=False)
+    pair = as_measurements("a", a, flat=False), as_measurements("b", b, flat=False)
     for name, each in zip("ab", pair, strict=True):
         if each.shape != (5, 2):
             raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {each.shape}")

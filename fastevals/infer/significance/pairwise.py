@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._text import aligned, column, first_pairs, probability, short_names, wrapped
 from fastevals._validation.options import check_choice, check_options, show, warn_degenerate
-from fastevals._validation.tables import ResultTable, as_result_table, find_name, rows_ratio
+from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha, compared_pairs
@@ -250,7 +250,7 @@ class _PairTest(NamedTuple):
 
 
 def _resampled(*, n_train: Any, n_test: Any) -> dict[str, Any]:
-    return {"test_to_train": rows_ratio(n_train, n_test)}
+    return {"test_to_train": test_to_train_ratio(n_train, n_test)}
 
 
 def _numerator(*, numerator: str = "first") -> dict[str, Any]:

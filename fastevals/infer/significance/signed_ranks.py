@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.options import as_flag, check_choice
-from fastevals._validation.tables import as_measured_pair, as_pair_of_names
+from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
@@ -322,7 +322,7 @@ def pairwise_sign(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Float
 
 def _pair(a: Any, b: Any) -> tuple[Floats, Floats]:
     """Return the measurements of two learners as those of one pair of many."""
-    first, second = as_measured_pair(a, b)
+    first, second = as_measurement_pair(a, b)
     return first.values[np.newaxis], second.values[np.newaxis]
 
 

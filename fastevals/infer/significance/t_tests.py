@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.options import check_number
-from fastevals._validation.tables import Measured, as_measured, as_measured_pair, as_pair_of_names, rows_ratio
+from fastevals._validation.tables import (
+    Measurements,
+    as_measurement_pair,
+    as_measurements,
+    as_pair_of_names,
+    test_to_train_ratio,
+)
 from fastevals.infer.significance.decision import (
     ScaledDifferences,
     check_alpha,
@@ -82,10 +88,10 @@ def error_rate_t_test(
     >>> fastevals.error_rate_t_test(errors, 0.3, alternative="less")
     SignificanceResult(statistic=-2.16, pvalue=0.03379, effect=0.2, rejected=True)
     """
-    measured = as_measured("error_rates", error_rates, least=2)
+    measured = as_measurements("error_rates", error_rates, least=2)
     values, plain = measured.values, measured.splits is None and n_train is n_test is None
     value = check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
-    factor = 1 / values.size + (0.0 if plain else rows_ratio(n_train, n_test, measured))
+    factor = 1 / values.size + (0.0 if plain else test_to_train_ratio(n_train, n_test, measured))
     # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
     own, apart = (
         scaled_differences(values, np.zeros_like(values)),
@@ -150,7 +156,7 @@ def paired_t_test(
     >>> fastevals.paired_t_test([0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29])
     SignificanceResult(statistic=-3.576, pvalue=0.03739, effect=-0.045, rejected=True)
     """
-    pair = as_measured_pair(a, b, least=2)
+    pair = as_measurement_pair(a, b, least=2)
     return _t_test(pair, 0.0, "the paired t-test", names, alternative, confidence_level)
 
 
@@ -210,13 +216,13 @@ def corrected_resampled_t_test(
     >>> fastevals.corrected_resampled_t_test(a, b, n_train=75, n_test=25, names=("old", "new"))
     SignificanceResult(statistic=-2.341, pvalue=0.1011, effect=-0.045, rejected=False)
     """
-    pair = as_measured_pair(a, b, least=2)
-    factor = rows_ratio(n_train, n_test, *pair)
+    pair = as_measurement_pair(a, b, least=2)
+    factor = test_to_train_ratio(n_train, n_test, *pair)
     return _t_test(pair, factor, "the corrected resampled t-test", names, alternative, confidence_level)
 
 
 def _t_test(
-    pair: tuple[Measured, Measured],
+    pair: tuple[Measurements, Measurements],
     factor: float,
     test: str,
     names: PairNames,

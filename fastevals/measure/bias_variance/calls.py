@@ -19,7 +19,7 @@ from fastevals.measure.bias_variance.results import (
     check_same_pairs,
 )
 from fastevals.measure.bias_variance.squared import SquaredLoss
-from fastevals.measure.bias_variance.totals import Loss, Problem, Totals
+from fastevals.measure.bias_variance.totals import Loss, LossTotals, Problem
 from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
 
 LOSSES = ("squared", "zero_one")
@@ -118,7 +118,7 @@ def bias_variance(
     >>> bias_variance(["a", "b"], [["a", "a"], ["a", "b"], ["b", "a"]], loss="zero_one")
     DomingosDecomposition(expected_loss=0.5, bias=0.5, net_variance=0, n_models=3, n_samples=2)
     """
-    problem, own = problem_of(y_true, y_observed, loss, decomposition, sample_weight, labels)
+    problem, own = parse_problem(y_true, y_observed, loss, decomposition, sample_weight, labels)
     per_sample = as_flag("per_sample", per_sample)
     of = problem.loss
     models = of.models("predictions", predictions)
@@ -132,7 +132,7 @@ def bias_variance(
 def decompose(problem: Problem, models: ModelTables, pairs: ModelTables | None, per_sample: bool) -> Decomposition:
     """Decompose the loss of models beside what was observed with each, if that is given."""
     of = problem.loss
-    totals = Totals(problem._replace(paired=pairs is not None), models.n_models, per_sample)
+    totals = LossTotals(problem._replace(paired=pairs is not None), models.n_models, per_sample)
     largest = of.parts[0].stop
 
     def read(samples: slice, space: tuple[Any, Any]) -> tuple[bool, list[Any]]:
@@ -155,7 +155,7 @@ def decompose(problem: Problem, models: ModelTables, pairs: ModelTables | None, 
     return totals.result(list(sums))
 
 
-def problem_of(
+def parse_problem(
     y_true: Any, y_observed: Any, loss: Any, decomposition: Any, sample_weight: Any, labels: Any
 ) -> tuple[Problem, Any]:
     """Return what is to be decomposed, and the observed labels where each model has its own."""

@@ -1,6 +1,6 @@
 """Predictions of many models beside what is true, and what a decomposition of their loss gives.
 
-Each gives its terms of the counts of a sample (`Tally`), and what they are to be divided by.
+Each gives its terms of the counts of a sample (`VoteCounts`), and what they are to be divided by.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ Ints = NDArray[np.int64]
 Terms = dict[str, Ints]
 
 
-class Tally(NamedTuple):
+class VoteCounts(NamedTuple):
     """Of each sample, how many of the models predict, or have observed, what.
 
     Attributes
@@ -335,12 +335,12 @@ class ZeroOneDecomposition(NamedTuple):
     """Its result, its terms, and which power of the number of models they are to be divided by, how often."""
 
     kind: type[Decomposition]
-    terms: Callable[[Tally], Terms]
+    terms: Callable[[VoteCounts], Terms]
     power: int
     times: int
 
 
-def _domingos(t: Tally) -> Terms:
+def _domingos(t: VoteCounts) -> Terms:
     bias = np.where(t.right, 0, t.n)
     variance, lost = t.n - t.of_main, t.n - t.matches
     unbiased, biased = np.where(t.right, variance, 0), np.where(t.right, 0, t.of_true)
@@ -357,7 +357,7 @@ def _domingos(t: Tally) -> Terms:
     }
 
 
-def _kohavi_wolpert(t: Tally) -> Terms:
+def _kohavi_wolpert(t: VoteCounts) -> Terms:
     square = t.n * t.n
     return {
         "expected_loss": 2 * t.n * (t.n - t.matches),
@@ -368,7 +368,7 @@ def _kohavi_wolpert(t: Tally) -> Terms:
     }
 
 
-def _james(t: Tally) -> Terms:
+def _james(t: VoteCounts) -> Terms:
     return {
         "expected_loss": t.n - t.matches,
         "bias": np.where(t.right, 0, t.n),

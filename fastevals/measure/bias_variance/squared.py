@@ -31,7 +31,7 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class PredictionMoments:
     """What models predict for each of some samples.
 
     Attributes
@@ -55,17 +55,17 @@ class Moments:
         return self.pairs is not None
 
     @classmethod
-    def of_none(cls, n_samples: int, paired: bool) -> Moments:
+    def of_none(cls, n_samples: int, paired: bool) -> PredictionMoments:
         """Make those of no models."""
         high, low, squares = np.zeros((3, n_samples))
         return cls(high, low, squares, np.zeros((3, n_samples)) if paired else None)
 
-    def part(self, samples: slice) -> Moments:
+    def part(self, samples: slice) -> PredictionMoments:
         """Return a view of some samples."""
         pairs = None if self.pairs is None else self.pairs[:, samples]
-        return Moments(self.high[samples], self.low[samples], self.squares[samples], pairs)
+        return PredictionMoments(self.high[samples], self.low[samples], self.squares[samples], pairs)
 
-    def merge(self, n: int, other: Moments, m: int) -> None:
+    def merge(self, n: int, other: PredictionMoments, m: int) -> None:
         """Add m models of another to the n here."""
         if n == 0:
             self.high[:], self.low[:], self.squares[:] = other.high, other.low, other.squares
@@ -100,9 +100,9 @@ class SquaredLoss(Loss):
             ]
         return models._replace(tables=tables)
 
-    def state(self, n_samples: int, paired: bool) -> Moments:
+    def state(self, n_samples: int, paired: bool) -> PredictionMoments:
         """Make a state of no models."""
-        return Moments.of_none(n_samples, paired)
+        return PredictionMoments.of_none(n_samples, paired)
 
     def workspace(self) -> Floats:
         """Make what `add` needs beside."""
@@ -121,7 +121,13 @@ class SquaredLoss(Loss):
         )
 
     def add(
-        self, state: Moments, n: int, models: ModelTables, pairs: ModelTables | None, samples: slice, space: Floats
+        self,
+        state: PredictionMoments,
+        n: int,
+        models: ModelTables,
+        pairs: ModelTables | None,
+        samples: slice,
+        space: Floats,
     ) -> bool:
         """Add models to the state of some samples that has n; tell whether their values may all be finite."""
         table = models.tables[0]
@@ -135,7 +141,13 @@ class SquaredLoss(Loss):
         return bool(np.isfinite(state.squares).all()) and (state.pairs is None or bool(np.isfinite(state.pairs).all()))
 
     def _add_copies(
-        self, state: Moments, n: int, models: ModelTables, pairs: ModelTables | None, samples: slice, space: Floats
+        self,
+        state: PredictionMoments,
+        n: int,
+        models: ModelTables,
+        pairs: ModelTables | None,
+        samples: slice,
+        space: Floats,
     ) -> None:
         true = plain_block(self.true[samples], DOUBLE)
         if state.pairs is not None and n == 0:
@@ -151,7 +163,7 @@ class SquaredLoss(Loss):
         """Return what parts of n models are to be divided by."""
         return 1
 
-    def read(self, state: Moments, n: int, samples: slice) -> tuple[Floats, dict[str, Floats]]:
+    def read(self, state: PredictionMoments, n: int, samples: slice) -> tuple[Floats, dict[str, Floats]]:
         """Return the main prediction of n models, and the parts of the loss of each sample."""
         true = plain_block(self.true[samples], DOUBLE)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from fastevals._execution import run
 from fastevals._validation.curves import check_kind
 from fastevals._validation.options import as_flag, show
-from fastevals.measure.bias_variance.calls import compile_key, problem_of
+from fastevals.measure.bias_variance.calls import compile_key, parse_problem
 from fastevals.measure.bias_variance.results import Decomposition, as_named_alike, check_same_pairs
-from fastevals.measure.bias_variance.totals import Totals
+from fastevals.measure.bias_variance.totals import LossTotals
 
 
 class BiasVarianceSummary:
@@ -67,7 +67,7 @@ class BiasVarianceSummary:
         sample_weight: ArrayLike | None = None,
         labels: ArrayLike | None = None,
     ) -> None:
-        problem, own = problem_of(y_true, y_observed, loss, decomposition, sample_weight, labels)
+        problem, own = parse_problem(y_true, y_observed, loss, decomposition, sample_weight, labels)
         _check_one_row("y_observed", own)
         of = problem.loss
         of.true = of.true.copy()  # what the user changes later changes nothing
@@ -194,7 +194,7 @@ class BiasVarianceSummary:
         _check_sound("this summary", self._sound)
         _check_some_models(self.n_models)
         problem = self._problem._replace(paired=bool(self._paired()))
-        totals = Totals(problem, self.n_models, per_sample)
+        totals = LossTotals(problem, self.n_models, per_sample)
         return totals.result(run(lambda part: totals.read(self._state.part(part), part), problem.loss.parts))
 
     def _paired(self) -> bool | None:

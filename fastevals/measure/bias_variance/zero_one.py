@@ -23,7 +23,7 @@ from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.results import (
     DECOMPOSITIONS,
     ModelTables,
-    Tally,
+    VoteCounts,
     _as_table,
     _columns,
     panels,
@@ -35,7 +35,7 @@ WIDEST = 1 << 15  # range of integer labels that are numbered by a table
 INT = np.dtype(np.int64)
 
 
-class Classes:
+class LabelNumbering:
     """The classes there are.
 
     Attributes
@@ -191,7 +191,7 @@ class ZeroOneLoss(Loss):
         self.kind, self._terms, self._power, self._times = DECOMPOSITIONS[decomposition]
         self.true = as_true_labels("y_true", y_true)
         self.observed: NDArray[Any] | None = None
-        self._classes = Classes(self.true, labels)
+        self._classes = LabelNumbering(self.true, labels)
         self.labels = self._classes.labels
         self.main_dtype = self.labels.dtype
         size = max(CELLS // self.labels.size, FEWEST)
@@ -293,7 +293,7 @@ class ZeroOneLoss(Loss):
             matches = of_true if self.observed is None else state.predicted[row, label].astype(np.int64)
             all_of_them = np.full(true.size, n * n)
             beside = matches, n * (label == main), n * (label == true), squared, all_of_them, n * matches
-        return self.labels[main], self._terms(Tally(n, main == true, of_main, of_true, *beside))
+        return self.labels[main], self._terms(VoteCounts(n, main == true, of_main, of_true, *beside))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -225,7 +225,7 @@ class CostCurve(Curve):
         cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
         place = as_shares(name, asked)
         if name == "prior":
-            place = probability_cost_of(place, cost_fp, cost_fn)
+            place = compute_probability_cost(place, cost_fp, cost_fn)
         else:
             _check_default_costs(name, cost_fp, cost_fn)
         if threshold is None:
@@ -409,7 +409,7 @@ def _shown(ranges: list[Interval]) -> str:
     return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"
 
 
-def probability_cost_of(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+def compute_probability_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
     """Return PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
     largest = max(cost_fp, cost_fn)
     positive = prior * (cost_fn / largest)
@@ -422,7 +422,9 @@ def priors_of(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
     """Return the priors that have a range of PC(+); NaN where a kind of error is free, for then all have one place."""
     if not (cost_fp and cost_fn):
         return Interval(math.nan, math.nan)
-    low, high = probability_cost_of(np.array(places), cost_fn, cost_fp).tolist()  # the inverse has the costs swapped
+    low, high = compute_probability_cost(
+        np.array(places), cost_fn, cost_fp
+    ).tolist()  # the inverse has the costs swapped
     return Interval(low, high)
 
 
@@ -484,7 +486,9 @@ class CostOverPrior(Frozen):
             only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
             cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
             return cls(np.array([0.0, 1.0]), cost, threshold, *made_of)
-        prior = probability_cost_of(envelope.probability_cost, cost_fn, cost_fp)  # the inverse has the costs swapped
+        prior = compute_probability_cost(
+            envelope.probability_cost, cost_fn, cost_fp
+        )  # the inverse has the costs swapped
         prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
         kept = np.append(np.diff(prior) > 0, True)
         fpr, fnr = envelope.fpr[kept[:-1]], envelope.fnr[kept[:-1]]
@@ -539,7 +543,7 @@ class CostOverPrior(Frozen):
             If a prior is out of range.
         """
         place = as_shares("prior", prior)
-        probability_cost = probability_cost_of(place, self.cost_fp, self.cost_fn)
+        probability_cost = compute_probability_cost(place, self.cost_fp, self.cost_fn)
         fpr, fnr, threshold = self.envelope.lines_at(probability_cost)
         cost_fp, cost_fn = _in_unit(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
         cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr

@@ -115,7 +115,7 @@ def _embedded() -> DecomposedCurve:
 
 
 def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
-    from fastevals._validation.options import rows_called
+    from fastevals._validation.options import naming_rows
     from fastevals.show.bias_variance.predictions import decompose_predictions
     from fastevals.show.bias_variance.reading import read_arrays, read_table
 
@@ -125,5 +125,5 @@ def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
         given = read_arrays(arguments.file, beside, arguments.models_are or "rows")
     else:
         given = read_table(arguments.file, beside, arguments.pred, csv_form(arguments), numbers=loss == "squared")
-    with rows_called(given.line):
+    with naming_rows(given.line):
         return decompose_predictions(given, loss, arguments.decomposition or "domingos")

@@ -13,7 +13,7 @@ from fastevals import __version__
 from fastevals._text import LOSSES, aligned, cells, column, label, printable, short_names, wrapped
 from fastevals._validation.arrays import as_weights
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
-from fastevals.measure.bias_variance.calls import decompose, problem_of
+from fastevals.measure.bias_variance.calls import decompose, parse_problem
 from fastevals.measure.bias_variance.results import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
@@ -221,7 +221,7 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
             found[option] = read(given.shown[option], values)
     truth = found["--truth"]
     labels = _classes(given, truth) if loss == "zero_one" else None
-    problem, own = problem_of(truth, found["--observed"], loss, decomposition, found["--weight"], labels)
+    problem, own = parse_problem(truth, found["--observed"], loss, decomposition, found["--weight"], labels)
     models = problem.loss.models(repr(given.file), given.predictions)._replace(names=list(given.models()))
     pairs = None
     if own is not None:

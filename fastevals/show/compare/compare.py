@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fastevals._validation.options import check_choice, rows_called
+from fastevals._validation.options import check_choice, naming_rows
 from fastevals.datasets import load_psnr
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.compare.command import EMBEDDED, METHODS, POSTHOC, check_options
@@ -115,14 +115,14 @@ def compare(
             }
             columns = read_data(data, None, beside=beside, form=form)
         choice = Choice(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
-        with rows_called(columns.line):
+        with naming_rows(columns.line):
             return compare_results(columns, choice, EMBEDDED if data is None else name_of_data(data))
     models = _names(pred)
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
     )
     columns = read_data(data, wanted, form=form)
-    with rows_called(columns.line):
+    with naming_rows(columns.line):
         return compare_columns(
             columns, label, models, group=group, method=method or "exact",
             resamples=1999 if resamples is None else resamples, seed=seed or 0, confidence=confidence,

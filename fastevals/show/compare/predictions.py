@@ -24,7 +24,7 @@ from fastevals.infer.significance.mcnemar import (
     mcnemar_test_of_table,
     pairwise_mcnemar_tests,
 )
-from fastevals.measure.metric_specs import AskedMetric, metric
+from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.blocks import groups_of, meant_label
 from fastevals.show.commands import TextResult, option
@@ -217,7 +217,7 @@ def compare_columns(
     meant = meant_label(pos_label, found.tolist()) if isinstance(pos_label, str) else pos_label
     classes = as_classes(shown, found, None, meant, option=option("pos_label"))
     predicted = dict(zip(models, predicted.values(), strict=True))
-    asked: dict[str, AskedMetric] = {}
+    asked: dict[str, MetricSpec] = {}
     for name in OF_ALL_CLASSES if classes.pos_label is None else OF_A_POSITIVE:
         each = metric(name, average="macro") if name == "f1" and classes.pos_label is None else metric(name)
         asked["F1 (macro)" if each.options else name] = each

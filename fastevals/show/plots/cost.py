@@ -15,8 +15,8 @@ from fastevals.measure.curves.cost import (
     CostCurve,
     CostDifference,
     CostOverPrior,
+    compute_probability_cost,
     cost_of_all_wrong,
-    probability_cost_of,
 )
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
@@ -172,7 +172,7 @@ def plot_cost_over_prior(
     highest = [np.nanmax(each.cost, initial=0.0) for _, each in models]
     if costs is not None:
         prior = np.linspace(0, 1, 1001)
-        share = probability_cost_of(prior, *costs)
+        share = compute_probability_cost(prior, *costs)
         worst = 1.0 if models[0][1].normalize else cost_of_all_wrong(prior, *costs)
         always = (prior, (1 - share) * worst), (prior, share * worst)
         highest.append(np.nanmax(np.minimum(share, 1 - share) * worst, initial=0.0))

@@ -16,7 +16,7 @@ from fastevals._validation.options import UndefinedMetricWarning, check_integer,
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.infer.comparison import compare_rankings
 from fastevals.infer.delong.delong import delong
-from fastevals.measure.metric_specs import AskedMetric, metric
+from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, SignificanceResult, check_confidence_level
@@ -165,7 +165,7 @@ def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[s
 
 def column_metrics(
     best: str | None, threshold: float | None, costs: Mapping[str, float] | None
-) -> dict[str, AskedMetric]:
+) -> dict[str, MetricSpec]:
     """Return the metrics of all columns; a threshold that was chosen on the rows is chosen anew in each replicate."""
     where = {"threshold": threshold} if best is None else {"best": best}
     asked = {name: metric(name) for name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
@@ -179,7 +179,7 @@ def column_metrics(
 
 
 def make_intervals(
-    plan: IntervalPlan, asked: Mapping[str, AskedMetric], rows: ScoredRows, *, progress: bool
+    plan: IntervalPlan, asked: Mapping[str, MetricSpec], rows: ScoredRows, *, progress: bool
 ) -> Intervals:
     """Return the intervals of the metrics asked, each of which some model has, and the models' differences."""
     n_groups = None if rows.groups is None else np.unique(rows.groups).size
@@ -207,7 +207,7 @@ def _why_no_delong(plan: IntervalPlan, where: str) -> str:
 
 
 def _bootstrap_intervals(
-    plan: IntervalPlan, asked: Mapping[str, AskedMetric], rows: ScoredRows, n_groups: int | None, progress: bool
+    plan: IntervalPlan, asked: Mapping[str, MetricSpec], rows: ScoredRows, n_groups: int | None, progress: bool
 ) -> Intervals:
     how: dict[str, Any] = {
         "n_resamples": plan.resamples, "confidence_level": plan.confidence, "method": BCA, "rng": plan.seed,

@@ -15,25 +15,18 @@ from numpy.typing import NDArray
 from fastevals._execution import progressed
 from fastevals._validation.arrays import as_scores, as_weights, check_finite
 from fastevals._validation.labels import binary_labels, raise_not_binary
-from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, rows_called
+from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, naming_rows
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import METRICS, metric_named
+from fastevals.measure.registry import METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.show.blocks import distinct, groups_of, meant_label, numbered, rows_of
 from fastevals.show.commands import CsvForm, TextResult, option
 from fastevals.show.files import Columns, check_columns, columns_by_role, name_of_data, read_data
 from fastevals.show.report.command import DIGIT_SCORES, EMBEDDED, check_named
-from fastevals.show.report.intervals import (
-    IntervalPlan,
-    Intervals,
-    ScoredRows,
-    as_plan,
-    column_metrics,
-    make_intervals,
-)
+from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
 from fastevals.show.report.values import OverValues, over_values
 
 
@@ -316,11 +309,11 @@ def build_report(
     check_named(name_of_data(data), label, score)
     roles = Roles(str(label), tuple(map(str, score or ())), weight, by, group)
     columns = Columns({}) if is_counted else _read(data, roles, form)
-    with rows_called(columns.line):
+    with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
         costs = _costs(cost_fp, cost_fn, prior)
         if threshold is None:
-            best = metric_named(option("best"), best or ("f1" if costs is None else "expected_cost"), of="cells").name
+            best = find_metric(option("best"), best or ("f1" if costs is None else "expected_cost"), of="cells").name
             if best == "expected_cost":
                 costs = costs or _costs(1.0, 1.0)
         elif best is not None:

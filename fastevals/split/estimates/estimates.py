@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._validation.options import as_flag, check_choice, listed, show
-from fastevals.measure.kinds import bounds_of, is_greater_better
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.kinds import is_greater_better, metric_bounds
+from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import check_confidence_level
 from fastevals.split.checks import check_same_rows
 from fastevals.split.designs import design_splits
@@ -153,7 +153,7 @@ def estimate_error(
     >>> estimate_error(majority, X, y, KFold(10, stratified=True, rng=1), "error_rate")["error_rate"].value
     0.5
     """
-    specs = as_asked(metrics)
+    specs = parse_metrics(metrics)
     level, alpha = check_confidence_level(confidence_level)
     check_same_rows(X=X, y=y, groups=groups)
     learner = as_learner("fit_predict", fit_predict, params)
@@ -199,7 +199,7 @@ def _with_corrections(
         resubstitution = metrics.values([counts])[:, 0].tolist()
         rates = metrics.no_information(predicted).tolist()
         for name, err, rate in zip(metrics.names, resubstitution, rates, strict=True):
-            estimate, bounds, greater = estimates[name], bounds_of(specs[name]), is_greater_better(specs[name])
+            estimate, bounds, greater = estimates[name], metric_bounds(specs[name]), is_greater_better(specs[name])
             best = bounds[1] if greater else None
             parts = correct_bootstrap_errors(err, estimate.value, rate, best)
             value = parts.error_632_plus if method == ".632+" else parts.error_632

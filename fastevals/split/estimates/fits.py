@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals._validation.labels import binary_labels, raise_not_binary
 from fastevals._validation.options import check_not_given, check_one_kind
-from fastevals.measure.kinds import kind_of
-from fastevals.measure.metric_specs import AskedMetric
+from fastevals.measure.kinds import metric_kind
+from fastevals.measure.metric_specs import MetricSpec
 from fastevals.split.checks import n_rows
 from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, make_estimates
@@ -28,7 +28,7 @@ from fastevals.split.estimates.split_metrics import (
 from fastevals.split.learners import Learner
 from fastevals.split.splitters.base import Rows
 
-MetricsByName = Mapping[str, AskedMetric | Callable[..., Any]]
+MetricsByName = Mapping[str, MetricSpec | Callable[..., Any]]
 
 MEDIAN = "median_absolute_error"
 
@@ -40,7 +40,7 @@ def make_split_metrics(
 
     `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
     """
-    kinds = {label: kind_of(each) for label, each in specs.items() if isinstance(each, AskedMetric)}
+    kinds = {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
     check_one_kind("metrics", kinds, several=several)
     by_kind: dict[str, dict[str, Any]] = {}
     for label, each in specs.items():

@@ -13,7 +13,7 @@ from fastevals._execution import run
 from fastevals._kernels.fold_counts import count_cells
 from fastevals._validation.arrays import as_array
 from fastevals._validation.options import as_flag, check_instance, is_splitter, show
-from fastevals.measure.metric_specs import as_asked
+from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import check_confidence_level
 from fastevals.split.checks import as_strata, check_same_rows, n_rows
 from fastevals.split.designs import AssignedFolds, FoldAssignments, find_fixed_by_design, resolve_splits
@@ -88,7 +88,7 @@ def evaluate_splits(
     >>> evaluate_splits(y_true, y_pred, [0, 0, 1, 1, 1], "mean_absolute_error")["mean_absolute_error"].per_split
     array([[0.25, 1.  ]])
     """
-    specs = as_asked(metrics)
+    specs = parse_metrics(metrics)
     level, alpha = check_confidence_level(confidence_level)
     metric_sets, positive = make_split_metrics(
         specs, "y_true", y_true, several=False, pos_label=pos_label, labels=labels

@@ -15,7 +15,7 @@ from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.decision import critical_value, scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import bounds_of
+from fastevals.measure.kinds import metric_bounds
 from fastevals.results import ByMetric, Frozen, Interval, NullDistribution
 from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors
@@ -143,7 +143,7 @@ def make_estimates(
     for m, name in enumerate(variance.metrics.names):
         estimate = _without_interval(name, values[m].reshape(shape), micro[m], missing)
         if not math.isnan(estimate.standard_deviation):
-            interval = variance.interval(name, estimate.value, estimate.per_split, bounds_of(specs[name]))
+            interval = variance.interval(name, estimate.value, estimate.per_split, metric_bounds(specs[name]))
             estimate = replace(estimate, confidence_interval=interval)
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)

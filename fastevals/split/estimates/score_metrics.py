@@ -14,7 +14,7 @@ from fastevals._validation.arrays import as_scores, check_finite, check_probabil
 from fastevals.counting.ordering import count_by_score
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by_step
-from fastevals.measure.metric_specs import AskedMetric, RankingMetric, of_ranking
+from fastevals.measure.metric_specs import MetricSpec, RankingMetric, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS
 from fastevals.split.estimates.split_metrics import (
@@ -39,7 +39,7 @@ class ScoreMetrics(SplitMetrics):
     kind = "scores"
     knows_no_information = True
 
-    def __init__(self, specs: Mapping[str, AskedMetric], positive: NDArray[np.bool_]) -> None:
+    def __init__(self, specs: Mapping[str, MetricSpec], positive: NDArray[np.bool_]) -> None:
         self.names = list(specs)
         self._specs = specs
         self._positive = positive
@@ -49,7 +49,7 @@ class ScoreMetrics(SplitMetrics):
         )
 
     def _metrics(self) -> list[RankingMetric]:  # anew in each call: closures do not pickle
-        return [of_ranking(each) for each in self._specs.values()]
+        return [ranking_metric(each) for each in self._specs.values()]
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the scores as they are, once they are known to be finite, and probabilities where they must be."""
@@ -103,7 +103,7 @@ class ThresholdMetrics(ScoreMetrics):
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
-        metric = of_ranking(self._specs[name])
+        metric = ranking_metric(self._specs[name])
         thresholds, tps, fps = pooled.thresholds, pooled.tps.astype(np.float64), pooled.fps.astype(np.float64)
         more = [
             ThresholdCounts._unchecked(thresholds, tps * (1 + positive / n_pos), fps * (1 + negative / n_neg))
@@ -278,9 +278,9 @@ class LossTotals(NamedTuple):
     by_class: Floats | None  # the same of negatives and of positives, and sums of squares: (2, 1 + 2 n_metrics)
 
 
-def is_mean_loss(spec: AskedMetric) -> bool:
+def is_mean_loss(spec: MetricSpec) -> bool:
     """Return whether a metric of scores is the mean of what each row loses."""
-    sweep = of_ranking(spec).sweep
+    sweep = ranking_metric(spec).sweep
     return sweep is not None and sweep.kernel == "mean_loss"
 
 

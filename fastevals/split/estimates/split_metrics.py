@@ -33,9 +33,9 @@ from fastevals.counts import Cells
 from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.proportions import OUTCOMES
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import error_metric, matrix_metric
-from fastevals.measure.metric_specs import AskedMetric
-from fastevals.measure.regression import RegressionSums, as_double, metrics_of_sums, origin_of
+from fastevals.measure.kinds import matrix_metric, target_metric
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.regression import RegressionSums, as_double, choose_origin, metrics_from_sums
 from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]
@@ -295,7 +295,7 @@ class LabelMetrics(AdditiveMetrics):
         """Return the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
         spec, k = self._specs[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
-        if not isinstance(spec, AskedMetric) or spec.name not in OUTCOMES or spec.options:
+        if not isinstance(spec, MetricSpec) or spec.name not in OUTCOMES or spec.options:
             return None
         right = int(np.trace(matrix))
         if spec.name in ("accuracy", "error_rate"):
@@ -322,9 +322,9 @@ class TargetMetrics(AdditiveMetrics):
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
         self.names = list(specs)
-        self._metrics = [error_metric(each) for each in specs.values()]
+        self._metrics = [target_metric(each) for each in specs.values()]
         self._y = as_finite_targets(name, y)
-        self._origin = origin_of(self._y)
+        self._origin = choose_origin(self._y)
         largest = float(np.abs(self._y).max())
         self._unit = 1.0 if 1 / USUAL < largest < USUAL else power_of_two(largest)  # else squares are past the floats
         self._scatter = any(metric == "r2" for metric, _ in self._metrics)
@@ -369,7 +369,7 @@ class TargetMetrics(AdditiveMetrics):
         )
 
     def _evaluate_sums(self, sums: RegressionSums) -> Floats:
-        by_quantile = {quantile: metrics_of_sums(sums, quantile) for _, quantile in self._metrics}
+        by_quantile = {quantile: metrics_from_sums(sums, quantile) for _, quantile in self._metrics}
         return np.stack([by_quantile[quantile][metric] for metric, quantile in self._metrics])
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
@@ -430,7 +430,7 @@ class MedianErrorMetric(FunctionMetrics):
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
         for each in specs.values():
-            error_metric(each)
+            target_metric(each)
         super().__init__(dict.fromkeys(specs, _median_absolute_error), as_finite_targets(name, y), name)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fastevals
-from fastevals import AskedMetric, UndefinedMetricWarning, metric, num_threads
+from fastevals import MetricSpec, UndefinedMetricWarning, metric, num_threads
 from fastevals._kernels.random import bits, stream_key
 from fastevals._random import seed_key
 from fastevals.infer.permutation.distribution import FairBinomials, PermutationPlan, fair_binomial_probabilities
@@ -23,7 +23,7 @@ from fastevals.infer.permutation.labels import count_label_triples
 from fastevals.infer.permutation.permutation import PermutationResult, paired_permutation_test, permutation_test
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
-from fastevals.measure.metric_specs import as_asked, of_ranking
+from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from fastevals.results import ALTERNATIVES
 from tests import reference_significance_permutation as twin
 from tests.strategies import BOUNDED, FEWER
@@ -256,7 +256,7 @@ def test_all_swaps_are_gone_through_where_they_are_no_more_than_drawn_or_few(n_b
 @pytest.mark.parametrize("asked", ["roc_auc", "average_precision", metric("recall", fpr=0.2), "brier_score"])
 def test_scores_are_swapped_as_the_bits_say(asked):
     y, a, b = outputs("scores", 150)
-    (named,) = as_asked(asked).values()
+    (named,) = parse_metrics(asked).values()
     found = permutation_test(y, a, b, asked, rng=2, n_resamples=15, keep_distribution=True)
     swaps = RowSwaps(a != b, PermutationPlan.of(15, 2))
     swapped = swaps.places(np.arange(150))
@@ -264,7 +264,7 @@ def test_scores_are_swapped_as_the_bits_say(asked):
         words = swaps.words(i)
         kept = np.array([int(words[p // 128]) >> (p // 2 % 64) & 1 for p in swapped.tolist()], dtype=bool)
         pairs = np.where(kept, a, b), np.where(kept, b, a)
-        first, second = (of_ranking(named).of_counts(fastevals.Ranking(y, s).counts) for s in pairs)
+        first, second = (ranking_metric(named).of_counts(fastevals.Ranking(y, s).counts) for s in pairs)
         np.testing.assert_allclose(value, first - second, rtol=1e-10, atol=1e-14)
 
 
@@ -530,7 +530,7 @@ ODD = [
     ({"y_true": []}, "y_true is empty"),
     ({"metric": "auc"}, "metric must be one of"),
     ({"metric": ["accuracy", "f1"]}, "metric must be a name"),
-    ({"metric": AskedMetric("f1", {"beta": 2})}, "beta= is not an option"),
+    ({"metric": MetricSpec("f1", {"beta": 2})}, "beta= is not an option"),
     ({"metric": metric("f_score", average=None)}, "metric must give one number"),
     ({"metric": "f1", "pos_label": 7}, "pos_label must be a label of the data"),
     ({"metric": "r2", "pos_label": 1}, "pos_label goes with metrics of classes"),
