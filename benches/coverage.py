@@ -254,8 +254,8 @@ def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
     tube = Tube.estimate(counts, LEVEL, n_resamples, seed_key("rng", rng))
     found = []
     for curve in CURVES.values():
-        studentised = bands.studentised(counts, curve, None, tube)
-        kolmogorov = bands.kolmogorov(counts, curve, LEVEL, studentised[0])
+        studentised = bands.studentised_edges(counts, curve, None, tube)
+        kolmogorov = bands.kolmogorov_edges(counts, curve, LEVEL, studentised[0])
         found += [_of_band(setting, curve, *each) for each in (studentised, kolmogorov)]
     return np.array(found)
 

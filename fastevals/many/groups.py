@@ -28,7 +28,7 @@ from fastevals._validation.options import (
 )
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.bootstrap.label_samples import measure_stack
-from fastevals.infer.delong.normal import normal_margins
+from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_scores import GroupedScores, grouped_aucs, grouped_scores, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix

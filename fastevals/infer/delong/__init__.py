@@ -1,4 +1,1 @@
-"""DeLong's covariance of AUCs.
-
-`placements.py` has the integers, `result.py` and `normal.py` the tests, `calls.py` what users call.
-"""
+"""DeLong's covariance of AUCs: `delong.py` has the calls, results and tests, `placements.py` the integers below."""

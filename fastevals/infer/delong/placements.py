@@ -26,28 +26,43 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> PlacementMoments:
+    """Return the moments of models on the same rows, each of which counts as often as `frequencies` says."""
+    if frequencies is not None:
+        return _counted_moments(labels, scores, frequencies)
+    ranked = [_rank(labels, values) for values in scores]
+    negatives, positives = (keys.size for keys in ranked[0].keys)
+    sums = np.zeros((2, len(scores), len(scores), 2), dtype=np.int64)
+    if min(negatives, positives) > 1:
+        built = run(KeyIndex.build, [keys for model in ranked for keys in model.keys])
+        pairs = list(zip(built[::2], built[1::2], strict=True))
+        sums = sum(run(lambda part: _add_rows(labels, ranked, pairs, part), chunks(labels.values.size)), sums)
+    return PlacementMoments.from_sums(positives, negatives, [model.doubled_u for model in ranked], sums)
+
+
+def compute_ranking_moments(ranking: Ranking) -> PlacementMoments:
+    """Return the moments of an unweighted ranking, from its counts."""
+    totals = ranking.counts.fps, ranking.counts.tps
+    placements = [(2 * other[-1] - other[1:] - other[:-1]).astype(np.int32)[None] for other in reversed(totals)]
+    counts = [np.diff(total) for total in totals]
+    sums = _products(placements, counts)
+    return PlacementMoments.from_sums(
+        ranking.n_positives, ranking.n_negatives, [int(placements[1][0] @ counts[1])], sums
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PlacementMoments(Frozen):
-    """The integers that AUCs and covariances are ratios of.
+    """The integers that AUCs and covariances are ratios of."""
 
-    Attributes
-    ----------
-    n_pos, n_neg : int
-        Rows of each class.
-    doubled_u : tuple of int
-        Twice each model's Mann-Whitney U: the sum of the positives' doubled placements.
-    numerators : tuple of tuple of int
-        Of the covariances, over `denominator`; empty with fewer than two rows of a class.
-    """
-
-    n_pos: int
+    n_pos: int  # rows of each class
     n_neg: int
-    doubled_u: tuple[int, ...]
-    numerators: tuple[tuple[int, ...], ...]
+    doubled_u: tuple[int, ...]  # twice each model's Mann-Whitney U: the sum of the positives' doubled placements
+    numerators: tuple[tuple[int, ...], ...]  # of covariances, over `denominator`; empty with fewer than two of a class
 
     @classmethod
     def from_sums(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> PlacementMoments:
-        """Take them from the sums of products of doubled placements, of shape (2, n_models, n_models, 2).
+        """Compute them from the sums of products of doubled placements, of shape (2, n_models, n_models, 2).
 
         A negative is placed by the positives below it, where DeLong takes those above: covariances are the same.
         """
@@ -56,9 +71,9 @@ class PlacementMoments(Frozen):
 
         def numerator(a: int, b: int) -> int:
             a, b = max(a, b), min(a, b)
-            of_positives = n_pos * positive[a][b] - doubled_u[a] * doubled_u[b]
-            of_negatives = n_neg * negative[a][b] - downs[a] * downs[b]
-            return int(of_positives * (n_neg - 1) + of_negatives * (n_pos - 1))
+            positives = n_pos * positive[a][b] - doubled_u[a] * doubled_u[b]
+            negatives = n_neg * negative[a][b] - downs[a] * downs[b]
+            return int(positives * (n_neg - 1) + negatives * (n_pos - 1))
 
         models = range(len(doubled_u) if min(n_pos, n_neg) > 1 else 0)
         return cls(n_pos, n_neg, tuple(doubled_u), tuple(tuple(numerator(a, b) for b in models) for a in models))
@@ -129,21 +144,7 @@ class PlacementMoments(Frozen):
         return [self.doubled_u[a] - first for a in models], covariance
 
 
-def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> PlacementMoments:
-    """Return the moments of models on the same rows, each of which counts as often as `frequencies` says."""
-    if frequencies is not None:
-        return _counted_moments(labels, scores, frequencies)
-    ranked = [_rank(labels, values) for values in scores]
-    negatives, positives = (keys.size for keys in ranked[0].keys)
-    sums = np.zeros((2, len(scores), len(scores), 2), dtype=np.int64)
-    if min(negatives, positives) > 1:
-        built = run(KeyIndex.build, [keys for model in ranked for keys in model.keys])
-        pairs = list(zip(built[::2], built[1::2], strict=True))
-        sums = sum(run(lambda part: _add_rows(labels, ranked, pairs, part), chunks(labels.values.size)), sums)
-    return PlacementMoments.from_sums(positives, negatives, [model.doubled_u for model in ranked], sums)
-
-
-class Ranked(NamedTuple):
+class RankedScores(NamedTuple):
     """The scores of a model, and their ascending keys: of the negatives and of the positives."""
 
     codec: Codec
@@ -152,16 +153,18 @@ class Ranked(NamedTuple):
     doubled_u: int
 
 
-def _rank(labels: BinaryLabels, values: NDArray[Any]) -> Ranked:
+def _rank(labels: BinaryLabels, values: NDArray[Any]) -> RankedScores:
     """Sort a model's scores."""
     values = codec_for(values)[1]  # ranks, of floats that no key holds
     split = split_by_class(labels, values)
     check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
-    return Ranked(split.codec, values, split.keys_by_class(), split.doubled_u)
+    return RankedScores(split.codec, values, split.keys_by_class(), split.doubled_u)
 
 
-def _add_rows(labels: BinaryLabels, models: list[Ranked], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice) -> Ints:
-    """Place the rows of a chunk against the other class; give the sums of products by class."""
+def _add_rows(
+    labels: BinaryLabels, models: list[RankedScores], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice
+) -> Ints:
+    """Place the rows of a chunk against the other class; return the sums of products by class."""
     placements = np.empty((len(models), min(STRETCH, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)
     sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
@@ -194,20 +197,9 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
     return PlacementMoments.from_sums(n_pos, n_neg, doubled_u, _products(placements, counts))
 
 
-def compute_ranking_moments(ranking: Ranking) -> PlacementMoments:
-    """Return the moments of an unweighted ranking, from its counts."""
-    totals = ranking.counts.fps, ranking.counts.tps
-    placements = [(2 * other[-1] - other[1:] - other[:-1]).astype(np.int32)[None] for other in reversed(totals)]
-    counts = [np.diff(total) for total in totals]
-    sums = _products(placements, counts)
-    return PlacementMoments.from_sums(
-        ranking.n_positives, ranking.n_negatives, [int(placements[1][0] @ counts[1])], sums
-    )
-
-
 def _products(placements: list[NDArray[np.int32]], counts: list[Ints]) -> Ints:
     """Return the sums of products of two models' placements by class, each row counted."""
     sums = np.zeros((2, len(placements[0]), len(placements[0]), 2), dtype=np.int64)
-    for of_class, count, out in zip(placements, counts, sums, strict=True):
-        add_products(of_class, count.size, count, out)
+    for placed, count, out in zip(placements, counts, sums, strict=True):
+        add_products(placed, count.size, count, out)
     return sums
