@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import fastevals
-from fastevals import Ranking, num_threads
+from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals.measure import metric_specs, registry
 from fastevals.measure.registry import METRICS, Metric, find_metric
 from tests import reference
@@ -316,6 +316,20 @@ def test_integer_weights_are_repeated_rows(case):
     repeats = case.weights.astype(int)
     repeated = Case(np.repeat(case.y_true, repeats), np.repeat(case.y_score, repeats))
     assert_same_values(ranking_of(case), ranking_of(repeated))
+
+
+@BOUNDED
+@given(integer_weighted, st.integers(1, 5))
+def test_counts_of_parts_are_those_of_all_rows(case, n_parts):
+    """Rows counted by their scores, in parts that are added up, have every metric of the rows themselves."""
+    repeats, positive = case.weights.astype(int), case.y_true.astype(bool)
+    whole = ranking_of(Case(np.repeat(case.y_true, repeats), np.repeat(case.y_score, repeats)))
+    counted = [
+        Ranking.from_counts(case.y_score[i::n_parts], repeats[i::n_parts] * positive[i::n_parts],
+                            repeats[i::n_parts] * ~positive[i::n_parts]).counts
+        for i in range(n_parts) if repeats[i::n_parts].any()
+    ]  # fmt: skip
+    assert_same_values(Ranking.from_threshold_counts(ThresholdCounts.merge(counted)), whole)
 
 
 @pytest.mark.parametrize("scale", [0.3, 1000.0, 2.0**-500, 1e-300, 1e300])
