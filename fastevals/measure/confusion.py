@@ -33,496 +33,10 @@ FAR_APART = 2.0**-480  # of the largest count: products of two so small, and the
 AVERAGES = (None, "binary", "micro", "macro", "weighted")
 SHOWN = 10  # classes of a printed matrix
 LONGEST_NAME = 16
-
-
-class MatrixBase:
-    """Counts of true against predicted classes, one matrix or a stack of them."""
-
-    __slots__ = ("_mean_axes", "counts", "labels", "pos_label")
-
-    counts: NDArray[Any]
-    labels: NDArray[Any]
-    pos_label: Any
-    _mean_axes: tuple[int, ...]
-
-    @property
-    def _classes(self) -> Classes:
-        return Classes(self.labels, self.pos_label)
-
-    @property
-    def _in_unit(self) -> NDArray[Any]:
-        """The counts that ratios are made of: floats near an end of their range are scaled by a power of two."""
-        counts = self.counts
-        if counts.dtype.kind != "f":
-            return counts
-        shift = np.maximum(cells.shift_of(counts.max(axis=(-2, -1), keepdims=True)), 0)
-        return np.ldexp(counts, shift) if shift.any() else counts
-
-    def _right(self) -> NDArray[Any]:
-        return np.asarray(np.trace(self._in_unit, axis1=-2, axis2=-1))
-
-    def _wrong(self) -> NDArray[Any]:
-        return np.asarray(np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self._in_unit).sum(axis=(-2, -1)))
-
-    def _total(self) -> NDArray[Any]:
-        """Return the sum in such an order that a perfect matrix is exactly right."""
-        return np.asarray(self._right() + self._wrong())
-
-    def _one_vs_rest(self) -> Cells:
-        """Return the cells of each class against the rest, of shape (..., K)."""
-        return _one_vs_rest(self._in_unit)
-
-    def _agreement(self) -> tuple[NDArray[Any], ...]:
-        """Compute agreement beyond chance, the variances of truth and prediction, and what disagrees by chance.
-
-        All are times the same square. Integers are exact, past 2**31 as Python's; so are floats so far apart that
-        products of them vanish. Of others nothing is taken from a sum that holds it: what is left may be much smaller.
-        """
-        counts = self.counts
-        if counts.dtype.kind == "f":
-            scaled = np.ldexp(counts, -np.frexp(counts.max(axis=(-2, -1), keepdims=True))[1])
-            if not ((counts > 0) & (scaled < FAR_APART)).any():
-                return _float_agreement(scaled)
-            counts = np.asarray(np.frompyfunc(_as_whole, 1, 1)(counts))
-        elif self._total().max(initial=0) >= 2**31:
-            counts = counts.astype(object)
-        return _agreement(counts)
-
-    def _averaged(
-        self,
-        name: str,
-        metric: Callable[[Cells], NDArray[np.float64]],
-        average: str | None,
-        *,
-        symmetric: bool = False,
-    ) -> Any:
-        """Compute a metric, a `symmetric` one being the same whichever of two classes is positive."""
-        return self._result(name, self._values(metric, average, None if symmetric else name))
-
-    def _values(
-        self,
-        metric: Callable[[Cells], NDArray[np.float64]],
-        average: str | None,
-        needs_positive: str | None = "average='binary'",
-    ) -> NDArray[np.float64]:
-        """Compute a metric of each class against the rest, averaged over classes.
-
-        What errors say needs to know the positive one of two classes is None where it doesn't matter.
-        """
-        check_choice("average", average, AVERAGES)
-        if average == "binary":
-            check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
-            if needs_positive is not None:
-                check_positive_known(needs_positive, self._classes)
-            (tn, fp), (fn, tp) = np.moveaxis(self._in_unit, (-2, -1), (0, 1))
-            return np.asarray(metric(Cells(tp, fp, fn, tn)))
-        at = self._one_vs_rest()
-        if average == "micro":
-            return metric(cells.added_up(at))
-        values = metric(at)
-        if average == "macro":
-            values = values.mean(axis=-1)
-        elif average == "weighted":
-            support = at.tp + at.fn
-            values = cells.ratio(np.where(support > 0, values * support, 0).sum(axis=-1), support.sum(axis=-1))
-        return np.asarray(values)
-
-    def _result(self, name: str, values: Any) -> Any:
-        return self._warned(name, self._mean(values))
-
-    def _mean(self, values: Any) -> NDArray[Any]:
-        """Average over the axes of the stack that `macro` named."""
-        if not self._mean_axes:
-            return np.asarray(values)
-        members = math.prod(values.shape[axis] for axis in self._mean_axes)
-        return cells.ratio(values.sum(axis=self._mean_axes), members)
-
-    def _warned(self, name: str, values: NDArray[Any]) -> Any:
-        """Warn of NaN, and give a plain number for a single matrix."""
-        missing = np.count_nonzero(np.isnan(values))
-        if missing:
-            where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"
-            warn_undefined(name, where)
-        return values if values.ndim else values.item()
-
-
-def _one_vs_rest(counts: NDArray[Any]) -> Cells:
-    """Return the cells of each class of matrices against the rest, of shape (..., K)."""
-    if counts.shape[-1] == 2:  # each is the rest of the other
-        (a, b), (c, d) = np.moveaxis(counts, (-2, -1), (0, 1))
-        return Cells(*(np.stack(pair, axis=-1) for pair in ((a, d), (c, b), (b, c), (d, a))))
-    tp = np.diagonal(counts, axis1=-2, axis2=-1)
-    others = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts)
-    # The counts outside row and column k are four corners around cell k, added up: a difference of float sums
-    # would show what it rounds off as counts where there are none.
-    tn = np.zeros_like(tp)
-    for rows in (1, -1):
-        for columns in (1, -1):
-            corner = np.zeros_like(counts)
-            corner[..., 1:, 1:] = counts[..., ::rows, ::columns][..., :-1, :-1].cumsum(axis=-2).cumsum(axis=-1)
-            tn = tn + np.diagonal(corner[..., ::rows, ::columns], axis1=-2, axis2=-1)
-    return Cells(tp, others.sum(axis=-2), others.sum(axis=-1), tn)
-
-
-def _as_whole(count: float) -> int:
-    """Return a float times a power of two that makes an integer of any."""
-    return int(Fraction(count) * 2**1074)
-
-
-def _agreement(counts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    right = np.trace(counts, axis1=-2, axis2=-1)
-    total = right + np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts).sum(axis=(-2, -1))  # so all right is 1
-    true, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
-    by_chance = (true * predicted).sum(axis=-1)
-    variances = (total**2 - (margin * margin).sum(axis=-1) for margin in (true, predicted))
-    found = total * right - by_chance, *variances, total**2 - by_chance
-    return tuple(np.asarray(each, dtype=counts.dtype) for each in found)
-
-
-def _float_agreement(counts: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
-    """Return the same of counts of which the largest is near 1; where one hides the others, no difference holds it."""
-    found = _agreement(counts)
-    hidden = np.minimum.reduce(found[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
-    if hidden.any():
-        at = _one_vs_rest(counts[hidden])
-        true, predicted, others, rest = at.tp + at.fn, at.tp + at.fp, at.fp + at.tn, at.fn + at.tn
-        sums = _excess(at), true * others, predicted * rest, true * rest
-        for each, exact in zip(found, sums, strict=True):
-            each[hidden] = exact.sum(axis=-1)
-    return found
-
-
-def _excess(at: Cells) -> NDArray[np.float64]:
-    """Return tp tn - fp fn of floats of at most about 1, with the rounding errors of both products."""
-    (won, won_error), (lost, lost_error) = _product(at.tp, at.tn), _product(at.fp, at.fn)
-    return np.asarray((won - lost) + (won_error - lost_error))
-
-
-def _product(a: Any, b: Any) -> tuple[Any, Any]:
-    """Multiply, and give the rounding error too (Dekker 1971, doi:10.1007/BF01397083)."""
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    total = a * b
-    return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-def _halves(x: Any) -> tuple[Any, Any]:
-    wide = 134217729.0 * x
-    high = wide - (wide - x)
-    return high, x - high
-
-
 MACRO_F = ("mean-of-f", "of-means")
 
 
-class PerClass(MatrixBase):
-    """Methods that give a number for each class, or their average."""
-
-    __slots__ = ()
-
-    def precision(self, *, average: str | None = "binary") -> Any:
-        """Share of the rows predicted as a class that belong to it (2.8).
-
-        Parameters
-        ----------
-        average : {"binary", None, "micro", "macro", "weighted"}
-            The positive one of two classes (`pos_label`); each class; all classes' counts together; the mean over
-            classes; the mean by true rows.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; with None one axis longer, over the classes.
-
-        Raises
-        ------
-        ValueError
-            If `average` is none of these, or "binary" with other than two classes, or two of which nobody said which is
-            positive.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.precision(), matrix.precision(average="macro")
-        (0.75, 0.7083333333333333)
-        """
-        return self._averaged("precision", cells.precision, average)
-
-    def recall(self, *, average: str | None = "binary") -> Any:
-        """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.recall(average=None)
-        array([0.8, 0.6])
-        """
-        return self._averaged("recall", cells.recall, average)
-
-    def specificity(self, *, average: str | None = "binary") -> Any:
-        """Share of the rows outside a class that are not predicted as it; `average` as in `precision`.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.specificity()
-        0.8
-        """
-        return self._averaged("specificity", cells.specificity, average)
-
-    def jaccard(self, *, average: str | None = "binary") -> Any:
-        """Intersection over union of a class's predicted and true rows; `average` as in `precision`.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.jaccard()
-        0.5
-        """
-        return self._averaged("jaccard", cells.jaccard, average)
-
-    def f_score(self, beta: float = 1.0, *, average: str | None = "binary", macro: str = "mean-of-f") -> Any:
-        """Weighted harmonic mean of precision and recall (2.10 to 2.17), computed from counts.
-
-        Parameters
-        ----------
-        beta : float
-            Weight of recall against precision, above zero.
-        average : {"binary", None, "micro", "macro", "weighted"}
-            As in `precision`.
-        macro : {"mean-of-f", "of-means"}
-            Where something is averaged (classes by `average`, a stack by `macro()`): the mean of the F-scores, or the
-            F-score of mean precision and mean recall, which is not smaller where both are defined for all.
-
-        Returns
-        -------
-        float or ndarray
-            In [0, 1]; 0 where nothing was found but there was something to find or something found wrongly.
-
-        Raises
-        ------
-        ValueError
-            If an option is out of range.
-
-        References
-        ----------
-        The two macro-F1s: Opitz and Burst (2019), arXiv:1911.03347. Zhou, *Machine Learning*, (2.14) is "of-means".
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.f_score(average="macro"), matrix.f_score(average="macro", macro="of-means")
-        (0.696969696969697, 0.7041420118343195)
-        """
-        beta = check_number("beta", beta, low=0, open_low=True, high=1e100)
-        check_choice("macro", macro, MACRO_F)
-        if macro == "mean-of-f" or not (self._mean_axes or average in ("macro", "weighted")):
-            return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
-        p, r = (self._mean(self._values(rate, average, "f_score")) for rate in (cells.precision, cells.recall))
-        b = beta * beta
-        return self._warned("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
-
-
-class WholeMatrix(MatrixBase):
-    """Methods that give one number a matrix."""
-
-    __slots__ = ()
-
-    def accuracy(self) -> Any:
-        """Share of rows predicted right (2.5).
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> stack = fastevals.ConfusionMatrix([[[4, 1], [2, 3]], [[5, 0], [0, 5]]])
-        >>> stack.accuracy()
-        array([0.7, 1. ])
-        """
-        return self._result("accuracy", cells.ratio(self._right(), self._total()))
-
-    def error_rate(self) -> Any:
-        """Share of rows predicted wrong (2.4).
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.error_rate()
-        0.3
-        """
-        return self._result("error_rate", cells.ratio(self._wrong(), self._total()))
-
-    def hamming_loss(self) -> Any:
-        """Share of labels predicted wrong: with one label a row, the error rate.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.hamming_loss()
-        0.3
-        """
-        return self._result("hamming_loss", cells.ratio(self._wrong(), self._total()))
-
-    def matthews(self) -> Any:
-        """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
-
-        References
-        ----------
-        Matthews (1975), doi:10.1016/0005-2795(75)90109-9; for K classes, Gorodkin (2004),
-        doi:10.1016/j.compbiolchem.2004.09.006.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.matthews()
-        0.408248290463863
-        """
-        agreement, of_truth, of_prediction, _ = self._agreement()
-        if agreement.dtype == object:
-            value = _each(_correlation, agreement, of_truth, of_prediction)
-        else:
-            value = cells.ratio(agreement, np.sqrt(of_truth.astype(np.float64) * of_prediction))
-        return self._result("matthews", np.clip(value, -1.0, 1.0))
-
-    def cohen_kappa(self) -> Any:
-        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.cohen_kappa()
-        0.4
-        """
-        agreement, *_, disagreement = self._agreement()
-        ratio = (lambda *parts: _each(_quotient, *parts)) if agreement.dtype == object else cells.ratio
-        return self._result("cohen_kappa", ratio(agreement, disagreement))
-
-    def balanced_accuracy(self) -> Any:
-        """Mean of the classes' recalls.
-
-        Returns
-        -------
-        float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
-        >>> matrix.balanced_accuracy()
-        0.7
-        """
-        return self._result("balanced_accuracy", cells.recall(self._one_vs_rest()).mean(axis=-1))
-
-    def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> Any:
-        """Cost of the predictions.
-
-        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``, where a class's rates
-        are its row of counts over their sum: the mean cost where the classes have these shares.
-
-        Parameters
-        ----------
-        cost_matrix : array-like of shape (K, K)
-            Cost of one row of a true class (row) predicted as a class (column); gains are negative.
-        prior : array-like of shape (K,), optional
-            Shares of the classes, in the order of `labels`, where the classifier will be used; by default those here.
-        normalize : bool
-            A row's mean cost instead of the sum.
-
-        Returns
-        -------
-        float or ndarray
-            In the unit of the costs; NaN if the mean is of no rows, or a class of prior above zero has none.
-
-        Raises
-        ------
-        ValueError
-            If `cost_matrix` has another shape or a value that is not finite, `prior` does not hold K shares of sum 1,
-            or `prior` is given for a sum.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[90, 5], [1, 4]])
-        >>> matrix.cost([[0, 1], [10, 0]]), matrix.cost([[0, 1], [8, 0]], prior=[0.5, 0.5])
-        (0.15, 0.8263157894736842)
-        """
-        costs = as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1])
-        _check_normalized(prior, normalize)
-        if prior is not None:
-            shares = as_class_shares("prior", prior, self.counts.shape[-1])[:, None]
-            counts = self._in_unit
-            rates = cells.ratio(counts, counts.sum(axis=-1, keepdims=True))
-            return self._result("cost", np.where(shares > 0, shares * rates * costs, 0.0).sum(axis=(-2, -1)))
-        counts = self._in_unit if normalize else self.counts
-        unit = np.ldexp(1.0, np.frexp(np.abs(costs).max())[1] - 1) or 1.0  # exact, and no sum overflows
-        total = (counts * (costs / unit)).sum(axis=(-2, -1))
-        with np.errstate(over="ignore"):
-            return self._result("cost", (cells.ratio(total, self._total()) if normalize else total) * unit)
-
-
-def _each(function: Callable[..., float], *integers: NDArray[Any]) -> NDArray[np.float64]:
-    """Call a function of Python's integers on each of arrays of them."""
-    return np.asarray(np.frompyfunc(function, len(integers), 1)(*integers), dtype=np.float64)
-
-
-def _quotient(numerator: int, denominator: int) -> float:
-    return numerator / denominator if denominator else math.nan
-
-
-def _correlation(covariance: int, of_truth: int, of_prediction: int) -> float:
-    """Divide by the root of a product, of which so many digits are taken that only the division rounds."""
-    return _quotient(covariance << 64, math.isqrt((of_truth * of_prediction) << 128))
-
-
-class ConfusionMatrix(WholeMatrix, PerClass):
+class ConfusionMatrix:
     """Counts of true against predicted classes, one matrix or a stack of them.
 
     Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero
@@ -568,7 +82,12 @@ class ConfusionMatrix(WholeMatrix, PerClass):
     (1.0, 0.7333333333333334)
     """
 
-    __slots__ = ()
+    __slots__ = ("_mean_axes", "counts", "labels", "pos_label")
+
+    counts: NDArray[Any]
+    labels: NDArray[Any]
+    pos_label: Any
+    _mean_axes: tuple[int, ...]  # of the stack, over which `macro` averages
 
     def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None, *, pos_label: Any = None) -> None:
         own = _as_square_counts("counts", counts)
@@ -787,10 +306,471 @@ class ConfusionMatrix(WholeMatrix, PerClass):
         axes = _as_stack_axes("axis", axis, self.counts.ndim - 2)
         return self._of(self.counts, self._classes, tuple(sorted({*self._mean_axes, *axes})))
 
+    def accuracy(self) -> Any:
+        """Share of rows predicted right (2.5).
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> stack = fastevals.ConfusionMatrix([[[4, 1], [2, 3]], [[5, 0], [0, 5]]])
+        >>> stack.accuracy()
+        array([0.7, 1. ])
+        """
+        return self._result("accuracy", cells.ratio(self._right(), self._total()))
+
+    def error_rate(self) -> Any:
+        """Share of rows predicted wrong (2.4).
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.error_rate()
+        0.3
+        """
+        return self._result("error_rate", cells.ratio(self._wrong(), self._total()))
+
+    def hamming_loss(self) -> Any:
+        """Share of labels predicted wrong: with one label a row, the error rate.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.hamming_loss()
+        0.3
+        """
+        return self._result("hamming_loss", cells.ratio(self._wrong(), self._total()))
+
+    def balanced_accuracy(self) -> Any:
+        """Mean of the classes' recalls.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.balanced_accuracy()
+        0.7
+        """
+        return self._result("balanced_accuracy", cells.recall(self._one_vs_rest()).mean(axis=-1))
+
+    def precision(self, *, average: str | None = "binary") -> Any:
+        """Share of the rows predicted as a class that belong to it (2.8).
+
+        Parameters
+        ----------
+        average : {"binary", None, "micro", "macro", "weighted"}
+            The positive one of two classes (`pos_label`); each class; all classes' counts together; the mean over
+            classes; the mean by true rows.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; with None one axis longer, over the classes.
+
+        Raises
+        ------
+        ValueError
+            If `average` is none of these, or "binary" with other than two classes, or two of which nobody said which is
+            positive.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.precision(), matrix.precision(average="macro")
+        (0.75, 0.7083333333333333)
+        """
+        return self._averaged("precision", cells.precision, average)
+
+    def recall(self, *, average: str | None = "binary") -> Any:
+        """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.recall(average=None)
+        array([0.8, 0.6])
+        """
+        return self._averaged("recall", cells.recall, average)
+
+    def specificity(self, *, average: str | None = "binary") -> Any:
+        """Share of the rows outside a class that are not predicted as it; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.specificity()
+        0.8
+        """
+        return self._averaged("specificity", cells.specificity, average)
+
+    def jaccard(self, *, average: str | None = "binary") -> Any:
+        """Intersection over union of a class's predicted and true rows; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.jaccard()
+        0.5
+        """
+        return self._averaged("jaccard", cells.jaccard, average)
+
+    def f_score(self, beta: float = 1.0, *, average: str | None = "binary", macro: str = "mean-of-f") -> Any:
+        """Weighted harmonic mean of precision and recall (2.10 to 2.17), computed from counts.
+
+        Parameters
+        ----------
+        beta : float
+            Weight of recall against precision, above zero.
+        average : {"binary", None, "micro", "macro", "weighted"}
+            As in `precision`.
+        macro : {"mean-of-f", "of-means"}
+            Where something is averaged (classes by `average`, a stack by `macro()`): the mean of the F-scores, or the
+            F-score of mean precision and mean recall, which is not smaller where both are defined for all.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; 0 where nothing was found but there was something to find or something found wrongly.
+
+        Raises
+        ------
+        ValueError
+            If an option is out of range.
+
+        References
+        ----------
+        The two macro-F1s: Opitz and Burst (2019), arXiv:1911.03347. Zhou, *Machine Learning*, (2.14) is "of-means".
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.f_score(average="macro"), matrix.f_score(average="macro", macro="of-means")
+        (0.696969696969697, 0.7041420118343195)
+        """
+        beta = check_number("beta", beta, low=0, open_low=True, high=1e100)
+        check_choice("macro", macro, MACRO_F)
+        if macro == "mean-of-f" or not (self._mean_axes or average in ("macro", "weighted")):
+            return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
+        p, r = (self._mean(self._values(rate, average, "f_score")) for rate in (cells.precision, cells.recall))
+        b = beta * beta
+        return self._warned("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
+
+    def matthews(self) -> Any:
+        """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
+
+        References
+        ----------
+        Matthews (1975), doi:10.1016/0005-2795(75)90109-9; for K classes, Gorodkin (2004),
+        doi:10.1016/j.compbiolchem.2004.09.006.
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.matthews()
+        0.408248290463863
+        """
+        agreement, of_truth, of_prediction, _ = self._agreement()
+        if agreement.dtype == object:
+            value = _each(_correlation, agreement, of_truth, of_prediction)
+        else:
+            value = cells.ratio(agreement, np.sqrt(of_truth.astype(np.float64) * of_prediction))
+        return self._result("matthews", np.clip(value, -1.0, 1.0))
+
+    def cohen_kappa(self) -> Any:
+        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
+
+        Returns
+        -------
+        float or ndarray
+            Of the stack's shape; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.cohen_kappa()
+        0.4
+        """
+        agreement, *_, disagreement = self._agreement()
+        ratio = (lambda *parts: _each(_quotient, *parts)) if agreement.dtype == object else cells.ratio
+        return self._result("cohen_kappa", ratio(agreement, disagreement))
+
+    def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> Any:
+        """Cost of the predictions.
+
+        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``, where a class's rates
+        are its row of counts over their sum: the mean cost where the classes have these shares.
+
+        Parameters
+        ----------
+        cost_matrix : array-like of shape (K, K)
+            Cost of one row of a true class (row) predicted as a class (column); gains are negative.
+        prior : array-like of shape (K,), optional
+            Shares of the classes, in the order of `labels`, where the classifier will be used; by default those here.
+        normalize : bool
+            A row's mean cost instead of the sum.
+
+        Returns
+        -------
+        float or ndarray
+            In the unit of the costs; NaN if the mean is of no rows, or a class of prior above zero has none.
+
+        Raises
+        ------
+        ValueError
+            If `cost_matrix` has another shape or a value that is not finite, `prior` does not hold K shares of sum 1,
+            or `prior` is given for a sum.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[90, 5], [1, 4]])
+        >>> matrix.cost([[0, 1], [10, 0]]), matrix.cost([[0, 1], [8, 0]], prior=[0.5, 0.5])
+        (0.15, 0.8263157894736842)
+        """
+        costs = as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1])
+        _check_normalized(prior, normalize)
+        if prior is not None:
+            shares = as_class_shares("prior", prior, self.counts.shape[-1])[:, None]
+            counts = self._in_unit
+            rates = cells.ratio(counts, counts.sum(axis=-1, keepdims=True))
+            return self._result("cost", np.where(shares > 0, shares * rates * costs, 0.0).sum(axis=(-2, -1)))
+        counts = self._in_unit if normalize else self.counts
+        unit = np.ldexp(1.0, np.frexp(np.abs(costs).max())[1] - 1) or 1.0  # exact, and no sum overflows
+        total = (counts * (costs / unit)).sum(axis=(-2, -1))
+        with np.errstate(over="ignore"):
+            return self._result("cost", (cells.ratio(total, self._total()) if normalize else total) * unit)
+
+    def _averaged(
+        self,
+        name: str,
+        metric: Callable[[Cells], NDArray[np.float64]],
+        average: str | None,
+        *,
+        symmetric: bool = False,
+    ) -> Any:
+        """Compute a metric, a `symmetric` one being the same whichever of two classes is positive."""
+        return self._result(name, self._values(metric, average, None if symmetric else name))
+
+    def _values(
+        self,
+        metric: Callable[[Cells], NDArray[np.float64]],
+        average: str | None,
+        needs_positive: str | None = "average='binary'",
+    ) -> NDArray[np.float64]:
+        """Compute a metric of each class against the rest, averaged over classes.
+
+        What errors say needs to know the positive one of two classes is None where it doesn't matter.
+        """
+        check_choice("average", average, AVERAGES)
+        if average == "binary":
+            check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
+            if needs_positive is not None:
+                check_positive_known(needs_positive, self._classes)
+            (tn, fp), (fn, tp) = np.moveaxis(self._in_unit, (-2, -1), (0, 1))
+            return np.asarray(metric(Cells(tp, fp, fn, tn)))
+        at = self._one_vs_rest()
+        if average == "micro":
+            return metric(cells.added_up(at))
+        values = metric(at)
+        if average == "macro":
+            values = values.mean(axis=-1)
+        elif average == "weighted":
+            support = at.tp + at.fn
+            values = cells.ratio(np.where(support > 0, values * support, 0).sum(axis=-1), support.sum(axis=-1))
+        return np.asarray(values)
+
+    def _result(self, name: str, values: Any) -> Any:
+        return self._warned(name, self._mean(values))
+
+    def _mean(self, values: Any) -> NDArray[Any]:
+        """Average over the axes of the stack that `macro` named."""
+        if not self._mean_axes:
+            return np.asarray(values)
+        members = math.prod(values.shape[axis] for axis in self._mean_axes)
+        return cells.ratio(values.sum(axis=self._mean_axes), members)
+
+    def _warned(self, name: str, values: NDArray[Any]) -> Any:
+        """Warn of NaN, and give a plain number for a single matrix."""
+        missing = np.count_nonzero(np.isnan(values))
+        if missing:
+            where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"
+            warn_undefined(name, where)
+        return values if values.ndim else values.item()
+
+    @property
+    def _classes(self) -> Classes:
+        return Classes(self.labels, self.pos_label)
+
+    @property
+    def _in_unit(self) -> NDArray[Any]:
+        """The counts that ratios are made of: floats near an end of their range are scaled by a power of two."""
+        counts = self.counts
+        if counts.dtype.kind != "f":
+            return counts
+        shift = np.maximum(cells.shift_of(counts.max(axis=(-2, -1), keepdims=True)), 0)
+        return np.ldexp(counts, shift) if shift.any() else counts
+
+    def _right(self) -> NDArray[Any]:
+        return np.asarray(np.trace(self._in_unit, axis1=-2, axis2=-1))
+
+    def _wrong(self) -> NDArray[Any]:
+        return np.asarray(np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self._in_unit).sum(axis=(-2, -1)))
+
+    def _total(self) -> NDArray[Any]:
+        """Return the sum in such an order that a perfect matrix is exactly right."""
+        return np.asarray(self._right() + self._wrong())
+
+    def _one_vs_rest(self) -> Cells:
+        """Return the cells of each class against the rest, of shape (..., K)."""
+        return _one_vs_rest(self._in_unit)
+
+    def _agreement(self) -> tuple[NDArray[Any], ...]:
+        """Compute agreement beyond chance, the variances of truth and prediction, and what disagrees by chance.
+
+        All are times the same square. Integers are exact, past 2**31 as Python's; so are floats so far apart that
+        products of them vanish. Of others nothing is taken from a sum that holds it: what is left may be much smaller.
+        """
+        counts = self.counts
+        if counts.dtype.kind == "f":
+            scaled = np.ldexp(counts, -np.frexp(counts.max(axis=(-2, -1), keepdims=True))[1])
+            if not ((counts > 0) & (scaled < FAR_APART)).any():
+                return _float_agreement(scaled)
+            counts = np.asarray(np.frompyfunc(_as_whole, 1, 1)(counts))
+        elif self._total().max(initial=0) >= 2**31:
+            counts = counts.astype(object)
+        return _agreement(counts)
+
 
 def _rebuilt(counts: NDArray[Any], labels: NDArray[Any], pos_label: Any, mean_axes: tuple[int, ...]) -> ConfusionMatrix:
     labels.flags.writeable = False  # as they were before they were pickled
     return ConfusionMatrix._of(counts, Classes(labels, pos_label), mean_axes)
+
+
+def _one_vs_rest(counts: NDArray[Any]) -> Cells:
+    """Return the cells of each class of matrices against the rest, of shape (..., K)."""
+    if counts.shape[-1] == 2:  # each is the rest of the other
+        (a, b), (c, d) = np.moveaxis(counts, (-2, -1), (0, 1))
+        return Cells(*(np.stack(pair, axis=-1) for pair in ((a, d), (c, b), (b, c), (d, a))))
+    tp = np.diagonal(counts, axis1=-2, axis2=-1)
+    others = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts)
+    # The counts outside row and column k are four corners around cell k, added up: a difference of float sums
+    # would show what it rounds off as counts where there are none.
+    tn = np.zeros_like(tp)
+    for rows in (1, -1):
+        for columns in (1, -1):
+            corner = np.zeros_like(counts)
+            corner[..., 1:, 1:] = counts[..., ::rows, ::columns][..., :-1, :-1].cumsum(axis=-2).cumsum(axis=-1)
+            tn = tn + np.diagonal(corner[..., ::rows, ::columns], axis1=-2, axis2=-1)
+    return Cells(tp, others.sum(axis=-2), others.sum(axis=-1), tn)
+
+
+def _agreement(counts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    right = np.trace(counts, axis1=-2, axis2=-1)
+    total = right + np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts).sum(axis=(-2, -1))  # so all right is 1
+    true, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    by_chance = (true * predicted).sum(axis=-1)
+    variances = (total**2 - (margin * margin).sum(axis=-1) for margin in (true, predicted))
+    found = total * right - by_chance, *variances, total**2 - by_chance
+    return tuple(np.asarray(each, dtype=counts.dtype) for each in found)
+
+
+def _float_agreement(counts: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+    """Return the same of counts of which the largest is near 1; where one hides the others, no difference holds it."""
+    found = _agreement(counts)
+    hidden = np.minimum.reduce(found[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
+    if hidden.any():
+        at = _one_vs_rest(counts[hidden])
+        true, predicted, others, rest = at.tp + at.fn, at.tp + at.fp, at.fp + at.tn, at.fn + at.tn
+        sums = _excess(at), true * others, predicted * rest, true * rest
+        for each, exact in zip(found, sums, strict=True):
+            each[hidden] = exact.sum(axis=-1)
+    return found
+
+
+def _excess(at: Cells) -> NDArray[np.float64]:
+    """Return tp tn - fp fn of floats of at most about 1, with the rounding errors of both products."""
+    (won, won_error), (lost, lost_error) = _product(at.tp, at.tn), _product(at.fp, at.fn)
+    return np.asarray((won - lost) + (won_error - lost_error))
+
+
+def _product(a: Any, b: Any) -> tuple[Any, Any]:
+    """Multiply, and give the rounding error too (Dekker 1971, doi:10.1007/BF01397083)."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    total = a * b
+    return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    wide = 134217729.0 * x
+    high = wide - (wide - x)
+    return high, x - high
+
+
+def _as_whole(count: float) -> int:
+    """Return a float times a power of two that makes an integer of any."""
+    return int(Fraction(count) * 2**1074)
+
+
+def _each(function: Callable[..., float], *integers: NDArray[Any]) -> NDArray[np.float64]:
+    """Call a function of Python's integers on each of arrays of them."""
+    return np.asarray(np.frompyfunc(function, len(integers), 1)(*integers), dtype=np.float64)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    return numerator / denominator if denominator else math.nan
+
+
+def _correlation(covariance: int, of_truth: int, of_prediction: int) -> float:
+    """Divide by the root of a product, of which so many digits are taken that only the division rounds."""
+    return _quotient(covariance << 64, math.isqrt((of_truth * of_prediction) << 128))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
