@@ -27,61 +27,61 @@ LESS_IS_BETTER = ("hamming_loss", "cost")  # of matrices, beside what the regist
 UNBOUNDED = (-math.inf, math.inf)
 
 
-def metric_kind(asked: MetricSpec, argument: str = "metrics") -> str:
+def metric_kind(spec: MetricSpec, argument: str = "metrics") -> str:
     """Tell what a metric is taken of: targets, scores or predicted labels."""
-    check_choice(argument, asked.name, METRIC_NAMES, METRIC_ALIASES)
-    if asked.name in ERRORS:
+    check_choice(argument, spec.name, METRIC_NAMES, METRIC_ALIASES)
+    if spec.name in ERRORS:
         return "targets"
-    of_scores = asked.name in METRICS and (METRICS[asked.name].of != "cells" or asked.name == "expected_cost")
-    return "scores" if of_scores or any(name in THRESHOLD_OPTIONS for name in asked.options) else "labels"
+    of_scores = spec.name in METRICS and (METRICS[spec.name].of != "cells" or spec.name == "expected_cost")
+    return "scores" if of_scores or any(name in THRESHOLD_OPTIONS for name in spec.options) else "labels"
 
 
-def metric_bounds(asked: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
+def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
     """Return what a metric can be."""
-    if not isinstance(asked, MetricSpec) or asked.name == "cost":
+    if not isinstance(spec, MetricSpec) or spec.name == "cost":
         return UNBOUNDED
-    if asked.name in ERRORS:
-        return (-math.inf, 1.0) if asked.name == "r2" else (0.0, math.inf)
-    if asked.options.get("standardize") is False:
-        return 0.0, asked.options.get("max_fpr") or 1.0
-    return METRICS[asked.name].bounds if asked.name in METRICS else (0.0, 1.0)
+    if spec.name in ERRORS:
+        return (-math.inf, 1.0) if spec.name == "r2" else (0.0, math.inf)
+    if spec.options.get("standardize") is False:
+        return 0.0, spec.options.get("max_fpr") or 1.0
+    return METRICS[spec.name].bounds if spec.name in METRICS else (0.0, 1.0)
 
 
-def optimized_bounds(asked: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
+def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
     """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
 
     Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
     """
-    if not isinstance(asked, MetricSpec):
+    if not isinstance(spec, MetricSpec):
         return None
-    own, by = METRICS.get(asked.name), asked.options.get("best")
+    own, by = METRICS.get(spec.name), spec.options.get("best")
     if by is None:
         return own.optimized_bounds if own else None
     other = METRICS.get(by)
     alike = own and other and own.best is not None and own.best is other.best
-    return metric_bounds(asked) if alike or by == asked.name else None
+    return metric_bounds(spec) if alike or by == spec.name else None
 
 
-def is_greater_better(asked: MetricSpec | Callable[..., Any]) -> bool | None:
+def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
     """Tell a metric's direction, None of a function, whose direction isn't known."""
-    if not isinstance(asked, MetricSpec):
+    if not isinstance(spec, MetricSpec):
         return None
-    if asked.name in METRICS:
-        return METRICS[asked.name].greater_is_better
-    return asked.name == "r2" if asked.name in ERRORS else asked.name not in LESS_IS_BETTER
+    if spec.name in METRICS:
+        return METRICS[spec.name].greater_is_better
+    return spec.name == "r2" if spec.name in ERRORS else spec.name not in LESS_IS_BETTER
 
 
-def matrix_metric(asked: MetricSpec | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
+def matrix_metric(spec: MetricSpec | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
     """Return the function of a matrix, or a stack, that a metric is."""
-    if not isinstance(asked, MetricSpec):
-        return asked
-    name, options = asked.name, asked.options
+    if not isinstance(spec, MetricSpec):
+        return spec
+    name, options = spec.name, spec.options
     check_choice(argument, name, OF_MATRICES, None)
     if name in MATRIX_METRICS:
         method = getattr(ConfusionMatrix, name)
-        check_options(str(asked), method, options, " in metric(...)")
+        check_options(str(spec), method, options, " in metric(...)")
         return lambda matrix: getattr(matrix, name)(**options)
-    check_no_options(str(asked), options, ["average"])
+    check_no_options(str(spec), options, ["average"])
 
     def of_cells(at: Cells) -> Any:
         return METRICS[name](at)
@@ -91,10 +91,10 @@ def matrix_metric(asked: MetricSpec | Callable[..., Any], argument: str = "metri
     )
 
 
-def target_metric(asked: MetricSpec | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
+def target_metric(spec: MetricSpec | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
     """Return the name of a metric of targets, and the quantile that it is taken at."""
-    if not isinstance(asked, MetricSpec):
+    if not isinstance(spec, MetricSpec):
         raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
-    check_choice(argument, asked.name, ERRORS, None)
-    check_no_options(str(asked), asked.options, ["quantile"] if asked.name == "pinball_loss" else [])
-    return asked.name, check_number("quantile", asked.options.get("quantile", 0.5), low=0, high=1)
+    check_choice(argument, spec.name, ERRORS, None)
+    check_no_options(str(spec), spec.options, ["quantile"] if spec.name == "pinball_loss" else [])
+    return spec.name, check_number("quantile", spec.options.get("quantile", 0.5), low=0, high=1)

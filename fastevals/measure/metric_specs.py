@@ -112,26 +112,26 @@ def metric(name: str, **options: Any) -> MetricSpec:
     return _checked("name", MetricSpec(name, options))
 
 
-def _checked(argument: str, asked: MetricSpec) -> MetricSpec:
+def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
     """Raise unless there is such a metric, of anything, and it has such options."""
-    check_choice(argument, asked.name, METRIC_NAMES, METRIC_ALIASES)
-    if asked.options:
-        also = {"beta": f"metric('{F_SCORE}', beta={show(asked.options.get('beta'))})"}
-        check_no_options(str(asked), asked.options, dict.fromkeys(_options_for(asked)), also)
-    return asked
+    check_choice(argument, spec.name, METRIC_NAMES, METRIC_ALIASES)
+    if spec.options:
+        also = {"beta": f"metric('{F_SCORE}', beta={show(spec.options.get('beta'))})"}
+        check_no_options(str(spec), spec.options, dict.fromkeys(_options_for(spec)), also)
+    return spec
 
 
-def _options_for(asked: MetricSpec) -> Iterator[str]:
+def _options_for(spec: MetricSpec) -> Iterator[str]:
     """Yield the options that a metric has, whatever it may be taken of."""
-    name = asked.name
+    name = spec.name
     if name == "pinball_loss":
         yield "quantile"
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS
     if name == F_SCORE or (name in METRICS and METRICS[name].of == "cells"):
         yield from (*THRESHOLD_OPTIONS, *_options_of(name))
-        if "best" in asked.options:
-            yield from _options_of(_checked_best(asked.options["best"]))
+        if "best" in spec.options:
+            yield from _options_of(_checked_best(spec.options["best"]))
     if name in MATRIX_METRICS:
         yield from keyword_parameters(getattr(ConfusionMatrix, name))
     elif name in OF_CELLS:
@@ -147,7 +147,7 @@ def _checked_best(name: Any) -> str:
 
 
 def parse_metrics(metrics: Any) -> dict[str, MetricSpec | Callable[..., Any]]:
-    """Return the metrics asked for by what results call them: names, `metric(...)`, or a mapping with functions too."""
+    """Return metrics by what results call them: of names, `metric(...)`, or a mapping with functions too."""
     if isinstance(metrics, (str, MetricSpec)) or callable(metrics):
         metrics = [metrics]
     named: list[tuple[Any, Any]]
@@ -160,27 +160,27 @@ def parse_metrics(metrics: Any) -> dict[str, MetricSpec | Callable[..., Any]]:
             raise ValueError(f"metrics must be names of metrics, got {show(metrics)}") from None
     if not named:
         raise ValueError("metrics is empty: it must name at least one metric")
-    asked: dict[str, MetricSpec | Callable[..., Any]] = {}
+    specs: dict[str, MetricSpec | Callable[..., Any]] = {}
     for label, each in named:
         own_name, one = parse_metric("metrics", each, "hold names, metric(...) or functions")
         name = own_name if label is None else str(label)
-        if name in asked:
+        if name in specs:
             raise ValueError(f"metrics must all differ, got {name!r} twice")
-        asked[name] = one
-    return asked
+        specs[name] = one
+    return specs
 
 
 def parse_metric(
-    argument: str, asked: Any, rule: str = "be a name, metric(...) or a function"
+    argument: str, spec: Any, rule: str = "be a name, metric(...) or a function"
 ) -> tuple[str, MetricSpec | Callable[..., Any]]:
-    """Return a metric that is asked for, and what results call it."""
-    if isinstance(asked, str):
-        asked = MetricSpec(asked, {})
-    if isinstance(asked, MetricSpec):
-        return str(_checked(argument, asked)), asked
-    if not callable(asked):
-        raise ValueError(f"{argument} must {rule}, got {show(asked)}")
-    return getattr(asked, "__name__", str(asked)), asked
+    """Return a parsed metric after what results call it."""
+    if isinstance(spec, str):
+        spec = MetricSpec(spec, {})
+    if isinstance(spec, MetricSpec):
+        return str(_checked(argument, spec)), spec
+    if not callable(spec):
+        raise ValueError(f"{argument} must {rule}, got {show(spec)}")
+    return getattr(spec, "__name__", str(spec)), spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,21 +212,21 @@ class RankingMetric:
 
 
 def ranking_metric(
-    asked: MetricSpec | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
+    spec: MetricSpec | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
 ) -> RankingMetric:
-    """Return the metric of scores that was asked for as that argument, with its options checked.
+    """Return the metric of scores that an argument names, with its options checked.
 
     `unit` is what a row weight of 1 is in the counts that it will be taken of.
     """
-    if not isinstance(asked, MetricSpec):
-        return RankingMetric(_checked_number(asked), Detail.THRESHOLDS)
-    check_choice(argument, asked.name, [*METRICS, F_SCORE], None)
-    entry = _entry(asked.name)
+    if not isinstance(spec, MetricSpec):
+        return RankingMetric(_checked_number(spec), Detail.THRESHOLDS)
+    check_choice(argument, spec.name, [*METRICS, F_SCORE], None)
+    entry = _entry(spec.name)
     if entry.of == "cells":
-        return _at_a_threshold(asked, unit)
-    if asked.name == "roc_auc" and asked.options:
-        return _partial_auc(asked)
-    check_no_options(str(asked), asked.options, ())
+        return _at_a_threshold(spec, unit)
+    if spec.name == "roc_auc" and spec.options:
+        return _partial_auc(spec)
+    check_no_options(str(spec), spec.options, ())
     return RankingMetric(entry, entry.replicate.detail if entry.replicate else entry.detail, entry.replicate)
 
 
@@ -234,9 +234,9 @@ def _entry(name: str) -> Metric:
     return METRICS["f1" if name == F_SCORE else name]
 
 
-def _partial_auc(asked: MetricSpec) -> RankingMetric:
-    check_no_options(str(asked), asked.options, PARTIAL_AUC_OPTIONS)
-    given = {**PARTIAL_AUC_OPTIONS, **asked.options}
+def _partial_auc(spec: MetricSpec) -> RankingMetric:
+    check_no_options(str(spec), spec.options, PARTIAL_AUC_OPTIONS)
+    given = {**PARTIAL_AUC_OPTIONS, **spec.options}
     fpr = check_number("max_fpr", given["max_fpr"], low=0, high=1, open_low=True)
     tpr = check_number("min_tpr", given["min_tpr"], low=0, high=1, open_high=True)
     standardize = bool(given["standardize"])
@@ -254,22 +254,22 @@ def _partial_auc(asked: MetricSpec) -> RankingMetric:
 THRESHOLD_OPTIONS = ("threshold", "best", *thresholds.CONSTRAINTS)
 
 
-def _at_a_threshold(asked: MetricSpec, unit: float) -> RankingMetric:
-    where = [name for name in THRESHOLD_OPTIONS if name in asked.options]
+def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
+    where = [name for name in THRESHOLD_OPTIONS if name in spec.options]
     if len(where) != 1:
         raise ValueError(
-            f"{asked} of scores needs one threshold: one of {', '.join(f'{name}=' for name in THRESHOLD_OPTIONS)} in "
-            f"metric({asked.name!r}, ...), got {len(where) or 'none'}"
+            f"{spec} of scores needs one threshold: one of {', '.join(f'{name}=' for name in THRESHOLD_OPTIONS)} in "
+            f"metric({spec.name!r}, ...), got {len(where) or 'none'}"
         )
     (name,) = where
-    limit = asked.options[name]
-    best = asked.name
+    limit = spec.options[name]
+    best = spec.name
     if name == "best":
         best = _checked_best(limit)
-    check_no_options(str(asked), asked.options, (*_options_of(asked.name), *_options_of(best), *THRESHOLD_OPTIONS))
-    of_cells = _of_cells(asked.name, asked.options)
+    check_no_options(str(spec), spec.options, (*_options_of(spec.name), *_options_of(best), *THRESHOLD_OPTIONS))
+    of_cells = _of_cells(spec.name, spec.options)
     if name == "best":
-        return _at_the_best(of_cells, best, asked.options)
+        return _at_the_best(of_cells, best, spec.options)
     if name == "threshold":
         threshold = as_thresholds("threshold", limit, scalar=True)
         return RankingMetric(
