@@ -54,7 +54,7 @@ def test_a_result_has_all_that_it_is_made_of(name: str) -> None:
         type(result)(**{field: getattr(result, field) for field in fields})
 
 
-@pytest.mark.parametrize("name", set(RESULTS) - {"DelongResult"})
+@pytest.mark.parametrize("name", sorted(set(RESULTS) - {"DelongResult"}))
 def test_a_printed_result_says_what_was_tested_and_what_follows(name: str) -> None:
     result = RESULTS[name]()
     first, *numbers = str(result).splitlines()
