@@ -18,8 +18,9 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
 from fastevals.infer.significance.binomial import binomial_error_test
-from fastevals.infer.significance.decision import compared_pairs, decide
+from fastevals.infer.significance.decision import decide
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
 from fastevals.results import NullDistribution

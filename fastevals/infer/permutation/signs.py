@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
 from fastevals.infer.permutation.distribution import PermutationDistribution, PermutationPlan, PermutedStatistic
-from fastevals.infer.significance.decision import ROUNDING, scale_to_unit
+from fastevals.infer.significance.paired import ROUNDING, scale_to_unit
 from fastevals.results import TIE_TOLERANCE
 
 Floats = NDArray[np.float64]

@@ -1,27 +1,19 @@
-"""What tests have in common: levels, decisions, differences of measurements, and which pairs are compared.
-
-They are scaled by a power of two before they are squared, so scores of 2^600 are as good as scores of 1; and those
-that are equal up to rounding have no variance.
-"""
+"""From a statistic to a decision: significance level, p-value, critical value, and the conclusion in a sentence."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastevals._validation.options import check_choice, warn_degenerate
-from fastevals._validation.tables import find_name
+from fastevals._validation.options import check_choice
 from fastevals.results import (
     ALTERNATIVES,
     Interval,
     NullDistribution,
     SignificanceResult,
     check_confidence_level,
-    conclude,
-    conclude_on_several,
     tail_probability,
 )
 
@@ -142,62 +134,55 @@ def build_result(
     )
 
 
-Floats = NDArray[np.float64]
+RELATIONS = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
 
-ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
+NO_VARIANCE = "with an estimated variance of 0 the data don't say which values agree with them"
 
-
-class ScaledDifferences(NamedTuple):
-    """Differences of paired measurements, along the last axis, in units of 2**exponent."""
-
-    values: Floats
-    exponent: NDArray[np.intc]
+TOO_FEW_DIFFERENCES = "so few differences can't show it, whatever their signs"
 
 
-def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
-    """Return the differences, made equal where they differ by rounding only, and 0 where that is all they are.
+def conclude(
+    what: str,
+    pvalue: float,
+    alpha: float,
+    alternative: str,
+    interval: Interval | None,
+    value: float = 0.0,
+    *,
+    test: str,
+    instead: str = "",
+) -> str:
+    """Say what follows by a test for `what`, which is `value` under the hypothesis.
 
-    Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
+    What is not rejected is followed by the values that agree with the data, those of the interval if there is one; or
+    by what is to be said `instead`.
     """
-    (a, b), exponent = scale_to_unit(a, b)
-    values = a - b  # within [-2, 2]
-    slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
-    none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
-    lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
-    same = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
-    return ScaledDifferences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
+    if math.isnan(pvalue):
+        return _nothing_follows(what, test)
+    p = _pvalue_text(pvalue, test)
+    claim = f"{what} is {RELATIONS[alternative]} {value:g}"
+    if pvalue < alpha:
+        return f"At level {alpha:g}, {claim} ({p})."
+    shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
+    if instead:
+        return f"{shown}; {instead}."
+    if interval is None or math.isnan(interval.low):
+        return f"{shown}."
+    return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
 
 
-def scale_to_unit(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
-    """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1)."""
-    largest = np.max([np.abs(each).max(axis=-1, keepdims=True) for each in arrays], axis=0)
-    exponent = np.frexp(largest)[1]
-    return [np.ldexp(each, -exponent) for each in arrays], exponent
+def conclude_on_several(what: str, pvalue: float, alpha: float, *, test: str) -> str:
+    """Say what follows by a test for several numbers, `what`, that are the same under the hypothesis."""
+    if math.isnan(pvalue):
+        return _nothing_follows(what, test)
+    if pvalue < alpha:
+        return f"At level {alpha:g}, {what} are not all the same ({_pvalue_text(pvalue, test)})."
+    return f"At level {alpha:g}, it is not shown that any of {what} differ ({_pvalue_text(pvalue, test)})."
 
 
-def ratio(effect: Floats, error: Floats) -> Floats:
-    """Return effect / error: 0 / 0 is 0, no difference at all; else infinite where there is no error."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(effect == 0, 0.0, np.divide(effect, error))
+def _nothing_follows(what: str, test: str) -> str:
+    return f"Nothing follows about {what}: {test} is undefined on this data."
 
 
-def t_interval(effect: float, error: float, null: NullDistribution, alternative: str, alpha: float) -> Interval:
-    """Return the effects that the test does not reject."""
-    reach = critical_value(null, alternative, alpha) * error
-    if alternative == "less":
-        return Interval(-math.inf, effect - reach)
-    return Interval(effect - reach, math.inf if alternative == "greater" else effect + reach)
-
-
-def warn_if_constant(what: str, statistic: float) -> None:
-    """Warn that a test is surer than the data allow."""
-    if math.isinf(statistic):
-        warn_degenerate(f"the test of {what}", "the differences are all the same, so their variance is 0")
-
-
-def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
-    """Return all pairs of models, or each other model's with the reference, as places in `names`."""
-    if reference is None:
-        return np.stack(np.triu_indices(len(names), 1), axis=1)
-    place = find_name(argument, reference, names)
-    return np.array([(k, place) for k in range(len(names)) if k != place], dtype=np.intp)
+def _pvalue_text(pvalue: float, test: str) -> str:
+    return f"{test}: p = 0 to a float" if pvalue == 0 else f"{test}: p = {pvalue:.3g}"

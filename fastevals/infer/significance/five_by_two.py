@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from fastevals._validation.options import check_choice
 from fastevals._validation.tables import as_measurements, as_pair_of_names, check_same_splits
-from fastevals.infer.significance.decision import (
+from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, decide, pvalues
+from fastevals.infer.significance.paired import (
     ScaledDifferences,
-    check_alpha,
-    decide,
-    pvalues,
     ratio,
     scaled_differences,
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import NO_VARIANCE, NullDistribution, PairNames, SignificanceResult
+from fastevals.results import NullDistribution, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 

@@ -26,12 +26,12 @@ from fastevals.infer.significance.corrections import CORRECTIONS
 from fastevals.infer.significance.decision import (
     build_result,
     check_alpha,
-    compared_pairs,
     critical_value,
     discrete_critical_value,
     extend_to,
     pvalues,
 )
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, estimate_text, tail_probability
 

@@ -16,8 +16,9 @@ from fastevals._validation.options import check_choice, check_options, show, war
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import adjust_pvalues
-from fastevals.infer.significance.decision import build_result, check_alpha, compared_pairs
+from fastevals.infer.significance.decision import build_result, check_alpha
 from fastevals.infer.significance.five_by_two import NUMERATORS, pairwise_five_by_two_f, pairwise_five_by_two_t
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.signed_ranks import pairwise_sign, pairwise_wilcoxon, wilcoxon_options
 from fastevals.infer.significance.t_tests import pairwise_t
 from fastevals.results import Frozen, SignificanceResult

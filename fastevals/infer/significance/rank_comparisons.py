@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fastevals._validation.options import as_flag, check_choice, show
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
-from fastevals.infer.significance.decision import check_alpha, compared_pairs
+from fastevals.infer.significance.decision import check_alpha
 from fastevals.infer.significance.friedman import rank_sums, ranks_text
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 
 Floats = NDArray[np.float64]

@@ -16,8 +16,13 @@ from fastevals._validation.options import as_flag, check_choice
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
-from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
-from fastevals.results import TOO_FEW, Interval, NullDistribution, PairNames, SignificanceResult, tail_probability
+from fastevals.infer.significance.decision import (
+    TOO_FEW_DIFFERENCES,
+    build_result,
+    check_alpha,
+    discrete_critical_value,
+)
+from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -218,7 +223,7 @@ def wilcoxon_test(
         alpha=alpha,
         effect=float(signed.effect[0]),
         interval=shifts_kept(signed, low, alternative),
-        instead="" if low > 0 else TOO_FEW,
+        instead="" if low > 0 else TOO_FEW_DIFFERENCES,
         null=None if signed.exact[0] else NullDistribution("norm", (largest / 2, float(signed.deviation[0]))),
     )
 
@@ -281,7 +286,7 @@ def sign_test(
         effect=share,
         interval=interval,
         value=0.5,
-        instead="" if low > 0 else TOO_FEW,
+        instead="" if low > 0 else TOO_FEW_DIFFERENCES,
         null=fair_null(n),
     )
 

@@ -16,18 +16,15 @@ from fastevals._validation.tables import (
     as_pair_of_names,
     test_to_train_ratio,
 )
-from fastevals.infer.significance.decision import (
+from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, critical_value, decide, pvalues
+from fastevals.infer.significance.paired import (
     ScaledDifferences,
-    check_alpha,
-    critical_value,
-    decide,
-    pvalues,
     ratio,
     scaled_differences,
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import NO_VARIANCE, NullDistribution, PairNames, SignificanceResult
+from fastevals.results import NullDistribution, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 

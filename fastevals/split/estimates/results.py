@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fastevals._validation.options import _warn, warn_undefined
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.significance.decision import critical_value, scale_to_unit
+from fastevals.infer.significance.decision import critical_value
+from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import metric_bounds

@@ -1,0 +1,78 @@
+"""Paired measurements: which models are compared, and the differences of their measurements.
+
+Differences are scaled by a power of two before they are squared, so scores of 2^600 are as good as scores of 1; and
+those that are equal up to rounding have no variance.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.options import warn_degenerate
+from fastevals._validation.tables import find_name
+from fastevals.infer.significance.decision import critical_value
+from fastevals.results import Interval, NullDistribution
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
+
+
+def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
+    """Return all pairs of models, or each other model's with the reference, as places in `names`."""
+    if reference is None:
+        return np.stack(np.triu_indices(len(names), 1), axis=1)
+    place = find_name(argument, reference, names)
+    return np.array([(k, place) for k in range(len(names)) if k != place], dtype=np.intp)
+
+
+class ScaledDifferences(NamedTuple):
+    """Differences of paired measurements, along the last axis, in units of 2**exponent."""
+
+    values: Floats
+    exponent: NDArray[np.intc]
+
+
+def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
+    """Return the differences, made equal where they differ by rounding only, and 0 where that is all they are.
+
+    Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
+    """
+    (a, b), exponent = scale_to_unit(a, b)
+    values = a - b  # within [-2, 2]
+    slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
+    none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
+    lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
+    same = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
+    return ScaledDifferences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
+
+
+def scale_to_unit(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
+    """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1)."""
+    largest = np.max([np.abs(each).max(axis=-1, keepdims=True) for each in arrays], axis=0)
+    exponent = np.frexp(largest)[1]
+    return [np.ldexp(each, -exponent) for each in arrays], exponent
+
+
+def ratio(effect: Floats, error: Floats) -> Floats:
+    """Return effect / error: 0 / 0 is 0, no difference at all; else infinite where there is no error."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(effect == 0, 0.0, np.divide(effect, error))
+
+
+def t_interval(effect: float, error: float, null: NullDistribution, alternative: str, alpha: float) -> Interval:
+    """Return the effects that the test does not reject."""
+    reach = critical_value(null, alternative, alpha) * error
+    if alternative == "less":
+        return Interval(-math.inf, effect - reach)
+    return Interval(effect - reach, math.inf if alternative == "greater" else effect + reach)
+
+
+def warn_if_constant(what: str, statistic: float) -> None:
+    """Warn that a test is surer than the data allow."""
+    if math.isinf(statistic):
+        warn_degenerate(f"the test of {what}", "the differences are all the same, so their variance is 0")
