@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._kernels.permutation import place_kept
+from fastevals._kernels.permutation import draw_fair_binomials, fill_keys, place_kept
 from fastevals._validation.arrays import check_same_length
 from fastevals._validation.labels import Classes, as_class_numbers, as_labels, check_comparable_labels
 from fastevals.counting.labels import count_label_tuples
 from fastevals.infer.bootstrap.label_samples import encode_classes, measure_stack
 from fastevals.infer.permutation.distribution import (
-    FairBinomials,
     PermutationDistribution,
     PermutationPlan,
     PermutedStatistic,
-    fair_binomial_probabilities,
     permuted_difference,
 )
 from fastevals.measure.kinds import MatrixMetric, matrix_metric
@@ -30,6 +28,69 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 INT = np.dtype(np.int64)
+
+
+WORK = 1 << 18  # cells of one task
+MOST = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
+
+
+def permute_labels(
+    y_true: Any, pred_a: Any, pred_b: Any, spec: Any, pos_label: Any, plan: PermutationPlan
+) -> PermutedStatistic:
+    """Test a metric of confusion matrices."""
+    codes, rows, classes = count_label_triples(y_true, pred_a, pred_b, pos_label)
+    swaps = LabelSwaps(codes, rows, classes.labels.size)
+    return permute_label_counts(swaps, matrix_metric(spec, "metric"), spec, classes, plan)
+
+
+def count_label_triples(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> tuple[Ints, Ints, Classes]:
+    """Count rows by true class and predicted ones: what `LabelSwaps` takes, and the classes."""
+    given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
+    labels = {name: as_labels(name, values) for name, values in given.items()}
+    check_same_length(**labels)
+    check_comparable_labels(**labels)
+    whole = [as_class_numbers(name, values) for name, values in labels.items()]
+    distinct, numbers, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
+    classes, codes = encode_classes(distinct, numbers, pos_label)
+    return np.stack(codes), rows, classes
+
+
+def permute_label_counts(
+    swaps: LabelSwaps, function: MatrixMetric, spec: Any, classes: Classes, plan: PermutationPlan
+) -> PermutedStatistic:
+    """Test a function of stacks of confusion matrices."""
+    k = swaps.n_classes
+
+    def values(kept: Ints) -> Floats:
+        """Return the metric of both models, of shape (2, n); one stack of all matrices halves the calls."""
+        counts = np.empty((k * k, 2, kept.shape[1]), dtype=np.int64)
+        counts[:, 0] = swaps.counts(kept)
+        np.subtract(swaps.both[:, None], counts[:, 0], out=counts[:, 1])
+        stack = counts.reshape(k * k, -1).T.reshape(-1, k, k)
+        (found,) = measure_stack(stack, classes, [function], argument="metric")
+        if found.ndim > 1:
+            raise ValueError(f"metric must give one number, but {spec} gives an array of shape {found.shape[1:]}")
+        return found.reshape(2, -1)
+
+    (first,), (second,) = values(swaps.kept[:, None])
+    kept_in: Callable[[range], Ints]
+    chances, n = None, plan.n_resamples
+    if np.log2(swaps.sizes + 1.0).sum() <= math.log2(plan.max_outcomes()):
+        all_kept, chances = swaps.all_outcomes()
+        n, kept_in = chances.size, lambda numbers: all_kept[:, numbers.start : numbers.stop]
+    else:
+        kept_in = partial(FairBinomials(swaps.sizes).draw, plan.key)
+    size = max(1, min(WORK // max(swaps.both.size, swaps.sizes.size), MOST))
+    tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
+
+    def task(numbers: range) -> Floats:
+        found = values(kept_in(numbers))
+        with np.errstate(invalid="ignore"):  # both infinite
+            return np.asarray(found[0] - found[1])
+
+    parts = run(task, tasks, progress=plan.progress, compiles=chances is None and FairBinomials)
+    distribution = PermutationDistribution(np.concatenate(parts), chances is not None, chances)
+    return permuted_difference(float(first), float(second), distribution, classes.pos_label)
 
 
 class LabelSwaps:
@@ -84,7 +145,7 @@ class LabelSwaps:
         place_kept(kept, self.sizes, *self._cells, counts)
         return counts
 
-    def outcomes(self) -> tuple[Ints, Floats]:
+    def all_outcomes(self) -> tuple[Ints, Floats]:
         """Return all numbers of kept rows that there can be, and the chance of each."""
         shape = tuple((self.sizes + 1).tolist())
         kept = np.indices(shape, dtype=INT).reshape(len(shape), math.prod(shape))
@@ -94,64 +155,51 @@ class LabelSwaps:
         return kept, chances
 
 
-WORK = 1 << 18  # cells of one task
-MOST = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
+FAR = 9.5  # standard deviations: what is further off has a chance below 2**-64
 
 
-def permute_labels(
-    y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: PermutationPlan
-) -> PermutedStatistic:
-    """Test a metric of confusion matrices."""
-    codes, rows, classes = count_label_triples(y_true, pred_a, pred_b, pos_label)
-    swaps = LabelSwaps(codes, rows, classes.labels.size)
-    return permute_label_counts(swaps, matrix_metric(asked, "metric"), asked, classes, draws)
+def fair_binomial_probabilities(n: int, low: int = 0) -> NDArray[np.float64]:
+    """Return the chances of `low` to ``n - low`` heads among n."""
+    middle = (n + 1) // 2
+    k = np.arange(middle, n - low, dtype=np.float64)
+    upper = np.cumprod(np.concatenate(([1.0], (n - k) / (k + 1))))  # from the middle out: none overflows
+    whole = np.concatenate((upper[::-1] if n % 2 else upper[:0:-1], upper))
+    return np.asarray(whole / whole.sum())
 
 
-def count_label_triples(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> tuple[Ints, Ints, Classes]:
-    """Count rows by true class and predicted ones: what `LabelSwaps` takes, and the classes."""
-    given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
-    labels = {name: as_labels(name, values) for name, values in given.items()}
-    check_same_length(**labels)
-    check_comparable_labels(**labels)
-    whole = [as_class_numbers(name, values) for name, values in labels.items()]
-    distinct, numbers, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
-    classes, codes = encode_classes(distinct, numbers, pos_label)
-    return np.stack(codes), rows, classes
+class FairBinomials:
+    """Draws the counts of cells of given sizes, for many permutations at once.
 
+    Parameters
+    ----------
+    sizes : ndarray of int64 of shape (n_cells,)
+        Rows of the cells, at least 1.
+    """
 
-def permute_label_counts(
-    swaps: LabelSwaps, function: MatrixMetric, asked: Any, classes: Classes, draws: PermutationPlan
-) -> PermutedStatistic:
-    """Test a function of stacks of confusion matrices."""
-    k = swaps.n_classes
+    __slots__ = ("_of_cell", "_tables")
 
-    def values(kept: Ints) -> Floats:
-        """Return the metric of both models, of shape (2, n); one stack of all matrices halves the calls."""
-        counts = np.empty((k * k, 2, kept.shape[1]), dtype=np.int64)
-        counts[:, 0] = swaps.counts(kept)
-        np.subtract(swaps.both[:, None], counts[:, 0], out=counts[:, 1])
-        stack = counts.reshape(k * k, -1).T.reshape(-1, k, k)
-        (found,) = measure_stack(stack, classes, [function], argument="metric")
-        if found.ndim > 1:
-            raise ValueError(f"metric must give one number, but {asked} gives an array of shape {found.shape[1:]}")
-        return found.reshape(2, -1)
+    def __init__(self, sizes: NDArray[np.int64]) -> None:
+        distinct, self._of_cell = np.unique(sizes, return_inverse=True)
+        lows, limits, guides, shifts = [], [], [], []
+        for n in distinct.tolist():
+            low = max(0, math.floor(n / 2 - FAR * math.sqrt(n) / 2))
+            below = np.cumsum(fair_binomial_probabilities(n, low))[:-1]
+            numbers = np.ldexp(below[(below >= 2.0**-64) & (below < 1)], 64).astype(np.uint64)
+            lows.append(low + int(np.searchsorted(below, 2.0**-64)))
+            limit = np.append(numbers - np.uint64(1), np.uint64(2**64 - 1))
+            bits = max(limit.size.bit_length() - 2, 1)
+            shifts.append(64 - bits)
+            guides.append(np.searchsorted(limit, np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)))
+            limits.append(limit)
+        starts = [np.cumsum([0, *map(len, parts[:-1])]) for parts in (limits, guides)]
+        self._tables = (
+            np.array(lows), np.concatenate(limits), np.concatenate(guides).astype(np.uint32), np.array(shifts), *starts
+        )  # fmt: skip
 
-    (first,), (second,) = values(swaps.kept[:, None])
-    kept_in: Callable[[range], Ints]
-    chances, n = None, draws.n_resamples
-    if np.log2(swaps.sizes + 1.0).sum() <= math.log2(draws.most()):
-        all_kept, chances = swaps.outcomes()
-        n, kept_in = chances.size, lambda numbers: all_kept[:, numbers.start : numbers.stop]
-    else:
-        kept_in = partial(FairBinomials(swaps.sizes).draw, draws.key)
-    size = max(1, min(WORK // max(swaps.both.size, swaps.sizes.size), MOST))
-    tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
-
-    def task(numbers: range) -> Floats:
-        found = values(kept_in(numbers))
-        with np.errstate(invalid="ignore"):  # both infinite
-            return np.asarray(found[0] - found[1])
-
-    parts = run(task, tasks, progress=draws.progress, compiles=chances is None and FairBinomials)
-    outcomes = PermutationDistribution(np.concatenate(parts), chances is not None, chances)
-    return permuted_difference(float(first), float(second), outcomes, classes.pos_label)
+    def draw(self, key: np.uint64, numbers: range) -> NDArray[np.int64]:
+        """Return the counts in permutations of these numbers, of shape (n_cells, n)."""
+        keys = np.empty(len(numbers), dtype=np.uint64)
+        fill_keys(key, numbers.start, keys)
+        drawn = np.empty((self._of_cell.size, keys.size), dtype=np.int64)
+        draw_fair_binomials(self._of_cell, *self._tables, keys, drawn)
+        return drawn

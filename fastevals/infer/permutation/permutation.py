@@ -75,8 +75,8 @@ def permutation_result(
 ) -> PermutationResult:
     """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
     statistic, in_unit = tested.statistic, tested.in_unit
-    outcomes = tested.outcomes.defined()
-    n, left = tested.outcomes.values.size, outcomes.values.size
+    distribution = tested.distribution.without_undefined()
+    n, left = tested.distribution.values.size, distribution.values.size
     pvalue = critical = math.nan
     if math.isnan(statistic):
         warn_undefined(f"the test of {metric}", "the metric of a model is, on these rows, or the difference")
@@ -85,8 +85,8 @@ def permutation_result(
     else:
         if left < n:
             warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")
-        pvalue = outcomes.pvalue(statistic, tested.slack, alternative)
-        critical = outcomes.critical_value(alpha, alternative)
+        pvalue = distribution.pvalue(statistic, tested.slack, alternative)
+        critical = distribution.critical_value(alpha, alternative)
         critical = float(in_unit(critical)) if math.isfinite(critical) else critical
     difference = float(in_unit(statistic))
     return build_result(
@@ -101,10 +101,10 @@ def permutation_result(
         effect=difference,
         metric=metric,
         n_resamples=n,
-        exact=outcomes.exact,
+        exact=distribution.exact,
         n_undefined=n - left,
-        null_distribution=np.asarray(in_unit(outcomes.values)) if keep_distribution else None,
-        null_chances=outcomes.chances if keep_distribution else None,
+        null_distribution=np.asarray(in_unit(distribution.values)) if keep_distribution else None,
+        null_chances=distribution.chances if keep_distribution else None,
         pos_label=tested.pos_label,
     )
 
@@ -210,16 +210,16 @@ def permutation_test(
     (0.75, 0.03125, True)
     """
     alpha = check_alpha(confidence_level, alternative)
-    draws = PermutationPlan.of(n_resamples, rng, progress)
+    plan = PermutationPlan.check(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
     name, asked = parse_metric("metric", metric)
     kind = metric_kind(asked, "metric") if isinstance(asked, MetricSpec) else "labels"
     if kind == "targets":
         check_not_given("pos_label", pos_label, "metrics of classes")
-        tested = permute_targets(y_true, pred_a, pred_b, asked, draws)
+        tested = permute_targets(y_true, pred_a, pred_b, asked, plan)
     else:
-        tested = PERMUTE[kind](y_true, pred_a, pred_b, asked, pos_label, draws)
+        tested = PERMUTE[kind](y_true, pred_a, pred_b, asked, pos_label, plan)
     what = f"{name} of {first} less that of {second}"
     return permutation_result(name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 
@@ -286,11 +286,11 @@ def paired_permutation_test(
     (-0.1875, 0.03125)
     """
     alpha = check_alpha(confidence_level, alternative)
-    draws = PermutationPlan.of(n_resamples, rng, progress)
+    plan = PermutationPlan.check(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("a", "b"))
     pair = [each.values for each in as_measurement_pair(a, b)]
     values, exponent = nonzero_differences(*pair)
-    tested = permute_signs(values, draws)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
+    tested = permute_signs(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
     what = f"the mean of {first} less that of {second}"
     return permutation_result("the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)

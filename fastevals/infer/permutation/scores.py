@@ -39,18 +39,18 @@ class RowSwaps:
     ----------
     differ : ndarray of bool of shape (n_samples,)
         Whether a row's outputs do.
-    draws : Draws
+    plan : PermutationPlan
         How many permutations to draw.
     """
 
     __slots__ = ("_bit", "_exact", "_key", "_n", "_words")
 
-    def __init__(self, differ: NDArray[np.bool_], draws: PermutationPlan) -> None:
+    def __init__(self, differ: NDArray[np.bool_], plan: PermutationPlan) -> None:
         self._bit = np.maximum(np.cumsum(differ) - 1, 0).astype(np.uint32)
         n_bits = int(np.count_nonzero(differ))
-        self._exact = n_bits < 31 and 1 << n_bits <= draws.most()
-        self._n = 1 << n_bits if self._exact else draws.n_resamples
-        self._words, self._key = n_bits // 64 + 1, draws.key
+        self._exact = n_bits < 31 and 1 << n_bits <= plan.max_outcomes()
+        self._n = 1 << n_bits if self._exact else plan.n_resamples
+        self._words, self._key = n_bits // 64 + 1, plan.key
 
     def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
         """Give, of outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
@@ -73,7 +73,7 @@ class RowSwaps:
         """Cut the numbers of the permutations into ranges of a size."""
         return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
 
-    def outcomes(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:
+    def distribution(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:
         """Return what the tasks found as outcomes."""
         return PermutationDistribution(np.concatenate(parts), self._exact)
 
@@ -82,7 +82,7 @@ Floats = NDArray[np.float64]
 
 
 def permute_scores(
-    y_true: Any, pred_a: Any, pred_b: Any, asked: Any, pos_label: Any, draws: PermutationPlan
+    y_true: Any, pred_a: Any, pred_b: Any, spec: Any, pos_label: Any, plan: PermutationPlan
 ) -> PermutedStatistic:
     """Test a metric of rankings."""
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
@@ -90,11 +90,11 @@ def permute_scores(
     check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check_finite(name, values)
-    metric = ranking_metric(asked, "metric")
+    metric = ranking_metric(spec, "metric")
     if metric.threshold is not None:
-        return _at_a_threshold(labels, list(scores.values()), metric, asked, draws)
+        return _at_a_threshold(labels, list(scores.values()), metric, spec, plan)
     pool = PooledScores(labels, np.concatenate(list(scores.values())), metric)
-    swaps = RowSwaps(scores["pred_a"] != scores["pred_b"], draws)
+    swaps = RowSwaps(scores["pred_a"] != scores["pred_b"], plan)
     places = swaps.places(pool.rows)
 
     def task(numbers: range, space: Any) -> Floats:
@@ -102,13 +102,13 @@ def permute_scores(
         with np.errstate(invalid="ignore"):  # both infinite
             return found[0] - found[1]
 
-    parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=draws.progress, compiles=True)
+    parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=plan.progress, compiles=True)
     first, second = pool.values([swaps.own()], places, pool.workspace())
-    return permuted_difference(float(first[0]), float(second[0]), swaps.outcomes(parts), labels.positive)
+    return permuted_difference(float(first[0]), float(second[0]), swaps.distribution(parts), labels.positive)
 
 
 def _at_a_threshold(
-    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, asked: Any, draws: PermutationPlan
+    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, spec: Any, plan: PermutationPlan
 ) -> PermutedStatistic:
     """Test a metric at a threshold fixed beforehand: scores are predicted labels then, and rows can be counted."""
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
@@ -120,7 +120,7 @@ def _at_a_threshold(
         return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
 
     classes = Classes(np.arange(2), labels.positive)
-    return permute_label_counts(LabelSwaps(codes, table[table > 0], 2), function, asked, classes, draws)
+    return permute_label_counts(LabelSwaps(codes, table[table > 0], 2), function, spec, classes, plan)
 
 
 class PooledScores:

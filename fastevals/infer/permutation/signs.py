@@ -34,10 +34,10 @@ def nonzero_differences(a: Floats, b: Floats) -> NonZero:
     return NonZero(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
 
 
-def permute_signs(values: Floats, draws: PermutationPlan) -> PermutedStatistic:
+def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:
     """Return the sum of differences, and its values under random signs; under all there are, where these are few."""
     statistic, slack = float(values.sum()), TIE_TOLERANCE * float(np.abs(values).sum())
-    if values.size < 31 and 1 << values.size <= draws.most(FEW):
+    if values.size < 31 and 1 << values.size <= plan.max_outcomes(FEW):
         sums = np.zeros(1)
         for each in values:
             sums = np.concatenate((sums - each, sums + each))
@@ -47,8 +47,8 @@ def permute_signs(values: Floats, draws: PermutationPlan) -> PermutedStatistic:
     size = min(max(WORK // padded.size, FEWEST), MOST)
 
     def task(start: int, sums: Floats) -> Floats:
-        keys, words = np.empty((2, min(size, draws.n_resamples - start)), dtype=np.uint64)
-        fill_keys(draws.key, start, keys)
+        keys, words = np.empty((2, min(size, plan.n_resamples - start)), dtype=np.uint64)
+        fill_keys(plan.key, start, keys)
         totals = np.empty(keys.size)
         flip_signs(padded, keys, words, sums, totals)
         return totals
@@ -56,14 +56,14 @@ def permute_signs(values: Floats, draws: PermutationPlan) -> PermutedStatistic:
     def tables() -> Floats:
         return np.empty((WORD, 1 << GROUP))
 
-    parts = run(task, range(0, draws.n_resamples, size), workspace=tables, progress=draws.progress, compiles=flip_signs)
+    parts = run(task, range(0, plan.n_resamples, size), workspace=tables, progress=plan.progress, compiles=flip_signs)
     return PermutedStatistic(statistic, PermutationDistribution(np.concatenate(parts), exact=False), slack)
 
 
 def permutation_options(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:
     """Check the options of `pairwise_permutation` as a user gives them."""
-    draws = PermutationPlan.of(n_resamples, rng)
-    return {"n_resamples": draws.n_resamples, "key": draws.key}
+    plan = PermutationPlan.check(n_resamples, rng)
+    return {"n_resamples": plan.n_resamples, "key": plan.key}
 
 
 def pairwise_permutation(
@@ -86,12 +86,12 @@ def pairwise_permutation(
     -------
     statistic, pvalue, effect : ndarray of shape (n_pairs,)
     """
-    draws = PermutationPlan(n_resamples, key)
+    plan = PermutationPlan(n_resamples, key)
 
     def test(pair: int) -> tuple[float, float]:
         found = nonzero_differences(a[pair], b[pair])
-        tested = permute_signs(found.values, draws)
-        return scaled_mean(tested.statistic, a.shape[1], found.exponent), tested.outcomes.pvalue(
+        tested = permute_signs(found.values, plan)
+        return scaled_mean(tested.statistic, a.shape[1], found.exponent), tested.distribution.pvalue(
             tested.statistic, tested.slack, alternative
         )
 

@@ -27,9 +27,9 @@ TINY = 2.0**-1000
 OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 
 
-def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: PermutationPlan) -> PermutedStatistic:
+def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, spec: Any, plan: PermutationPlan) -> PermutedStatistic:
     """Test a metric of errors."""
-    name, quantile = target_metric(asked, "metric")
+    name, quantile = target_metric(spec, "metric")
     given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
     values = {key: as_double(key, as_scores(key, each)).astype(np.float64) for key, each in given.items()}
     check_same_length(**values)
@@ -41,10 +41,10 @@ def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, asked: Any, draws: Pe
     square, n = 2 * int(near[0]), targets.size
     unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
     if name == MEDIAN:
-        return _of_medians(np.abs(a), np.abs(b), unit, draws)
+        return _of_medians(np.abs(a), np.abs(b), unit, plan)
     a, b = (_losses(name, each, targets, quantile) for each in (a, b))
     found = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
-    tested, inner = permute_signs(found.values, draws), found.exponent
+    tested, inner = permute_signs(found.values, plan), found.exponent
     if name == "root_mean_squared_error":
         total = float(a.sum() + b.sum())
         return tested._replace(in_unit=lambda sums: scaled_mean(_of_roots(np.ldexp(sums, inner), total, n), 1, unit))
@@ -75,9 +75,9 @@ def _of_roots(sums: Any, total: float, n: int) -> Any:
     return sums / n / np.maximum(roots, TINY)  # the difference of squares over the sum: no digits cancel
 
 
-def _of_medians(a: Floats, b: Floats, unit: int, draws: PermutationPlan) -> PermutedStatistic:
+def _of_medians(a: Floats, b: Floats, unit: int, plan: PermutationPlan) -> PermutedStatistic:
     """Test the median absolute error, which no sum tells."""
-    swaps = RowSwaps(a != b, draws)
+    swaps = RowSwaps(a != b, plan)
     places = swaps.places(np.arange(a.size))
 
     def medians(words: NDArray[np.uint64]) -> tuple[float, float]:
@@ -88,7 +88,7 @@ def _of_medians(a: Floats, b: Floats, unit: int, draws: PermutationPlan) -> Perm
     def task(numbers: range) -> Floats:
         return np.array([first - second for first, second in map(medians, map(swaps.words, numbers))])
 
-    parts = run(task, swaps.tasks(SLOW_PER_TASK), progress=draws.progress, compiles=True)
-    return permuted_difference(*medians(swaps.own()), swaps.outcomes(parts))._replace(
+    parts = run(task, swaps.tasks(SLOW_PER_TASK), progress=plan.progress, compiles=True)
+    return permuted_difference(*medians(swaps.own()), swaps.distribution(parts))._replace(
         in_unit=lambda values: scaled_mean(values, 1, unit)
     )

@@ -18,8 +18,8 @@ import fastevals
 from fastevals import MetricSpec, UndefinedMetricWarning, metric, num_threads
 from fastevals._kernels.random import bits, stream_key
 from fastevals._random import seed_key
-from fastevals.infer.permutation.distribution import FairBinomials, PermutationPlan, fair_binomial_probabilities
-from fastevals.infer.permutation.labels import count_label_triples
+from fastevals.infer.permutation.distribution import PermutationPlan
+from fastevals.infer.permutation.labels import FairBinomials, count_label_triples, fair_binomial_probabilities
 from fastevals.infer.permutation.permutation import PermutationResult, paired_permutation_test, permutation_test
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
@@ -248,9 +248,9 @@ def test_signs_are_bits_of_streams():
     (13, 1, 2**13), (14, 2**14 - 2, 2**14 - 2), (14, 2**14 - 1, 2**14), (14, 2**15, 2**14), (80, 5, 5), (0, 5, 1),
 ])  # fmt: skip
 def test_all_swaps_are_gone_through_where_they_are_no_more_than_drawn_or_few(n_bits, n_resamples, n):
-    swaps = RowSwaps(np.arange(100) < n_bits, PermutationPlan.of(n_resamples, 0))
+    swaps = RowSwaps(np.arange(100) < n_bits, PermutationPlan.check(n_resamples, 0))
     assert sum(map(len, swaps.tasks(1000))) == n
-    assert swaps.outcomes([np.zeros(n)]).exact == (n == 2**n_bits)
+    assert swaps.distribution([np.zeros(n)]).exact == (n == 2**n_bits)
 
 
 @pytest.mark.parametrize("asked", ["roc_auc", "average_precision", metric("recall", fpr=0.2), "brier_score"])
@@ -258,7 +258,7 @@ def test_scores_are_swapped_as_the_bits_say(asked):
     y, a, b = outputs("scores", 150)
     (named,) = parse_metrics(asked).values()
     found = permutation_test(y, a, b, asked, rng=2, n_resamples=15, keep_distribution=True)
-    swaps = RowSwaps(a != b, PermutationPlan.of(15, 2))
+    swaps = RowSwaps(a != b, PermutationPlan.check(15, 2))
     swapped = swaps.places(np.arange(150))
     for i, value in enumerate(found.null_distribution):
         words = swaps.words(i)
