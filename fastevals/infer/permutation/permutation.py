@@ -64,51 +64,6 @@ class PermutationResult(SignificanceResult):
         return [("null", drawn + left_out)]
 
 
-def permutation_result(
-    metric: str,
-    what: str,
-    tested: PermutedStatistic,
-    *,
-    alternative: str,
-    alpha: float,
-    keep_distribution: bool,
-) -> PermutationResult:
-    """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
-    statistic, in_unit = tested.statistic, tested.in_unit
-    distribution = tested.distribution.without_undefined()
-    n, left = tested.distribution.values.size, distribution.values.size
-    pvalue = critical = math.nan
-    if math.isnan(statistic):
-        warn_undefined(f"the test of {metric}", "the metric of a model is, on these rows, or the difference")
-    elif left == 0:
-        warn_undefined(f"the test of {metric}", f"the metric is, in all of {n} permutations")
-    else:
-        if left < n:
-            warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")
-        pvalue = distribution.pvalue(statistic, tested.slack, alternative)
-        critical = distribution.critical_value(alpha, alternative)
-        critical = float(in_unit(critical)) if math.isfinite(critical) else critical
-    difference = float(in_unit(statistic))
-    return build_result(
-        PermutationResult,
-        "the paired permutation test",
-        what,
-        difference,
-        pvalue,
-        critical,
-        alternative=alternative,
-        alpha=alpha,
-        effect=difference,
-        metric=metric,
-        n_resamples=n,
-        exact=distribution.exact,
-        n_undefined=n - left,
-        null_distribution=np.asarray(in_unit(distribution.values)) if keep_distribution else None,
-        null_chances=distribution.chances if keep_distribution else None,
-        pos_label=tested.pos_label,
-    )
-
-
 PERMUTE = {"labels": permute_labels, "scores": permute_scores}
 
 
@@ -294,3 +249,48 @@ def paired_permutation_test(
     tested = permute_signs(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
     what = f"the mean of {first} less that of {second}"
     return permutation_result("the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+
+
+def permutation_result(
+    metric: str,
+    what: str,
+    tested: PermutedStatistic,
+    *,
+    alternative: str,
+    alpha: float,
+    keep_distribution: bool,
+) -> PermutationResult:
+    """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
+    statistic, in_unit = tested.statistic, tested.in_unit
+    distribution = tested.distribution.without_undefined()
+    n, left = tested.distribution.values.size, distribution.values.size
+    pvalue = critical = math.nan
+    if math.isnan(statistic):
+        warn_undefined(f"the test of {metric}", "the metric of a model is, on these rows, or the difference")
+    elif left == 0:
+        warn_undefined(f"the test of {metric}", f"the metric is, in all of {n} permutations")
+    else:
+        if left < n:
+            warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")
+        pvalue = distribution.pvalue(statistic, tested.slack, alternative)
+        critical = distribution.critical_value(alpha, alternative)
+        critical = float(in_unit(critical)) if math.isfinite(critical) else critical
+    difference = float(in_unit(statistic))
+    return build_result(
+        PermutationResult,
+        "the paired permutation test",
+        what,
+        difference,
+        pvalue,
+        critical,
+        alternative=alternative,
+        alpha=alpha,
+        effect=difference,
+        metric=metric,
+        n_resamples=n,
+        exact=distribution.exact,
+        n_undefined=n - left,
+        null_distribution=np.asarray(in_unit(distribution.values)) if keep_distribution else None,
+        null_chances=distribution.chances if keep_distribution else None,
+        pos_label=tested.pos_label,
+    )

@@ -32,52 +32,6 @@ from fastevals.measure.ranking.ranking import Ranking
 Words = NDArray[np.uint64]
 
 
-class RowSwaps:
-    """Bits for the rows whose two outputs differ: 1 where each model keeps its own.
-
-    Parameters
-    ----------
-    differ : ndarray of bool of shape (n_samples,)
-        Whether a row's outputs do.
-    plan : PermutationPlan
-        How many permutations to draw.
-    """
-
-    __slots__ = ("_bit", "_exact", "_key", "_n", "_words")
-
-    def __init__(self, differ: NDArray[np.bool_], plan: PermutationPlan) -> None:
-        self._bit = np.maximum(np.cumsum(differ) - 1, 0).astype(np.uint32)
-        n_bits = int(np.count_nonzero(differ))
-        self._exact = n_bits < 31 and 1 << n_bits <= plan.max_outcomes()
-        self._n = 1 << n_bits if self._exact else plan.n_resamples
-        self._words, self._key = n_bits // 64 + 1, plan.key
-
-    def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
-        """Give, of outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
-        n = np.intp(self._bit.size)
-        return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
-
-    def own(self) -> Words:
-        """Return the bits that leave all as it is."""
-        return np.full(self._words, 2**64 - 1, dtype=np.uint64)
-
-    def words(self, number: int) -> Words:
-        """Return the bits of a permutation."""
-        if self._exact:
-            return np.array([number], dtype=np.uint64)
-        words = np.empty(self._words, dtype=np.uint64)
-        fill_words(self._key, np.uint64(number), words)
-        return words
-
-    def tasks(self, size: int) -> list[range]:
-        """Cut the numbers of the permutations into ranges of a size."""
-        return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
-
-    def distribution(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:
-        """Return what the tasks found as outcomes."""
-        return PermutationDistribution(np.concatenate(parts), self._exact)
-
-
 Floats = NDArray[np.float64]
 
 
@@ -164,3 +118,49 @@ class PooledScores:
                 np.subtract(self._sweeps.steps.sizes, counts, out=counts)
         first, second = (self._sweeps.values(np.array(rows))[0] for rows in raw)
         return first, second
+
+
+class RowSwaps:
+    """Bits for the rows whose two outputs differ: 1 where each model keeps its own.
+
+    Parameters
+    ----------
+    differ : ndarray of bool of shape (n_samples,)
+        Whether a row's outputs do.
+    plan : PermutationPlan
+        How many permutations to draw.
+    """
+
+    __slots__ = ("_bit", "_exact", "_key", "_n", "_words")
+
+    def __init__(self, differ: NDArray[np.bool_], plan: PermutationPlan) -> None:
+        self._bit = np.maximum(np.cumsum(differ) - 1, 0).astype(np.uint32)
+        n_bits = int(np.count_nonzero(differ))
+        self._exact = n_bits < 31 and 1 << n_bits <= plan.max_outcomes()
+        self._n = 1 << n_bits if self._exact else plan.n_resamples
+        self._words, self._key = n_bits // 64 + 1, plan.key
+
+    def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
+        """Give, of outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
+        n = np.intp(self._bit.size)
+        return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
+
+    def own(self) -> Words:
+        """Return the bits that leave all as it is."""
+        return np.full(self._words, 2**64 - 1, dtype=np.uint64)
+
+    def words(self, number: int) -> Words:
+        """Return the bits of a permutation."""
+        if self._exact:
+            return np.array([number], dtype=np.uint64)
+        words = np.empty(self._words, dtype=np.uint64)
+        fill_words(self._key, np.uint64(number), words)
+        return words
+
+    def tasks(self, size: int) -> list[range]:
+        """Cut the numbers of the permutations into ranges of a size."""
+        return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
+
+    def distribution(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:
+        """Return what the tasks found as outcomes."""
+        return PermutationDistribution(np.concatenate(parts), self._exact)

@@ -19,37 +19,6 @@ from fastevals.results import Interval, NullDistribution, SignificanceResult, ta
 Floats = NDArray[np.float64]
 
 
-def fair_null(m: Any) -> NullDistribution:
-    """Return the distribution of b."""
-    return NullDistribution("binom", (m, 0.5))
-
-
-def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
-    """Return p-values of counts, arrays or numbers; with `mid` the counts seen have half their chance."""
-    null = fair_null(np.add(b, c))
-    fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
-    pvalue = null.cdf(fewer)
-    if mid:
-        pvalue = (pvalue + null.cdf(fewer - 1)) / 2
-    if alternative == "two-sided":
-        pvalue = np.minimum(2 * pvalue, 1.0)
-    return np.where(np.add(b, c) == 0, 1.0, pvalue)
-
-
-def fair_least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
-    """Return the least b of m that is not rejected, by a test against smaller ones; or, two-sided, by one against both.
-
-    With `mid` a small m may have none: it is more than m / 2 then.
-    """
-    side = "two-sided" if alternative == "two-sided" else "less"
-    # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
-    guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
-    counts = np.arange(max(guess - 1, 0), guess + 3)
-    counts = counts[counts <= (m // 2 if side == "two-sided" else m)]
-    kept = fair_pvalues(counts, m - counts, side, mid=mid) >= alpha
-    return int(counts[np.argmax(kept)] if kept.any() else counts[-1] + 1)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class BinomialResult(SignificanceResult):
     """What `binomial_error_test` gives: of the run with the smallest p-value, where there are several.
@@ -197,6 +166,37 @@ def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
         middle = (start + stop) // 2
         start, stop = (start, middle) if holds(middle) else (middle + 1, stop)
     return start
+
+
+def fair_null(m: Any) -> NullDistribution:
+    """Return the distribution of b."""
+    return NullDistribution("binom", (m, 0.5))
+
+
+def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
+    """Return p-values of counts, arrays or numbers; with `mid` the counts seen have half their chance."""
+    null = fair_null(np.add(b, c))
+    fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
+    pvalue = null.cdf(fewer)
+    if mid:
+        pvalue = (pvalue + null.cdf(fewer - 1)) / 2
+    if alternative == "two-sided":
+        pvalue = np.minimum(2 * pvalue, 1.0)
+    return np.where(np.add(b, c) == 0, 1.0, pvalue)
+
+
+def fair_least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
+    """Return the least b of m that is not rejected, by a test against smaller ones; or, two-sided, by one against both.
+
+    With `mid` a small m may have none: it is more than m / 2 then.
+    """
+    side = "two-sided" if alternative == "two-sided" else "less"
+    # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
+    guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
+    counts = np.arange(max(guess - 1, 0), guess + 3)
+    counts = counts[counts <= (m // 2 if side == "two-sided" else m)]
+    kept = fair_pvalues(counts, m - counts, side, mid=mid) >= alpha
+    return int(counts[np.argmax(kept)] if kept.any() else counts[-1] + 1)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
