@@ -197,7 +197,7 @@ class ByMetric(Frozen, Mapping[str, Any]):
         return f"{type(self).__name__}({self._settings()}{positive}{shown})"
 
     def _settings(self) -> str:
-        """Say in a few words how they were made."""
+        """Return in a few words how they were made."""
         raise NotImplementedError
 
 

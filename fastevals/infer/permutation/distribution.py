@@ -117,7 +117,7 @@ class PermutedStatistic(NamedTuple):
 def permuted_difference(
     first: float, second: float, distribution: PermutationDistribution, pos_label: Any = None
 ) -> PermutedStatistic:
-    """Take the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
+    """Compute the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
     statistic = math.nan if math.isinf(first) and first == second else first - second
     size = ROUNDING * max(abs(first), abs(second))
     if not math.isfinite(statistic):

@@ -141,7 +141,7 @@ class RowSwaps:
         self._words, self._key = n_bits // 64 + 1, plan.key
 
     def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
-        """Give, of outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
+        """Return, for outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
         n = np.intp(self._bit.size)
         return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
 

@@ -20,18 +20,18 @@ WORK = 1 << 30  # signs of one task: about 0.1 s
 FEWEST, MOST = 512, 4096  # permutations of one task: enough to make tables for
 
 
-class NonZero(NamedTuple):
+class NonZeroDifferences(NamedTuple):
     """Differences that are not zero, in units of 2**exponent."""
 
     values: Floats
     exponent: int
 
 
-def nonzero_differences(a: Floats, b: Floats) -> NonZero:
+def nonzero_differences(a: Floats, b: Floats) -> NonZeroDifferences:
     """Return a - b where they differ by more than rounding."""
     (a, b), exponent = scale_to_unit(a, b)
     values = a - b
-    return NonZero(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
+    return NonZeroDifferences(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
 
 
 def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:

@@ -22,7 +22,7 @@ from fastevals.measure.regression import as_double
 
 Floats = NDArray[np.float64]
 
-SMALLEST = 2.0**-52  # that an error is divided by, as in `regression_metrics`
+LEAST_DENOMINATOR = 2.0**-52  # that an error is divided by, as in `regression_metrics`
 TINY = 2.0**-1000
 OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 
@@ -41,13 +41,15 @@ def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, spec: Any, plan: Perm
     square, n = 2 * int(near[0]), targets.size
     unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
     if name == MEDIAN:
-        return _of_medians(np.abs(a), np.abs(b), unit, plan)
+        return _permute_medians(np.abs(a), np.abs(b), unit, plan)
     a, b = (_losses(name, each, targets, quantile) for each in (a, b))
     found = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
     tested, inner = permute_signs(found.values, plan), found.exponent
     if name == "root_mean_squared_error":
         total = float(a.sum() + b.sum())
-        return tested._replace(in_unit=lambda sums: scaled_mean(_of_roots(np.ldexp(sums, inner), total, n), 1, unit))
+        return tested._replace(
+            in_unit=lambda sums: scaled_mean(_root_differences(np.ldexp(sums, inner), total, n), 1, unit)
+        )
     if name == "r2":
         deviations = y - y.mean()
         if (targets == targets[0]).all():
@@ -63,19 +65,19 @@ def _losses(name: str, errors: Floats, targets: Floats, quantile: float) -> Floa
     if name in OF_SQUARES:
         return errors * errors
     if name == "mean_absolute_percentage_error":
-        return np.abs(errors) / np.maximum(np.abs(targets), SMALLEST)
+        return np.abs(errors) / np.maximum(np.abs(targets), LEAST_DENOMINATOR)
     if name == "pinball_loss":
         return np.where(errors < 0, -quantile * errors, (1 - quantile) * errors)
     return np.abs(errors)
 
 
-def _of_roots(sums: Any, total: float, n: int) -> Any:
+def _root_differences(sums: Any, total: float, n: int) -> Any:
     """Return differences of roots of mean squares from differences of sums, whose total no permutation changes."""
     roots = sum(np.sqrt(np.maximum(total + side * sums, 0.0) / (2 * n)) for side in (1, -1))
     return sums / n / np.maximum(roots, TINY)  # the difference of squares over the sum: no digits cancel
 
 
-def _of_medians(a: Floats, b: Floats, unit: int, plan: PermutationPlan) -> PermutedStatistic:
+def _permute_medians(a: Floats, b: Floats, unit: int, plan: PermutationPlan) -> PermutedStatistic:
     """Test the median absolute error, which no sum tells."""
     swaps = RowSwaps(a != b, plan)
     places = swaps.places(np.arange(a.size))

@@ -38,12 +38,12 @@ class Agreement:
         self.parts = [slice(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
 
     def right(self, part: slice) -> NDArray[np.bool_]:
-        """Tell which rows of a part each model gets right; the columns are padded to whole words, as wrong."""
+        """Return which rows of a part each model gets right; the columns are padded to whole words, as wrong."""
         n = part.stop - part.start
         right = np.zeros((self.n_models, -(-n // WORD) * WORD), dtype=np.bool_)
         done = 0
         for name, labels in self._models.items():
-            block = np.atleast_2d(_whole(name, labels, part))
+            block = np.atleast_2d(_as_integers(name, labels, part))
             np.equal(block, self._true_as[labels.dtype][part], out=right[done : done + len(block), :n])
             done += len(block)
         return right
@@ -77,7 +77,7 @@ def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return narrow if (narrow == true).all() else true
 
 
-def _whole(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
+def _as_integers(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
     """Return a part of predicted classes, floats as integers."""
     block = labels[..., part]
     if block.dtype.kind != "f":

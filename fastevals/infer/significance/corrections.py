@@ -93,13 +93,13 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: str = "holm") -> Floats:
     array([0.03, 0.06, 0.06])
     """
     check_choice("correction", correction, CORRECTIONS)
-    given: Any = _as_pvalues("pvalues", pvalues)
-    p = given.ravel()
-    there = np.flatnonzero(~np.isnan(p))
-    order = there[np.argsort(p[there], kind="stable")]
+    array: Any = _as_pvalues("pvalues", pvalues)
+    p = array.ravel()
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
     adjusted = p.copy()
     adjusted[order] = np.minimum(np.maximum(CORRECTIONS[correction](p[order]), p[order]), 1.0)
-    return np.asarray(adjusted.reshape(given.shape))
+    return np.asarray(adjusted.reshape(array.shape))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ SYMMETRIC = ("t", "norm")  # the others are of squares: only large values speak 
 
 
 def check_alpha(confidence_level: float, alternative: str) -> float:
-    """Check the options that all tests have; give the significance level."""
+    """Check the options that all tests have; return the significance level."""
     check_choice("alternative", alternative, ALTERNATIVES)
     return check_confidence_level(confidence_level)[1]
 
@@ -152,7 +152,7 @@ def conclude(
     test: str,
     instead: str = "",
 ) -> str:
-    """Say what follows by a test for `what`, which is `value` under the hypothesis.
+    """Return what follows by a test for `what`, which is `value` under the hypothesis.
 
     What is not rejected is followed by the values that agree with the data, those of the interval if there is one; or
     by what is to be said `instead`.
@@ -172,7 +172,7 @@ def conclude(
 
 
 def conclude_on_several(what: str, pvalue: float, alpha: float, *, test: str) -> str:
-    """Say what follows by a test for several numbers, `what`, that are the same under the hypothesis."""
+    """Return what follows by a test for several numbers, `what`, that are the same under the hypothesis."""
     if math.isnan(pvalue):
         return _nothing_follows(what, test)
     if pvalue < alpha:

@@ -94,8 +94,8 @@ def five_by_two_cv_t_test(
     check_choice("numerator", numerator, NUMERATORS)
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
-    of = {"first": "the first fold", "mean": "the first two folds"}[numerator]
-    what = f"the mean of {first} less that of {second} (by {of})"
+    folds = {"first": "the first fold", "mean": "the first two folds"}[numerator]
+    what = f"the mean of {first} less that of {second} (by {folds})"
     warn_if_constant(what, statistic)
     return decide(
         "the 5x2cv t-test", what, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
@@ -172,23 +172,23 @@ def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: str) -> tuple[Floa
 
 def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, Floats]:
     """Return t, the difference in its numerator and what that is divided by."""
-    found = scaled_differences(a, b)
-    d = _by_repetition(found)
+    scaled = scaled_differences(a, b)
+    d = _by_repetition(scaled)
     effect = d[..., 0, 0] if numerator == "first" else d[..., 0, :].mean(axis=-1)
     error = np.sqrt(_variances(d).mean(axis=-1))
-    return ratio(effect, error), np.ldexp(effect, found.exponent), np.ldexp(error, found.exponent)
+    return ratio(effect, error), np.ldexp(effect, scaled.exponent), np.ldexp(error, scaled.exponent)
 
 
 def _f_statistic(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return F and the mean difference."""
-    found = scaled_differences(a, b)
-    d = _by_repetition(found)
+    scaled = scaled_differences(a, b)
+    d = _by_repetition(scaled)
     statistic = ratio(np.square(d).sum(axis=(-2, -1)), 2 * _variances(d).sum(axis=-1))
-    return statistic, np.ldexp(found.values.mean(axis=-1), found.exponent)
+    return statistic, np.ldexp(scaled.values.mean(axis=-1), scaled.exponent)
 
 
-def _by_repetition(found: ScaledDifferences) -> Floats:
-    return found.values.reshape(*found.values.shape[:-1], 5, 2)
+def _by_repetition(scaled: ScaledDifferences) -> Floats:
+    return scaled.values.reshape(*scaled.values.shape[:-1], 5, 2)
 
 
 def _variances(d: Floats) -> Floats:

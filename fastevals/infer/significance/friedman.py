@@ -126,9 +126,9 @@ def friedman_test(
     corrected = as_flag("tie_correction", tie_correction)
     alpha = check_alpha(confidence_level, "two-sided")
     table = as_result_table("results", results)
-    found = rank_sums(table.values, as_flag("higher_is_better", higher_is_better))
+    ranks = rank_sums(table.values, as_flag("higher_is_better", higher_is_better))
     n, k = table.values.shape
-    chi_square, f_statistic, concordance = _statistics(found, n, corrected)
+    chi_square, f_statistic, concordance = _statistics(ranks, n, corrected)
     value, null = {
         "F": (f_statistic, NullDistribution("f", (k - 1, (k - 1) * (n - 1)))),
         "chi-square": (chi_square, NullDistribution("chi2", (k - 1,))),
@@ -138,7 +138,7 @@ def friedman_test(
     elif math.isinf(value):
         warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
     what = f"the {k} algorithms' mean ranks"
-    alike = _chance_alike(table.values[0], n) if math.isinf(value) else None
+    alike = _chance_of_equal_rankings(table.values[0], n) if math.isinf(value) else None
     result = decide(
         "the Friedman test",
         what,
@@ -152,7 +152,7 @@ def friedman_test(
         names=table.algorithms,
         datasets=table.datasets,
         n_datasets=n,
-        mean_ranks=found.mean_ranks,
+        mean_ranks=ranks.mean_ranks,
         chi_square=chi_square,
         f_statistic=f_statistic,
     )
@@ -160,7 +160,7 @@ def friedman_test(
     return replace(result, critical_value=math.inf) if never else result
 
 
-def _chance_alike(row: Floats, n: int) -> float:
+def _chance_of_equal_rankings(row: Floats, n: int) -> float:
     """Return the chance that all of n data sets rank the algorithms as the first does, ties in the same numbers."""
     _, tied = np.unique(row, return_counts=True)
     alike = math.prod(map(math.factorial, tied.tolist()))
@@ -194,18 +194,18 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
 
 
 def ranks_text(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
-    """Name the axes of a table of results, and the first algorithms' mean ranks."""
+    """Return the axes of a table of results, and the first algorithms' mean ranks."""
     shown = [f"{name}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
     more = ", ..." if len(names) > SHOWN else ""
     sets = f"{n_datasets} data set{'s' * (n_datasets > 1)}"
     return f"{sets} x {len(names)} algorithms, mean ranks {', '.join(shown)}{more}"
 
 
-def _statistics(found: RankSums, n: int, corrected: bool) -> tuple[float, float, float]:
+def _statistics(ranks: RankSums, n: int, corrected: bool) -> tuple[float, float, float]:
     """Return chi-square, F and Kendall's W."""
-    k = len(found.doubled)
-    between = sum(rank**2 for rank in found.doubled.tolist()) - n**2 * k * (k + 1) ** 2
-    over = n * k * (k**2 - 1) - (found.ties if corrected else 0)
+    k = len(ranks.doubled)
+    between = sum(rank**2 for rank in ranks.doubled.tolist()) - n**2 * k * (k + 1) ** 2
+    over = n * k * (k**2 - 1) - (ranks.ties if corrected else 0)
     above = 3 * between * (k - 1)
     if not above:  # over is 0 too if all are tied
         return 0.0, 0.0 if n > 1 else math.nan, 0.0

@@ -208,7 +208,7 @@ def mcnemar_test_of_table(
 
 
 def check_mcnemar_options(method: str, alternative: str, confidence_level: float) -> float:
-    """Check the options of McNemar's tests; give the significance level."""
+    """Check the options of McNemar's tests; return the significance level."""
     check_choice("method", method, MCNEMAR_METHODS)
     alpha = check_alpha(confidence_level, alternative)
     if method in CHI_SQUARE:

@@ -158,7 +158,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         return f"{level}, {what}: {', '.join(shown)}{more}{others}{and_undefined}."
 
     def _claim(self) -> str:
-        """Say what a one-sided test is to show of the first of a pair and the second."""
+        """Return what a one-sided test is to show of the first of a pair and the second."""
         return f"{'below' if self.alternative == 'less' else 'above'} {self.value:g}"
 
     def __str__(self) -> str:
@@ -352,32 +352,32 @@ def pairwise_tests(
     """
     check_choice("test", test, TESTS)
     alpha = check_alpha(confidence_level, alternative)
-    of = TESTS[test]
-    if of.two_sided_alone:
+    pair_test = TESTS[test]
+    if pair_test.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
-    check_options(f"test={test!r}", of.options, options)
-    checked = of.options(**options)
-    table = as_result_table("results", results, least_rows=of.least)
-    _check_row_number("results", table, of.only, f"test={test!r}")
+    check_options(f"test={test!r}", pair_test.options, options)
+    checked = pair_test.options(**options)
+    table = as_result_table("results", results, least_rows=pair_test.least)
+    _check_row_number("results", table, pair_test.only, f"test={test!r}")
     pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
-    size = max(1, int(WORK / of.cost(columns.shape[1], **checked)))
+    size = max(1, int(WORK / pair_test.cost(columns.shape[1], **checked)))
 
     def tested(start: int) -> tuple[Floats, Floats, Floats]:
         first, second = pairs[start : start + size].T
-        return of.core(columns[first], columns[second], alternative, **checked)
+        return pair_test.core(columns[first], columns[second], alternative, **checked)
 
     parts = run(tested, range(0, len(pairs), size), compiles=True)
     statistic, pvalue, effect = (np.concatenate(part) for part in zip(*parts, strict=True))
     infinite = int(np.isinf(statistic).sum())
     if infinite:
         warn_degenerate(
-            f"{of.title} of {infinite} of {len(pairs)} pairs",
+            f"{pair_test.title} of {infinite} of {len(pairs)} pairs",
             "the differences are all the same, so their variance is 0",
         )
     return build_pairwise_result(
-        PairwiseResult, of.title, table.algorithms, pairs, (statistic, pvalue, effect),
-        what=of.what, value=of.value, correction=correction, alternative=alternative, alpha=alpha,
+        PairwiseResult, pair_test.title, table.algorithms, pairs, (statistic, pvalue, effect),
+        what=pair_test.what, value=pair_test.value, correction=correction, alternative=alternative, alpha=alpha,
     )  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def nemenyi_test(results: Any, *, higher_is_better: bool = True, confidence_leve
     from scipy import stats
     from scipy.special import ndtri
 
-    found = _compared("the Nemenyi test", results, "none", higher_is_better, confidence_level)
+    found = _compare_ranks("the Nemenyi test", results, "none", higher_is_better, confidence_level)
     k, n_pairs = len(found.names), len(found)
     sizes, place = np.unique(np.abs(found.statistic), return_inverse=True)
     pvalue = stats.studentized_range.sf(math.sqrt(2) * sizes, k, math.inf)[place]
@@ -184,7 +184,9 @@ def bonferroni_dunn_test(
     array([0.2232, 0.016 ])
     """
     _check_control(control)
-    return _compared("the Bonferroni-Dunn test", results, "bonferroni", higher_is_better, confidence_level, control)
+    return _compare_ranks(
+        "the Bonferroni-Dunn test", results, "bonferroni", higher_is_better, confidence_level, control
+    )
 
 
 def rank_comparison_test(
@@ -235,10 +237,10 @@ def rank_comparison_test(
     array([0.1116, 0.016 ])
     """
     check_choice("correction", correction, CORRECTIONS)
-    return _compared("the test of mean ranks", results, correction, higher_is_better, confidence_level, control)
+    return _compare_ranks("the test of mean ranks", results, correction, higher_is_better, confidence_level, control)
 
 
-def _compared(
+def _compare_ranks(
     test: str,
     results: Any,
     correction: str,
@@ -253,16 +255,16 @@ def _compared(
     higher = as_flag("higher_is_better", higher_is_better)
     table = as_result_table("results", results)
     n, k = table.values.shape
-    found = rank_sums(table.values, higher)
+    ranks = rank_sums(table.values, higher)
     pairs = compared_pairs(table.algorithms, control, argument="control")
     error = _standard_error(k, n)
-    effect = (found.doubled[pairs[:, 0]] - found.doubled[pairs[:, 1]]) / (2 * n)
+    effect = (ranks.doubled[pairs[:, 0]] - ranks.doubled[pairs[:, 1]]) / (2 * n)
     statistic = effect / error
     level = PER_TEST_ALPHA[correction](alpha, len(pairs)) if correction in PER_TEST_ALPHA else math.nan
     compared: RankComparison = build_pairwise_result(
         RankComparison, test, table.algorithms, pairs, (statistic, 2 * ndtr(-np.abs(statistic)), effect),
         what="the difference of the mean ranks", correction=correction, alternative="two-sided", alpha=alpha,
-        mean_ranks=found.mean_ranks, critical_difference=-float(ndtri(level / 2)) * error, n_datasets=n,
+        mean_ranks=ranks.mean_ranks, critical_difference=-float(ndtri(level / 2)) * error, n_datasets=n,
         control=control,
     )  # fmt: skip
     return compared

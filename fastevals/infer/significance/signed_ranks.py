@@ -105,9 +105,9 @@ def wilcoxon_test(
     alpha = check_alpha(confidence_level, alternative)
     first, second = as_pair_of_names(names, ("a", "b"))
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
-    signed = signed_ranks_of(*_pair(a, b), **options)
+    signed = rank_signed_differences(*_as_one_pair(a, b), **options)
     largest = float(signed.largest[0])
-    low = least_kept(signed, tail_probability(alpha, alternative))
+    low = wilcoxon_critical_value(signed, tail_probability(alpha, alternative))
     return build_result(
         SignificanceResult,
         "Wilcoxon's signed-rank test",
@@ -118,7 +118,7 @@ def wilcoxon_test(
         alternative=alternative,
         alpha=alpha,
         effect=float(signed.effect[0]),
-        interval=shifts_kept(signed, low, alternative),
+        interval=wilcoxon_interval(signed, low, alternative),
         instead="" if low > 0 else TOO_FEW_DIFFERENCES,
         null=None if signed.exact[0] else NullDistribution("norm", (largest / 2, float(signed.deviation[0]))),
     )
@@ -163,7 +163,7 @@ def sign_test(
     """
     alpha = check_alpha(confidence_level, alternative)
     winner, loser = as_pair_of_names(names, ("a", "b"))
-    first, second = _pair(a, b)
+    first, second = _as_one_pair(a, b)
     wins, pvalue, share = (float(each[0]) for each in pairwise_sign(first, second, alternative))
     n = int(np.count_nonzero(first != second))
     interval = Interval(0.0, 1.0)
@@ -209,7 +209,7 @@ def pairwise_wilcoxon(
     continuity_correction: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
     """Return W+, p-values and pseudomedians of many pairs of learners, measurements along the last axis."""
-    signed = signed_ranks_of(a, b, method, zeros, continuity_correction)
+    signed = rank_signed_differences(a, b, method, zeros, continuity_correction)
     return signed.statistic, tail_pvalues(signed.lower, signed.upper, alternative), signed.effect
 
 
@@ -221,7 +221,7 @@ def pairwise_sign(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Float
     return wins.astype(np.float64), fair_pvalues(wins, losses, alternative), share
 
 
-def _pair(a: Any, b: Any) -> tuple[Floats, Floats]:
+def _as_one_pair(a: Any, b: Any) -> tuple[Floats, Floats]:
     """Return the measurements of two learners as those of one pair of many."""
     first, second = as_measurement_pair(a, b)
     return first.values[np.newaxis], second.values[np.newaxis]
@@ -248,7 +248,7 @@ class SignedRanks(NamedTuple):
     effect: Floats
 
 
-def signed_ranks_of(a: Floats, b: Floats, method: str, zeros: str, continuity_correction: bool) -> SignedRanks:
+def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, continuity_correction: bool) -> SignedRanks:
     """Rank the differences of pairs of learners, measurements along the last axis."""
     from scipy.special import ndtr
 
@@ -293,7 +293,7 @@ def tail_pvalues(lower: Floats, upper: Floats, alternative: str) -> Floats:
     return lower if alternative == "less" else upper
 
 
-def least_kept(signed: SignedRanks, tail: float) -> float:
+def wilcoxon_critical_value(signed: SignedRanks, tail: float) -> float:
     """Return the smallest W+ of the first pair whose chance of one as small is not below `tail`."""
     from scipy.special import ndtri
 
@@ -308,7 +308,7 @@ def least_kept(signed: SignedRanks, tail: float) -> float:
     return min(float(np.searchsorted(np.cumsum(spread_signs(ranks[:count], scratch)), tail)) / 2, largest)
 
 
-def shifts_kept(signed: SignedRanks, low: float, alternative: str) -> Interval:
+def wilcoxon_interval(signed: SignedRanks, low: float, alternative: str) -> Interval:
     """Return the shifts of the first pair's differences for which W+ is not beyond its critical values.
 
     W+ of shifted differences is how many means of two are above the shift, those equal to it counting half; zeros that

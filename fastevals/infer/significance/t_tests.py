@@ -97,9 +97,9 @@ def error_rate_t_test(
     mean, error = _mean_and_error(own, factor)
     distance, _ = _mean_and_error(apart, factor)
     statistic = ratio(distance, np.ldexp(error, own.exponent - apart.exponent))
-    found = statistic, np.ldexp(mean, own.exponent), np.ldexp(error, own.exponent)
+    estimate = statistic, np.ldexp(mean, own.exponent), np.ldexp(error, own.exponent)
     return _t_decision(
-        "the t-test of a mean", "the mean", found, values.size - 1,
+        "the t-test of a mean", "the mean", estimate, values.size - 1,
         alternative=alternative, confidence_level=confidence_level, value=value,
     )  # fmt: skip
 
@@ -229,14 +229,14 @@ def _t_test(
     first, second = as_pair_of_names(names, ("a", "b"))
     n = pair[0].values.size
     what = f"the mean of {first} less that of {second}"
-    found = _t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
-    return _t_decision(test, what, found, n - 1, alternative=alternative, confidence_level=confidence_level)
+    estimate = _t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
+    return _t_decision(test, what, estimate, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 
 def _t_decision(
     test: str,
     what: str,
-    found: tuple[Floats, Floats, Floats],
+    estimate: tuple[Floats, Floats, Floats],
     df: int,
     *,
     alternative: str,
@@ -245,7 +245,7 @@ def _t_decision(
 ) -> SignificanceResult:
     """Return the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
     alpha = check_alpha(confidence_level, alternative)
-    statistic, effect, error = map(float, found)
+    statistic, effect, error = map(float, estimate)
     null = NullDistribution("t", (df,))
     warn_if_constant(what, statistic)
     return decide(
@@ -261,10 +261,10 @@ def pairwise_t(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.
     return statistic, pvalues(statistic, NullDistribution("t", (n - 1,)), alternative), effect
 
 
-def _t_statistic(found: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
+def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
     """Return t, the mean difference and its standard error, whose square is the variance times a factor."""
-    mean, error = _mean_and_error(found, variance_factor)
-    return ratio(mean, error), np.ldexp(mean, found.exponent), np.ldexp(error, found.exponent)
+    mean, error = _mean_and_error(scaled, variance_factor)
+    return ratio(mean, error), np.ldexp(mean, scaled.exponent), np.ldexp(error, scaled.exponent)
 
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
@@ -276,9 +276,9 @@ def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> fl
     )
 
 
-def _mean_and_error(found: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
+def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
     """Return the mean difference and its standard error, in the differences' units."""
-    constant = (found.values == found.values[..., :1]).all(axis=-1)
-    mean = np.where(constant, found.values[..., 0], found.values.mean(axis=-1))
-    error = np.sqrt(variance_factor) * found.values.std(axis=-1, ddof=1)
+    constant = (scaled.values == scaled.values[..., :1]).all(axis=-1)
+    mean = np.where(constant, scaled.values[..., 0], scaled.values.mean(axis=-1))
+    error = np.sqrt(variance_factor) * scaled.values.std(axis=-1, ddof=1)
     return mean, np.where(constant, 0.0, error)
