@@ -21,10 +21,9 @@ from fastevals._validation.options import check_choice, check_integer, listed, s
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import LIMIT, BinaryLabels
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.infer.significance.decision import build_result, check_alpha
+from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import (
-    NO_VARIANCE,
     Frozen,
     Interval,
     NullDistribution,

@@ -168,13 +168,13 @@ def permutation_test(
     plan = PermutationPlan.check(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
-    name, asked = parse_metric("metric", metric)
-    kind = metric_kind(asked, "metric") if isinstance(asked, MetricSpec) else "labels"
+    name, spec = parse_metric("metric", metric)
+    kind = metric_kind(spec, "metric") if isinstance(spec, MetricSpec) else "labels"
     if kind == "targets":
         check_not_given("pos_label", pos_label, "metrics of classes")
-        tested = permute_targets(y_true, pred_a, pred_b, asked, plan)
+        tested = permute_targets(y_true, pred_a, pred_b, spec, plan)
     else:
-        tested = PERMUTE[kind](y_true, pred_a, pred_b, asked, pos_label, plan)
+        tested = PERMUTE[kind](y_true, pred_a, pred_b, spec, pos_label, plan)
     what = f"{name} of {first} less that of {second}"
     return permutation_result(name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 

@@ -16,8 +16,8 @@ from fastevals.infer.bootstrap.samples import SLOW_PER_TASK
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic, permuted_difference
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
-from fastevals.measure.kinds import target_metric
 from fastevals.infer.significance.paired import scale_to_unit
+from fastevals.measure.kinds import target_metric
 from fastevals.measure.regression import as_double
 
 Floats = NDArray[np.float64]
