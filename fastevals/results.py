@@ -228,7 +228,7 @@ class ResampledByMetric(ByMetric):
         return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
 
 
-class NullDistribution(NamedTuple):
+class Null(NamedTuple):
     """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
 
     name: str
@@ -322,7 +322,7 @@ class SignificanceResult(Frozen):
     conclusion: str
     alpha: float
     test: str = ""
-    null: NullDistribution | None = None
+    null: Null | None = None
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

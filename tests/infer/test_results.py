@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals.results import Interval, NullDistribution, OperatingPoint, as_json, tail_probability
+from fastevals.results import Interval, Null, OperatingPoint, as_json, tail_probability
 
 Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1]
 TABLE = [[0.1, 0.2, 0.4], [0.3, 0.1, 0.5], [0.2, 0.3, 0.1], [0.4, 0.6, 0.5]]
@@ -101,14 +101,14 @@ def test_printed_pairs() -> None:
 @pytest.mark.parametrize(
     "null",
     [
-        NullDistribution("norm"),
-        NullDistribution("t", (3,)),
-        NullDistribution("f", (2, 7)),
-        NullDistribution("chi2", (4,)),
-        NullDistribution("binom", (9, 0.3)),
+        Null("norm"),
+        Null("t", (3,)),
+        Null("f", (2, 7)),
+        Null("chi2", (4,)),
+        Null("binom", (9, 0.3)),
     ],
 )
-def test_a_distribution_is_scipys(null: NullDistribution) -> None:
+def test_a_distribution_is_scipys(null: Null) -> None:
     values, chances = np.array([-1.0, 0.0, 0.5, 2.0, 30.0, np.nan]), np.array([0.0, 0.01, 0.5, 1.0])
     for method, given in (("cdf", values), ("sf", values), ("ppf", chances), ("isf", chances)):
         np.testing.assert_array_equal(getattr(null, method)(given), getattr(null.frozen(), method)(given))

@@ -23,7 +23,7 @@ from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
-from fastevals.results import NullDistribution
+from fastevals.results import Null
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import _stacked, plot_critical_difference
 from fastevals.show.plots.null_distribution import REJECTED, plot_null
@@ -89,7 +89,7 @@ def one_sided(alternative="less"):
 
 
 def decided(name, parameters, statistic, alternative="two-sided", alpha=0.05):
-    return decide("the test", "it", statistic, NullDistribution(name, parameters), alternative=alternative, alpha=alpha)
+    return decide("the test", "it", statistic, Null(name, parameters), alternative=alternative, alpha=alpha)
 
 
 # All pictures -----------------------------------------------------------------------------------------------------
@@ -454,7 +454,7 @@ def test_many_counts_are_drawn_as_they_are():
     ax = plot_null(binomial_error_test(301_000, 10**6, 0.3), ax=axes())
     values = max((each.get_data() for each in ax.patches), key=lambda data: data.values.size)
     middles = (values.edges[1:] + values.edges[:-1]) / 2
-    null = NullDistribution("binom", (10**6, 0.3)).frozen()
+    null = Null("binom", (10**6, 0.3)).frozen()
     assert_allclose(values.values, null.pmf(middles.round()), rtol=0.02)
     assert 1000 < values.values.size < 10_000
 

@@ -26,7 +26,7 @@ from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import (
     Frozen,
     Interval,
-    NullDistribution,
+    Null,
     PairNames,
     SignificanceResult,
     check_confidence_level,
@@ -435,7 +435,7 @@ class DelongResult(Frozen):
         return build_result(
             SignificanceResult, "DeLong's test of equal AUCs", self._label_aucs(), statistic, pvalue, critical,
             alpha=alpha, effect=float(np.ptp(self.aucs)), of_all=True, df=df,
-            null=NullDistribution("chi2", (df,)) if df else None,
+            null=Null("chi2", (df,)) if df else None,
         )  # fmt: skip
 
     def _label_aucs(self) -> str:
@@ -527,7 +527,7 @@ def z_test(
         SignificanceResult, test, what, z, pvalue, -above if alternative == "less" else below,
         alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
         instead=NO_VARIANCE if variance == 0 else "", df=df,
-        null=NullDistribution("norm") if df is None else NullDistribution("t", (df,)),
+        null=Null("norm") if df is None else Null("t", (df,)),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import math
 
 from fastevals._validation.options import warn_degenerate
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
-from fastevals.results import Interval, NullDistribution, SignificanceResult, tail_probability
+from fastevals.results import Interval, Null, SignificanceResult, tail_probability
 
 
 def normal_margins(alpha: float, alternative: str, df: float | None = None) -> tuple[float, float]:
@@ -57,5 +57,5 @@ def z_test(
         SignificanceResult, test, what, z, pvalue, -above if alternative == "less" else below,
         alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
         instead=NO_VARIANCE if variance == 0 else "", df=df,
-        null=NullDistribution("norm") if df is None else NullDistribution("t", (df,)),
+        null=Null("norm") if df is None else Null("t", (df,)),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from fastevals._validation.options import check_number, show
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, sidak_adjust
 from fastevals.infer.significance.decision import build_result, check_alpha
-from fastevals.results import Interval, NullDistribution, SignificanceResult, tail_probability
+from fastevals.results import Interval, Null, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def binomial_error_test(
     each = PER_TEST_ALPHA["sidak"](alpha, n_runs)
     smallest, errors, rows = min((_pvalue(k, n, rate, alternative), -k, n) for k, n in runs)
     errors = -errors  # of equal p-values the one with more errors
-    null = NullDistribution("binom", (rows, rate))
+    null = Null("binom", (rows, rate))
     critical = _critical(rows, rate, alternative, each)
     several = n_runs > 1
     return build_result(
@@ -168,9 +168,9 @@ def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
     return start
 
 
-def fair_null(m: Any) -> NullDistribution:
+def fair_null(m: Any) -> Null:
     """Return the distribution of b."""
-    return NullDistribution("binom", (m, 0.5))
+    return Null("binom", (m, 0.5))
 
 
 def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:

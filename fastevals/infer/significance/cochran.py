@@ -12,7 +12,7 @@ from fastevals._execution import run
 from fastevals._validation.labels import as_models_labels, as_true_labels
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import check_alpha, decide
-from fastevals.results import NullDistribution, SignificanceResult
+from fastevals.results import Null, SignificanceResult
 
 SHOWN = 6  # models that are printed
 
@@ -102,7 +102,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
         "Cochran's Q test",
         "the models' accuracies",
         _cochran_q(rights, sum(squares)),
-        NullDistribution("chi2", (len(names) - 1,)),
+        Null("chi2", (len(names) - 1,)),
         alpha=alpha,
         of_all=True,
         effect=float(accuracies.max() - accuracies.min()),

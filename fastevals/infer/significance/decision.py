@@ -11,7 +11,7 @@ from fastevals._validation.options import check_choice
 from fastevals.results import (
     ALTERNATIVES,
     Interval,
-    NullDistribution,
+    Null,
     SignificanceResult,
     check_confidence_level,
     tail_probability,
@@ -28,7 +28,7 @@ def check_alpha(confidence_level: float, alternative: str) -> float:
     return check_confidence_level(confidence_level)[1]
 
 
-def pvalues(statistic: Any, null: NullDistribution, alternative: str) -> Any:
+def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
     """Return the chance of statistics at least as extreme, an array's each; NaN of NaN."""
     if null.name not in SYMMETRIC:
         return null.sf(statistic)
@@ -37,7 +37,7 @@ def pvalues(statistic: Any, null: NullDistribution, alternative: str) -> Any:
     return null.sf(statistic) if alternative == "greater" else null.cdf(statistic)
 
 
-def critical_value(null: NullDistribution, alternative: str, alpha: float) -> float:
+def critical_value(null: Null, alternative: str, alpha: float) -> float:
     """Return where rejection begins."""
     if null.name not in SYMMETRIC:
         return float(null.isf(alpha))
@@ -64,7 +64,7 @@ def decide(
     test: str,
     what: str,
     statistic: float,
-    null: NullDistribution,
+    null: Null,
     *,
     alternative: str = "two-sided",
     alpha: float,
@@ -105,7 +105,7 @@ def build_result(
     instead: str = "",
     of_all: bool = False,
     df: float | tuple[int, ...] | None = None,
-    null: NullDistribution | None = None,
+    null: Null | None = None,
     **more: Any,
 ) -> Result:
     """Return the result of a test of `what`, which is `value` if the hypothesis holds, and say what follows.

@@ -20,12 +20,12 @@ from fastevals.infer.significance.paired import (
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import NullDistribution, PairNames, SignificanceResult
+from fastevals.results import Null, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
 NUMERATORS = ("first", "mean")
-FIVE, TEN_FIVE = NullDistribution("t", (5,)), NullDistribution("f", (10, 5))
+FIVE, TEN_FIVE = Null("t", (5,)), Null("f", (10, 5))
 
 
 def five_by_two_cv_t_test(

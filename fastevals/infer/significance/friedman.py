@@ -13,7 +13,7 @@ from fastevals._execution import run
 from fastevals._validation.options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.decision import check_alpha, decide
-from fastevals.results import NullDistribution, SignificanceResult
+from fastevals.results import Null, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -130,8 +130,8 @@ def friedman_test(
     n, k = table.values.shape
     chi_square, f_statistic, concordance = _statistics(ranks, n, corrected)
     value, null = {
-        "F": (f_statistic, NullDistribution("f", (k - 1, (k - 1) * (n - 1)))),
-        "chi-square": (chi_square, NullDistribution("chi2", (k - 1,))),
+        "F": (f_statistic, Null("f", (k - 1, (k - 1) * (n - 1)))),
+        "chi-square": (chi_square, Null("chi2", (k - 1,))),
     }[statistic]
     if math.isnan(value):
         warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")

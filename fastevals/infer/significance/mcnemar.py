@@ -33,14 +33,14 @@ from fastevals.infer.significance.decision import (
 )
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
-from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, estimate_text, tail_probability
+from fastevals.results import Interval, Null, PairNames, SignificanceResult, estimate_text, tail_probability
 
 Floats = NDArray[np.float64]
 
 BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
-SQUARE = NullDistribution("chi2", (1,))
+SQUARE = Null("chi2", (1,))
 WHAT = "the ratio of the chance that only {} is right to the chance that only {} is right"
 
 

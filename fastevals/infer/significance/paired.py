@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fastevals._validation.options import warn_degenerate
 from fastevals._validation.tables import find_name
 from fastevals.infer.significance.decision import critical_value
-from fastevals.results import Interval, NullDistribution
+from fastevals.results import Interval, Null
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def ratio(effect: Floats, error: Floats) -> Floats:
         return np.where(effect == 0, 0.0, np.divide(effect, error))
 
 
-def t_interval(effect: float, error: float, null: NullDistribution, alternative: str, alpha: float) -> Interval:
+def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
     """Return the effects that the test does not reject."""
     reach = critical_value(null, alternative, alpha) * error
     if alternative == "less":

@@ -22,7 +22,7 @@ from fastevals.infer.significance.decision import (
     check_alpha,
     discrete_critical_value,
 )
-from fastevals.results import Interval, NullDistribution, PairNames, SignificanceResult, tail_probability
+from fastevals.results import Interval, Null, PairNames, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ def wilcoxon_test(
         effect=float(signed.effect[0]),
         interval=wilcoxon_interval(signed, low, alternative),
         instead="" if low > 0 else TOO_FEW_DIFFERENCES,
-        null=None if signed.exact[0] else NullDistribution("norm", (largest / 2, float(signed.deviation[0]))),
+        null=None if signed.exact[0] else Null("norm", (largest / 2, float(signed.deviation[0]))),
     )
 
 

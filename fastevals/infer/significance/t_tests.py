@@ -24,7 +24,7 @@ from fastevals.infer.significance.paired import (
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import NullDistribution, PairNames, SignificanceResult
+from fastevals.results import Null, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -246,7 +246,7 @@ def _t_decision(
     """Return the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, estimate)
-    null = NullDistribution("t", (df,))
+    null = Null("t", (df,))
     warn_if_constant(what, statistic)
     return decide(
         test, what, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
@@ -258,7 +258,7 @@ def pairwise_t(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.
     """Return t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
     n = a.shape[-1]
     statistic, effect, _ = _t_statistic(scaled_differences(a, b), 1 / n + test_to_train)
-    return statistic, pvalues(statistic, NullDistribution("t", (n - 1,)), alternative), effect
+    return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
 
 
 def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
@@ -271,9 +271,7 @@ def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> fl
     """Return half the width of Nadeau and Bengio's interval for the mean of measurements."""
     own = scaled_differences(values, np.zeros_like(values))
     _, error = _mean_and_error(own, 1 / values.size + test_to_train)
-    return critical_value(NullDistribution("t", (values.size - 1,)), "two-sided", alpha) * float(
-        np.ldexp(error, own.exponent)
-    )
+    return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, own.exponent))
 
 
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.decision import SYMMETRIC
-from fastevals.results import Interval, NullDistribution, SignificanceResult
+from fastevals.results import Interval, Null, SignificanceResult
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     return ax
 
 
-def _named(null: NullDistribution) -> str:
+def _named(null: Null) -> str:
     name, numbers = WORDS.get(null.name, null.name), ", ".join(_number(each) for each in null.parameters)
     return f"if the hypothesis holds: {name}({numbers})" if numbers else f"if the hypothesis holds: standard {name}"
 

@@ -17,7 +17,7 @@ from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import metric_bounds
-from fastevals.results import ByMetric, Frozen, Interval, NullDistribution
+from fastevals.results import ByMetric, Frozen, Interval, Null
 from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors
 from fastevals.split.estimates.split_metrics import SplitMetrics
@@ -244,7 +244,7 @@ class SplitVariance:
         return self.fixed.share * self.metrics.class_variance(name, self.pooled)
 
     def _critical(self, df: float) -> float:
-        return critical_value(NullDistribution("t", (df,)), "two-sided", self.alpha)
+        return critical_value(Null("t", (df,)), "two-sided", self.alpha)
 
     @property
     def _tested(self) -> float:
