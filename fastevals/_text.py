@@ -33,19 +33,19 @@ def printable(text: str) -> str:
     return text if text.isprintable() else repr(text)
 
 
-def short_names(names: Iterable[Any], longest: int) -> list[str]:
+def shorten_names(names: Iterable[Any], longest: int) -> list[str]:
     """Return names for a table, long ones without their middle, with a number where two would look the same."""
     whole = [printable(str(name)) for name in names]
-    short = [without_middle(name, longest) for name in whole]
+    short = [shorten_name(name, longest) for name in whole]
     alike = {name for name in short if short.count(name) > 1}
     for k, name in enumerate(short):
         if name in alike and name != whole[k]:
             number = f" #{k + 1}"
-            short[k] = without_middle(whole[k], longest - len(number)) + number
+            short[k] = shorten_name(whole[k], longest - len(number)) + number
     return short
 
 
-def without_middle(name: str, longest: int) -> str:
+def shorten_name(name: str, longest: int) -> str:
     """Return a name, a long one without its middle: ends tell names apart as often as starts do."""
     if len(name) <= longest:
         return name
@@ -53,41 +53,41 @@ def without_middle(name: str, longest: int) -> str:
     return f"{name[: longest - 3 - end]}...{name[len(name) - end :]}"
 
 
-def label(value: Any) -> str:
+def format_label(value: Any) -> str:
     """Return a class or --by value as one writes it."""
     return printable(value) if isinstance(value, str) else repr(value).lower()
 
 
-def place(by: str | None, value: Any) -> str:
+def describe_block(by: str | None, value: Any) -> str:
     """Return what a note on a block is about."""
-    return "the data" if by is None else f"{printable(by)} {label(value)}"
+    return "the data" if by is None else f"{printable(by)} {format_label(value)}"
 
 
-def digits(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a metric's value to four decimals, "-" where undefined."""
     if math.isnan(value):
         return "-"
     return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}"
 
 
-def column(values: Sequence[float]) -> list[str]:
+def format_column(values: Sequence[float]) -> list[str]:
     """Return numbers that are read together: to four decimals, of small ones to four digits of the largest."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not 0 < largest < SMALL:
-        return [digits(value) for value in values]
+        return [format_number(value) for value in values]
     decimals = 3 - math.floor(math.log10(largest))
     form = f".{decimals}f" if decimals <= MOST_DECIMALS else ".3e"
     return ["-" if math.isnan(value) else format(value, form) for value in values]
 
 
-def cells(rows: ArrayLike) -> list[list[str]]:
-    """Return rows of numbers that are read together, as `column`."""
+def format_numbers(rows: ArrayLike) -> list[list[str]]:
+    """Return rows of numbers that are read together, as `format_column`."""
     numbers = np.asarray(rows, dtype=np.float64)
-    found: list[list[str]] = np.reshape(column(numbers.ravel().tolist()), numbers.shape).tolist()
+    found: list[list[str]] = np.reshape(format_column(numbers.ravel().tolist()), numbers.shape).tolist()
     return found
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Write a parameter's value for a table or a picture: a string as it is, a long float in six digits."""
     if isinstance(value, str):
         return value
@@ -95,14 +95,14 @@ def written(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) and len(text) > LONG else text
 
 
-def probability(value: float) -> str:
+def format_pvalue(value: float) -> str:
     """Return a p-value to four decimals, or to one digit where these are all 0."""
     if value < 1e-9:
         return "<1e-9"
-    return f"{value:.0e}" if value < 0.0001 else digits(value)
+    return f"{value:.0e}" if value < 0.0001 else format_number(value)
 
 
-def first_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) -> tuple[list[int], list[str]]:
+def select_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) -> tuple[list[int], list[str]]:
     """Return the places of the pairs that a table has room for, by ascending p, and a line on those it has none for.
 
     Where p-values are the same once adjusted (all 1, say), what they were before decides.
@@ -112,18 +112,21 @@ def first_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) ->
     return order[:MOST_PAIRS], [f"... {more} more pairs, with p no smaller: JSON has all"] if more > 0 else []
 
 
-def wrapped(text: str, indent: str = "    ") -> list[str]:
+def wrap_text(text: str, indent: str = "    ") -> list[str]:
     """Return the lines of words, all but the first indented."""
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def aligned(tables: Sequence[list[list[str]]]) -> list[list[str]]:
+def format_tables(tables: Sequence[list[list[str]]]) -> list[list[str]]:
     """Return the lines of tables whose columns have the same widths."""
     widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
 
     def line(row: list[str]) -> str:
         name, *cells = row
-        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+        padded = [
+            name.ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)),
+        ]
         return " ".join(padded).rstrip()
 
     return [list(map(line, rows)) for rows in tables]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import column, probability, wrapped
+from fastevals._text import format_column, format_pvalue, wrap_text
 from fastevals._validation.options import check_number, show
 
 
@@ -341,7 +341,7 @@ class SignificanceResult(Frozen):
         width = max(len(name) for name, _ in rows)
         title = self.test or type(self).__name__
         numbers = [f"  {name:<{width}}  {text}" for name, text in rows]
-        return "\n".join([title[0].upper() + title[1:], *numbers, *wrapped(self.conclusion, indent="")])
+        return "\n".join([title[0].upper() + title[1:], *numbers, *wrap_text(self.conclusion, indent="")])
 
     def _df_text(self) -> str:
         if self.df is None:
@@ -350,7 +350,7 @@ class SignificanceResult(Frozen):
 
     def _pvalue_text(self) -> str:
         side = "" if self.alternative == "two-sided" else f" (one-sided: {self.alternative})"
-        return probability(self.pvalue) + side
+        return format_pvalue(self.pvalue) + side
 
     def _details(self) -> list[tuple[str, str]]:
         """Return what a subclass prints beside these numbers: names and texts."""
@@ -360,8 +360,8 @@ class SignificanceResult(Frozen):
 def estimate_text(estimate: float, interval: Interval | None, alpha: float) -> str:
     """Return an estimate and its interval, if there is one, with as many digits as they need."""
     if interval is None:
-        return column([estimate])[0]
-    value, low, high = column([estimate, *interval])
+        return format_column([estimate])[0]
+    value, low, high = format_column([estimate, *interval])
     return f"{value}, {100 * (1 - alpha):.6g} % interval {low} to {high}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._text import aligned, short_names
+from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import as_array, as_weights, check_same_length
 from fastevals._validation.curves import as_class_shares, as_cost_matrix
 from fastevals._validation.labels import (
@@ -236,7 +236,7 @@ class ConfusionMatrix:
     def __str__(self) -> str:
         """Return the representation, and below it the cells: of a stack those of the first matrix."""
         first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :SHOWN, :SHOWN]
-        names = short_names(self.labels[:SHOWN].tolist(), LONGEST_NAME)
+        names = shorten_names(self.labels[:SHOWN].tolist(), LONGEST_NAME)
         rows = [["true \\ predicted", *names]]
         for matrix in first.tolist():  # none of an empty stack
             rows += [
@@ -245,7 +245,7 @@ class ConfusionMatrix:
             ]
         if self.labels.size > SHOWN:
             rows = [*([*row, "..."] for row in rows), ["...", *[""] * (SHOWN + 1)]]
-        return "\n  ".join([repr(self), *(aligned([rows])[0] if first.size else [])])
+        return "\n  ".join([repr(self), *(format_tables([rows])[0] if first.size else [])])
 
     def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
         return _rebuilt, (self.counts, self.labels, self.pos_label, self._mean_axes)

@@ -15,7 +15,7 @@ from fastevals._validation.labels import as_groups, check_several_groups
 MOST_BLOCKS = 1000
 
 
-def distinct(shown: str, column: NDArray[Any]) -> list[Any]:
+def distinct_values(shown: str, column: NDArray[Any]) -> list[Any]:
     """Return a column's values, ascending, as plain Python ones."""
     if column.dtype.kind == "O":
         return sorted(set(column.tolist()))
@@ -24,17 +24,17 @@ def distinct(shown: str, column: NDArray[Any]) -> list[Any]:
     return np.unique(column).tolist()  # type: ignore[no-any-return]
 
 
-def blocks_of(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
+def split_by_value(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
     """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
-    values, codes = numbered(shown, column)
+    values, codes = encode_values(shown, column)
     if len(values) > MOST_BLOCKS:
         raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
-    return list(zip(values, rows_of(codes, len(values)), strict=True))
+    return list(zip(values, rows_by_code(codes, len(values)), strict=True))
 
 
-def numbered(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Return a column's values, ascending, and the place of each row's among them."""
-    values = distinct(shown, column)
+    values = distinct_values(shown, column)
     if column.dtype.kind == "O":
         place = {value: k for k, value in enumerate(values)}
         codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.intp, count=column.size)
@@ -43,21 +43,21 @@ def numbered(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.in
     return values, codes
 
 
-def rows_of(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
+def rows_by_code(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
     """Return the rows of each value, ascending."""
     order = np.argsort(codes, kind="stable")
     stops = np.cumsum(np.bincount(codes, minlength=n_values))
     return np.split(order, stops[:-1])
 
 
-def groups_of(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
+def encode_groups(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
     """Return the groups of rows as numbers; there must be several."""
     groups, codes = np.unique(as_groups(shown, column), return_inverse=True)
     check_several_groups(shown, groups)
     return codes
 
 
-def meant_label(text: str | None, there: Sequence[Any]) -> Any:
+def parse_label(text: str | None, there: Sequence[Any]) -> Any:
     """Return the label among those there that an option's text means; else that text, as a label of their type."""
     if text is None:
         return None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fastevals import __version__
 from fastevals.show import warm_up
 from fastevals.show.bias_variance import command as bias_variance
-from fastevals.show.commands import Parser, UsageError, bars, complain, on_command_line
+from fastevals.show.commands import Parser, UsageError, late_bars, on_command_line, print_error
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
 
@@ -39,13 +39,13 @@ def _main(argv: list[str]) -> int:
         arguments = _parse(argv)
         if arguments is not None:
             program = f"fastevals {arguments.command}"
-            with bars(arguments):
+            with late_bars(arguments):
                 COMMANDS[arguments.command].run(arguments)
         return 0
     except UsageError as error:
         program, message = error.args
     except KeyboardInterrupt:
-        complain(f"{program}: stopped")
+        print_error(f"{program}: stopped")
         return 130
     except MemoryError:
         message = "not enough memory for this data"
@@ -53,7 +53,7 @@ def _main(argv: list[str]) -> int:
         message = f"{error.filename or 'output'}: {error.strerror or error}"
     except (ValueError, ImportError) as error:
         message = str(error)
-    complain(f"{program}: error: {message}")
+    print_error(f"{program}: error: {message}")
     return 2
 
 

@@ -60,22 +60,22 @@ class TextResult:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
 
     def __repr__(self) -> str:
-        return visible(self.to_text()).rstrip("\n")
+        return escape_controls(self.to_text()).rstrip("\n")
 
 
 def check_beforehand(arguments: argparse.Namespace) -> None:
     """Raise, before time is spent on the data, if --out or --progress can't be had."""
     if arguments.out is not None:
-        from fastevals.show.output import check_folder
+        from fastevals.show.output import prepare_folder
 
-        check_folder(arguments.out)
+        prepare_folder(arguments.out)
     if arguments.progress:
         from fastevals._validation.options import import_optional
 
         import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
 
 
-def bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
     """Return a context in which steps that take long show how far they are, where standard error is a terminal."""
     from fastevals._execution import bars_after
 
@@ -100,19 +100,19 @@ def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Cal
     OSError
         If a file can't be written; it names the file.
     """
-    write(result.to_text() if arguments.format == "text" else result.to_json())
+    print_text(result.to_text() if arguments.format == "text" else result.to_json())
     if arguments.out is None:
         return
     from fastevals.show.output import write_folder
 
     written = write_folder(arguments.out, arguments.command, result, pictures())
     if arguments.format == "text":
-        write(f"\n{written}\n")
+        print_text(f"\n{written}\n")
     else:
-        complain(written)  # what stands on stdout is JSON and nothing else
+        print_error(written)  # what stands on stdout is JSON and nothing else
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return text for a terminal: escapes for what does not print, line ends apart.
 
     Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
@@ -125,16 +125,16 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Print a line on standard error."""
-    print(visible(" ".join(message.split())), file=sys.stderr)
+    print(escape_controls(" ".join(message.split())), file=sys.stderr)
 
 
-def write(text: str) -> None:
+def print_text(text: str) -> None:
     """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
     if sys.stdout is None:
         return
-    text = visible(text)
+    text = escape_controls(text)
     try:
         try:
             sys.stdout.write(text)
@@ -179,7 +179,7 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: Any = None) -> None:
         """Print the help as a report is printed."""
-        write(self.format_help())
+        print_text(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of exiting."""
@@ -197,7 +197,7 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unknown option {argument!r}" + (f", did you mean {near}?" if near else ""))
 
 
-def number(text: str) -> float:
+def parse_number(text: str) -> float:
     """Return an option's number, as an int where a float would round it."""
     try:
         value = float(text)
@@ -207,7 +207,7 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
 
 
-def whole(text: str) -> int:
+def parse_integer(text: str) -> int:
     """Return an option's whole number."""
     try:
         return int(text)

@@ -26,7 +26,7 @@ from fastevals.show.csv_files import CsvFile, is_number
 Names = Mapping[str, str]  # of columns, with what messages call each
 
 
-class Columns(dict[str, NDArray[Any]]):
+class NamedColumns(dict[str, NDArray[Any]]):
     """A file's columns by name, and what messages call a row: the file's line, where it has lines."""
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], line: Callable[[int], str] = "row {}".format) -> None:
@@ -41,7 +41,7 @@ def read_data(
     numeric: Collection[str] = (),
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
-) -> Columns:
+) -> NamedColumns:
     """Return some columns of a file, or of a frame or mapping of names to array-likes; arguments as `read_columns`.
 
     Raises
@@ -61,7 +61,7 @@ def read_data(
     check_columns("data", list(map(str, given)), called)
     arrays = {name: (as_scores if name in numeric else as_labels)(each, columns[name]) for name, each in called.items()}
     check_same_length(**{called[name]: array for name, array in arrays.items()})
-    return Columns(arrays)
+    return NamedColumns(arrays)
 
 
 def name_of_data(data: Any) -> str:
@@ -76,7 +76,7 @@ def read_columns(
     numeric: Collection[str] = (),
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
-) -> Columns:
+) -> NamedColumns:
     """Read some columns of a file.
 
     Parameters
@@ -108,10 +108,10 @@ def read_columns(
     """
     table, shown, source = _read(Path(path), form, wanted, beside)
     found = {name: _as_numpy(each, table.column(name), name in numeric, source) for name, each in shown.items()}
-    return Columns(found, source.line)
+    return NamedColumns(found, source.line)
 
 
-def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[Columns, list[str]]:
+def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
     """Read a file's columns of numbers, and some beside.
 
     Parameters
@@ -138,7 +138,7 @@ def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[Column
     table, shown, source = _read(Path(path), form, None, beside)
     kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside)
     found = {name: _as_numpy(each, table.column(name), False, source) for name, each in shown.items() if name in kept}
-    return Columns(found, source.line), [name for name in shown if name not in kept]
+    return NamedColumns(found, source.line), [name for name in shown if name not in kept]
 
 
 def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fastevals._execution import progressed
-from fastevals._text import label, printable
+from fastevals._text import format_label, printable
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, TextResult, option, visible
+from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls, option
 from fastevals.show.plots import style
 
 DOTS_PER_INCH = 125  # 800 pixels wide
@@ -57,7 +57,7 @@ class BlockPictures(NamedTuple):
     instead: str = ""
 
 
-def check_folder(out: str) -> None:
+def prepare_folder(out: str) -> None:
     """Make the folder, and its parents, and see to it that a file can be written there.
 
     Parameters
@@ -99,7 +99,7 @@ def write_folder(out: str, command: str, result: TextResult, pictures: BlockPict
         with contextlib.suppress(OSError):  # it holds something else
             inside.rmdir()
     _write(numbers, result.to_json().encode())
-    _write(folder / f"{command}.txt", visible(result.to_text()).encode(errors="backslashreplace"))
+    _write(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
     return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, pictures)}"
 
 
@@ -110,7 +110,7 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
     said = ""
     if by is not None:
         shown = enumerate(values[:MOST_PICTURED])
-        parts = [(_block_folder(folder, k, by, value), f"{by} = {label(value)}") for k, value in shown]
+        parts = [(_block_folder(folder, k, by, value), f"{by} = {format_label(value)}") for k, value in shown]
         said = f" in a folder for each {printable(by)}"
         said += f" of the first {len(parts)} of {len(values)} only" if len(parts) < len(values) else ""
     drawn = 0

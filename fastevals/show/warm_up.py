@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from fastevals.show.commands import Parser, complain, write
+from fastevals.show.commands import Parser, print_error, print_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,9 +69,9 @@ def run(arguments: argparse.Namespace) -> None:
         if cache.unkept:
             raise ValueError(cache.unkept[0])
         if not arguments.quiet:
-            complain(f"{number}/{len(steps)} {name}: {time.perf_counter() - begin:.1f} s")
+            print_error(f"{number}/{len(steps)} {name}: {time.perf_counter() - begin:.1f} s")
     sizes = list(cache.sizes([folder]))
-    write(f"{len(sizes)} files of {sum(sizes) / 1e6:.1f} MB in {folder}, {len(sizes) - before} of them new\n")
+    print_text(f"{len(sizes)} files of {sum(sizes) / 1e6:.1f} MB in {folder}, {len(sizes) - before} of them new\n")
 
 
 class _Data:

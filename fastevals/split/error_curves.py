@@ -292,21 +292,21 @@ class ErrorCurve(Frozen):
 
     def table(self) -> str:
         """Return a table as text: at each value both errors, their standard deviations, the gap and what it does."""
-        from fastevals._text import aligned, cells, printable, wrapped, written
+        from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         over = self.parameter or "training rows"
         head = [over, "training", "sd", "test", "sd", "gap", ""]
         numbers = [each for line in (self.training, self.test) for each in (line.values, line.standard_deviation)]
         rows = [
-            [printable(written(value)), *row, "failed" if k in self.failures else fit if self.parameter else ""]
+            [printable(format_value(value)), *row, "failed" if k in self.failures else fit if self.parameter else ""]
             for k, (value, row, fit) in enumerate(
-                zip(self.values, cells(np.transpose([*numbers, self.gap])), self.fits, strict=True)
+                zip(self.values, format_numbers(np.transpose([*numbers, self.gap])), self.fits, strict=True)
             )
         ]
-        (lines,) = aligned([[head, *rows]])
+        (lines,) = format_tables([[head, *rows]])
         title = f"{self.metric} on training and test rows over {over}, means of {self.test.per_split[0].size} splits"
         failed = [f"{over}={show(self.values[k])}: {text}" for k, text in self.failures.items()]
-        return "\n".join([*wrapped(title), *lines, *(line for text in failed for line in wrapped(text))])
+        return "\n".join([*wrap_text(title), *lines, *(line for text in failed for line in wrap_text(text))])
 
     def __repr__(self) -> str:
         over = self.parameter or "training rows"

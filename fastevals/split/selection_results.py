@@ -159,22 +159,22 @@ class ModelSelection(Frozen):
 
     def table(self) -> str:
         """Return a table as text: the candidates by their values, and what the chosen one does on the test part."""
-        from fastevals._text import aligned, cells, printable, without_middle, wrapped, written
+        from fastevals._text import format_numbers, format_tables, format_value, printable, shorten_name, wrap_text
 
         ranked = self.ranked()
         parameters = list(dict.fromkeys(name for each in ranked for name in each.params))
         named = len({each.name for each in ranked}) > 1 or not parameters
 
         def row(each: CandidateResult, numbers: list[str]) -> list[str]:
-            values = [written(each.params.get(name, "")) for name in parameters]
+            values = [format_value(each.params.get(name, "")) for name in parameters]
             mark = "chosen" if each is self.best else "failed" if each.failure else ""
             first = [each.name, *values] if named else values
-            return [*(without_middle(printable(text), LONGEST) for text in first), *numbers, mark]
+            return [*(shorten_name(printable(text), LONGEST) for text in first), *numbers, mark]
 
         shown = ranked[:MOST_ROWS]
         numbers = [(each.value, each.estimate.standard_deviation, *each.estimate.confidence_interval) for each in shown]
         head = [*(["candidate"] if named else []), *parameters, "value", "sd", "low", "high", ""]
-        (lines,) = aligned([[head, *map(row, shown, cells(numbers))]])
+        (lines,) = format_tables([[head, *map(row, shown, format_numbers(numbers))]])
         if len(ranked) > MOST_ROWS:
             lines.append(f"... {len(ranked) - MOST_ROWS} more")
         n_splits = self.best.estimate.per_split.size
@@ -183,18 +183,18 @@ class ModelSelection(Frozen):
         failed = [f"{each}: {each.failure}" for each in self.candidates if each.failure]
         more = [f"... {len(failed) - MOST_FAILURES} more failed"] if len(failed) > MOST_FAILURES else []
         below = [*failed[:MOST_FAILURES], *more, *self._unseen_rows()]
-        return "\n".join([*wrapped(title), *lines, *(line for text in below for line in wrapped(text))])
+        return "\n".join([*wrap_text(title), *lines, *(line for text in below for line in wrap_text(text))])
 
     def _unseen_rows(self) -> list[str]:
         """Return lines on what the chosen one does on rows that had no part in the choice."""
-        from fastevals._text import column
+        from fastevals._text import format_column
 
         lines = []
         if self.test_value is not None and self.test_rows is not None:
-            lines.append(f"test part ({self.test_rows.size} rows): {column([self.test_value])[0]}")
+            lines.append(f"test part ({self.test_rows.size} rows): {format_column([self.test_value])[0]}")
         if self.nested is not None:
             estimate = self.nested.estimate
-            value, low, high = column([estimate.value, *estimate.confidence_interval])
+            value, low, high = format_column([estimate.value, *estimate.confidence_interval])
             name = f"nested ({estimate.per_split.size} outer splits)"
             lines.append(f"{name}: {value} [{low}, {high}], chosen {self.nested.often()}")
             if self.nested.failures:
@@ -376,19 +376,19 @@ class Sensitivity(Frozen):
 
     def table(self) -> str:
         """Return a table as text: at each value the estimates with the others as chosen, and at their best."""
-        from fastevals._text import aligned, cells, printable, wrapped, written
+        from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         others = ", ".join(f"{name}={show(value)}" for name, value in self.others.items())
         head = [self.parameter, "as chosen", "low", "high", "", "at best", "low", "high"]
         lines = self.as_chosen, self.at_best
-        numbers = cells(np.transpose([each for line in lines for each in (line.values, line.low, line.high)]))
+        numbers = format_numbers(np.transpose([each for line in lines for each in (line.values, line.low, line.high)]))
         rows = [
-            [printable(written(value)), *row[:3], "chosen" if k == self.chosen else "", *row[3:]]
+            [printable(format_value(value)), *row[:3], "chosen" if k == self.chosen else "", *row[3:]]
             for k, (value, row) in enumerate(zip(self.values, numbers, strict=True))
         ]
-        (text,) = aligned([[head, *rows]])
+        (text,) = format_tables([[head, *rows]])
         title = f"{self.metric} on validation rows over {self.parameter}; as chosen: with {others or 'no others'}"
-        return "\n".join([*wrapped(title), *text])
+        return "\n".join([*wrap_text(title), *text])
 
     def __repr__(self) -> str:
         return (

@@ -282,14 +282,16 @@ class BiasVarianceCurve(Frozen):
 
     def table(self) -> str:
         """Return a table as text: the parts at each value."""
-        from fastevals._text import aligned, cells, printable, written
+        from fastevals._text import format_numbers, format_tables, format_value, printable
 
         numbers = {"expected_loss": self.expected_loss, **self.parts()}
         rows = [[printable(self.over), *(name.replace("_", " ") for name in numbers), ""]]
         least = int(np.argmin(self.expected_loss))
-        for k, (value, row) in enumerate(zip(self.values, cells(np.transpose(list(numbers.values()))), strict=True)):
-            rows.append([printable(written(value)), *row, "least" if k == least else ""])
-        return "\n".join(aligned([rows])[0])
+        for k, (value, row) in enumerate(
+            zip(self.values, format_numbers(np.transpose(list(numbers.values()))), strict=True)
+        ):
+            rows.append([printable(format_value(value)), *row, "least" if k == least else ""])
+        return "\n".join(format_tables([rows])[0])
 
     def __repr__(self) -> str:
         over = f"{len(self.values)} values of {self.over}, best={show(self.best())}: {self.expected_loss.min():.4g}"

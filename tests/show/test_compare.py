@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests, wilcoxon_test
-from fastevals._text import probability, short_names
+from fastevals._text import format_pvalue, shorten_names
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
 from fastevals.show.compare import results
@@ -174,7 +174,7 @@ def test_long_names_lose_their_middle(capsys, tmp_path, posthoc):
 
 def test_names_that_differ_in_the_middle_have_numbers():
     names = ["x" * 30 + middle + "y" * 30 for middle in "ab"]
-    assert short_names([*names, "c"], 20) == ["xxxxxxx...yyyyyyy #1", "xxxxxxx...yyyyyyy #2", "c"]
+    assert shorten_names([*names, "c"], 20) == ["xxxxxxx...yyyyyyy #1", "xxxxxxx...yyyyyyy #2", "c"]
 
 
 TWO = "set,a,b\n" + "".join(f"s{k},{0.5 + k / 99:.3f},{0.5 + k / 99 + 0.01 * (k + 1):.3f}\n" for k in range(5))
@@ -309,7 +309,7 @@ def test_many_models_show_the_pairs_of_smallest_p(capsys, tmp_path):
     pvalues = compare_json(capsys, file, *models)["mcnemar"]["pvalue"]
     shown = [line.split()[-2 if line.endswith("*") else -1] for line in text.splitlines() if ", a name" in line]
     assert len(shown) == sum(" - a name" in line for line in text.splitlines()) == 45
-    assert shown == [probability(p) for p in sorted(pvalues)[:45]]
+    assert shown == [format_pvalue(p) for p in sorted(pvalues)[:45]]
 
 
 def test_two_classes_of_text(capsys, tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
-from fastevals import _text as words
+from fastevals import _text as text_format
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals
 from tests.show.test_cli import error, report, report_json, write
@@ -262,7 +262,7 @@ def test_differences_of_a_block_below_its_tables(capsys):
     [(0.5, "0.5000"), (0.00012, "0.0001"), (0.00009, "9e-05"), (1e-30, "<1e-9"), (0.0, "<1e-9"), (float("nan"), "-")],
 )
 def test_probabilities(value, text):
-    assert words.probability(value) == text
+    assert text_format.format_pvalue(value) == text
 
 
 # DeLong -----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._text import aligned, column, first_pairs, probability, short_names, wrapped
+from fastevals._text import format_column, format_pvalue, format_tables, select_pairs, shorten_names, wrap_text
 from fastevals._validation.options import check_choice, check_options, show, warn_degenerate
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
@@ -162,10 +162,10 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         return f"{'below' if self.alternative == 'less' else 'above'} {self.value:g}"
 
     def __str__(self) -> str:
-        short = short_names(self.names, LONGEST_NAME)
-        shown, _ = first_pairs(self.pvalue, self.unadjusted_pvalue)
-        columns = (column(values[shown].tolist()) for values in (self.effect, self.statistic))
-        pvalues = map(probability, self.pvalue[shown].tolist())
+        short = shorten_names(self.names, LONGEST_NAME)
+        shown, _ = select_pairs(self.pvalue, self.unadjusted_pvalue)
+        columns = (format_column(values[shown].tolist()) for values in (self.effect, self.statistic))
+        pvalues = map(format_pvalue, self.pvalue[shown].tolist())
         marks = ("yes" if each else "no" for each in self.rejected[shown])
         pairs = (f"  {short[first]}, {short[second]}" for first, second in self.pairs[shown].tolist())
         rows = [["  pair", "effect", "statistic", "p", "rejected"]]
@@ -173,7 +173,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         more = len(self) - len(shown)
         others = [f"  ... {more} more pairs, with p no smaller"] if more else []
         title = f"{self.test[0].upper()}{self.test[1:]}, {self._settings()}"
-        return "\n".join([title, *aligned([rows])[0], *others, *wrapped(self.conclusion, indent="")])
+        return "\n".join([title, *format_tables([rows])[0], *others, *wrap_text(self.conclusion, indent="")])
 
     def _settings(self) -> str:
         """Return the correction, for the first line of what is printed."""

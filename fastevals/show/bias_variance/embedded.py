@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals._text import digits, printable, wrapped
+from fastevals._text import format_number, printable, wrap_text
 from fastevals.datasets import load_auto
 from fastevals.results import as_json
 from fastevals.show.commands import TextResult
@@ -59,12 +59,12 @@ class DecomposedCurve(TextResult):
         """Return the curve as text to read, the last line with a line end."""
         lines = [
             f"fastevals bias-variance: {printable(self.data)}",
-            *wrapped(HOW),
+            *wrap_text(HOW),
             "",
             self.result.table(),
             "",
-            *(line for said in self._sides() for line in wrapped(said)),
-            *wrapped(TRUTH),
+            *(line for said in self._sides() for line in wrap_text(said)),
+            *wrap_text(TRUTH),
         ]
         return "\n".join(lines) + "\n"
 
@@ -80,7 +80,7 @@ class DecomposedCurve(TextResult):
 
 
 def _signed(change: float) -> str:
-    return f"{'+' if change >= 0 else '-'}{digits(abs(change))}"
+    return f"{'+' if change >= 0 else '-'}{format_number(abs(change))}"
 
 
 def polynomial(x: Any, y: Any, x_new: Any, degree: int) -> NDArray[np.float64]:

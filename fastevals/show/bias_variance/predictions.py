@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals._text import LOSSES, aligned, cells, column, label, printable, short_names, wrapped
+from fastevals._text import (
+    LOSSES,
+    format_column,
+    format_label,
+    format_numbers,
+    format_tables,
+    printable,
+    shorten_names,
+    wrap_text,
+)
 from fastevals._validation.arrays import as_weights
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
 from fastevals.measure.bias_variance.calls import decompose, parse_problem
@@ -18,7 +27,7 @@ from fastevals.measure.bias_variance.results import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
-from fastevals.show.bias_variance.reading import Given
+from fastevals.show.bias_variance.reading import PredictionData
 from fastevals.show.commands import TextResult
 
 HALF = 0.5
@@ -132,16 +141,18 @@ class DecomposedPredictions(TextResult):
         given = ", ".join(printable(each) for each in self.shown.values())
         lines = [
             f"fastevals bias-variance: {printable(self.data)}",
-            *wrapped(f"{_count(found.n_models, 'model')}{self._named()}, {_count(found.n_samples, 'sample')}; {given}"),
-            *(wrapped(f"left out, no numbers: {_some(self.left_out)}") if self.left_out else ()),
-            *wrapped(f"expected {LOSSES[found.loss]}{whose}"),
+            *wrap_text(
+                f"{_count(found.n_models, 'model')}{self._named()}, {_count(found.n_samples, 'sample')}; {given}"
+            ),
+            *(wrap_text(f"left out, no numbers: {_some(self.left_out)}") if self.left_out else ()),
+            *wrap_text(f"expected {LOSSES[found.loss]}{whose}"),
             "",
-            *aligned([self._rows()])[0],
+            *format_tables([self._rows()])[0],
             "",
-            *wrapped(what_dominates(found)),
+            *wrap_text(what_dominates(found)),
             "",
             f"samples of the largest expected loss, of {found.n_samples}, counted from 0",
-            *aligned([self._sample_rows()])[0],
+            *format_tables([self._sample_rows()])[0],
         ]
         return "\n".join(lines) + "\n"
 
@@ -156,7 +167,7 @@ class DecomposedPredictions(TextResult):
         shares = [f"{100 * value / loss:.1f} %" if loss and np.isfinite(loss) else "-" for value in parts.values()]
         cells = zip(
             (name.replace("_", " ") for name in names),
-            column([loss, *parts.values(), *beside.values()]),
+            format_column([loss, *parts.values(), *beside.values()]),
             ["", *shares, *("" for _ in beside)],
             strict=True,
         )
@@ -186,12 +197,12 @@ class DecomposedPredictions(TextResult):
     def _sample_rows(self) -> list[list[str]]:
         samples = [self._sample(int(row)) for row in self._largest()]
         heads = [[str(row), _value(truth), _value(main)] for row, truth, main, *_ in map(dict.values, samples)]
-        numbers = cells([list(sample.values())[3:] for sample in samples])
+        numbers = format_numbers([list(sample.values())[3:] for sample in samples])
         rows = [head + row for head, row in zip(heads, numbers, strict=True)]
         return [[name.replace("_", " ") for name in samples[0]], *rows]
 
 
-def decompose_predictions(given: Given, loss: str, decomposition: str) -> DecomposedPredictions:
+def decompose_predictions(given: PredictionData, loss: str, decomposition: str) -> DecomposedPredictions:
     """Decompose the loss of predictions that were read.
 
     Parameters
@@ -230,7 +241,7 @@ def decompose_predictions(given: Given, loss: str, decomposition: str) -> Decomp
     return DecomposedPredictions(result, truth, given.names, given.left_out, given.shown, given.file)
 
 
-def _classes(given: Given, truth: NDArray[Any]) -> NDArray[Any]:
+def _classes(given: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
     """Return all classes that occur: a model may predict one that no sample is of."""
     shown = {option: shown for option, shown in given.shown.items() if option != "--weight"}
     where = " and ".join([repr(given.file), *shown.values()])
@@ -245,7 +256,7 @@ def _classes(given: Given, truth: NDArray[Any]) -> NDArray[Any]:
 
 def _some(names: list[str]) -> str:
     """List the first names."""
-    return ", ".join(short_names(names[:MOST_NAMES], LONGEST_NAME)) + (", ..." if len(names) > MOST_NAMES else "")
+    return ", ".join(shorten_names(names[:MOST_NAMES], LONGEST_NAME)) + (", ..." if len(names) > MOST_NAMES else "")
 
 
 def _count(n: int, what: str) -> str:
@@ -253,4 +264,4 @@ def _count(n: int, what: str) -> str:
 
 
 def _value(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else label(value)
+    return f"{value:.6g}" if isinstance(value, float) else format_label(value)

@@ -13,7 +13,7 @@ from fastevals.show.commands import CsvForm
 from fastevals.show.files import SUFFIXES, check_file, columns_by_role, first_text, read_columns, read_numbers
 
 
-class Given(NamedTuple):
+class PredictionData(NamedTuple):
     """What is decomposed.
 
     Attributes
@@ -63,7 +63,7 @@ def numbered(what: str, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {f"model {k} of {what}": row for k, row in enumerate(rows)}
 
 
-def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> Given:
+def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> PredictionData:
     """Open a .npy array of predictions, which stays on disk, and read those beside it.
 
     Parameters
@@ -96,7 +96,7 @@ def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) ->
             raise ValueError(f"{shown[option]} must be a .npy file, as {file!r} is")
         found[option] = _array(shown[option], path)
         _check_shape(shown[option], found[option].shape, predictions.shape, models_are, option == "--observed")
-    return Given(predictions, found, shown, file, [])
+    return PredictionData(predictions, found, shown, file, [])
 
 
 def _check_shape(
@@ -132,7 +132,7 @@ def _array(shown: str, path: str) -> NDArray[Any]:
 
 def read_table(
     file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, form: CsvForm, *, numbers: bool
-) -> Given:
+) -> PredictionData:
     """Read a table, whose columns are models' predictions and what goes with them.
 
     Parameters
@@ -177,4 +177,4 @@ def read_table(
         raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
     given = {option: columns[name] for option, name in beside.items() if name is not None}
     shown = {option: wanted[name] for option, name in beside.items() if name is not None}
-    return Given({name: columns[name] for name in pred}, given, shown, file, left_out, columns.line)
+    return PredictionData({name: columns[name] for name in pred}, given, shown, file, left_out, columns.line)

@@ -11,10 +11,10 @@ from fastevals.show.commands import (
     add_shared,
     check_beforehand,
     check_shared,
-    number,
     option,
+    parse_integer,
+    parse_number,
     show_result,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -87,9 +87,15 @@ def add_options(parser: Parser) -> None:
     add("--pos-label", metavar="L", help="positive one of two classes; 1 among 0/1, -1/1 and booleans")
     add("--method", choices=METHODS, help="of McNemar's test, exact by default")
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
-    add("--resamples", metavar="N", type=whole, help="bootstrap replicates, 1999 by default")
-    add("--seed", metavar="N", type=whole, help="of the replicates, 0 by default")
-    add("--confidence", metavar="C", type=number, default=0.95, help="level, 0.95 by default: tests are at 1 less it")
+    add("--resamples", metavar="N", type=parse_integer, help="bootstrap replicates, 1999 by default")
+    add("--seed", metavar="N", type=parse_integer, help="of the replicates, 0 by default")
+    add(
+        "--confidence",
+        metavar="C",
+        type=parse_number,
+        default=0.95,
+        help="level, 0.95 by default: tests are at 1 less it",
+    )
     add("--progress", action="store_true", help="show a bar on stderr")
     add("--out", metavar="DIR", help="also write compare.json, compare.txt and pictures to this folder")
     add_shared(parser)

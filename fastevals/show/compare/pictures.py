@@ -10,7 +10,7 @@ from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
 from fastevals.show.compare.predictions import PredictionsComparison
-from fastevals.show.compare.results import Block, ResultsComparison
+from fastevals.show.compare.results import ResultsBlock, ResultsComparison
 from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import plot_critical_difference, plot_null, plot_pvalues, style
 
@@ -28,7 +28,7 @@ def comparison_pictures(made: ResultsComparison | PredictionsComparison) -> Bloc
     return BlockPictures(PICTURES, made.choice.by, values, lambda k: _of_block(blocks[k]))
 
 
-def _of_block(block: Block) -> Iterator[tuple[str, Picture]]:
+def _of_block(block: ResultsBlock) -> Iterator[tuple[str, Picture]]:
     if block.pairs is not None:
         yield from _pictures(block.pairs, block.friedman)
     elif block.of_two is not None:

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals._text import aligned, digits, first_pairs, label, printable, probability, short_names, wrapped
+from fastevals._text import (
+    format_label,
+    format_number,
+    format_pvalue,
+    format_tables,
+    printable,
+    select_pairs,
+    shorten_names,
+    wrap_text,
+)
 from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
 from fastevals.infer.comparison import ModelComparison, compare_predictions
@@ -26,7 +35,7 @@ from fastevals.infer.significance.mcnemar import (
 )
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
-from fastevals.show.blocks import groups_of, meant_label
+from fastevals.show.blocks import encode_groups, parse_label
 from fastevals.show.commands import TextResult, option
 
 CORRECTION = "holm"
@@ -90,13 +99,13 @@ class PredictionsComparison(TextResult):
     def to_text(self) -> str:
         """Return the comparison as text to read, the last line with a line end."""
         rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
-        names = short_names(self.pairs.names, LONGEST_NAME)
-        shown, more = first_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
-        models, differences = aligned([self._model_rows(names), self._difference_rows(names, shown)])
+        names = shorten_names(self.pairs.names, LONGEST_NAME)
+        shown, more = select_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
+        models, differences = format_tables([self._model_rows(names), self._difference_rows(names, shown)])
         lines = [
             f"fastevals compare: {printable(self.data)}",
-            *wrapped(f"label {printable(self.label)}, {rows}, {self._classes()}"),
-            *wrapped(self._how_made()),
+            *wrap_text(f"label {printable(self.label)}, {rows}, {self._classes()}"),
+            *wrap_text(self._how_made()),
             "",
             *models,
             "",
@@ -106,7 +115,11 @@ class PredictionsComparison(TextResult):
         ]
         if self.cochran is not None:
             statistic, p = self.cochran
-            lines += [f"Cochran's Q = {digits(statistic)}, p {probability(p)}", *wrapped(self.cochran.conclusion), ""]
+            lines += [
+                f"Cochran's Q = {format_number(statistic)}, p {format_pvalue(p)}",
+                *wrap_text(self.cochran.conclusion),
+                "",
+            ]
         lines += [*self._mcnemar_lines(names, shown), *more]
         lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
         every = [one for each in self.models.values() for one in each.differences]
@@ -120,10 +133,10 @@ class PredictionsComparison(TextResult):
         """Say how many classes there are, and which is positive."""
         labels, positive = self.classes
         if positive is not None:
-            return f"2 classes, positive class {label(positive)}"
+            return f"2 classes, positive class {format_label(positive)}"
         if labels.size != 2:
             return f"{labels.size} class{'es' * (labels.size != 1)}"
-        names = " and ".join(label(each) for each in labels.tolist())
+        names = " and ".join(format_label(each) for each in labels.tolist())
         hint = f"{option('pos_label')} gives its precision, recall and F1"
         return f"2 classes, {names}; which is positive is not said: {hint}"
 
@@ -136,7 +149,7 @@ class PredictionsComparison(TextResult):
         rows = [["model", *(HEADS.get(name, name) for name in self.models)]]
         for model, name in zip(self.pairs.names, names, strict=True):
             found = [each.estimates[model] for each in self.models.values()]
-            rows.append([name, *(digits(each.value) for each in found)])
+            rows.append([name, *(format_number(each.value) for each in found)])
             rows += _end_rows([each.confidence_interval for each in found])
         return rows
 
@@ -145,9 +158,9 @@ class PredictionsComparison(TextResult):
         for k in shown:
             found = [each.differences[k] for each in self.models.values()]
             first, second = (names[place] for place in self.pairs.pairs[k])
-            rows.append([f"{first} - {second}", *(digits(each.value) for each in found)])
+            rows.append([f"{first} - {second}", *(format_number(each.value) for each in found)])
             rows += _end_rows([each.confidence_interval for each in found])
-            rows.append(["  p", *(probability(each.pvalue) for each in found)])
+            rows.append(["  p", *(format_pvalue(each.pvalue) for each in found)])
         return rows
 
     def _mcnemar_lines(self, names: Sequence[str], shown: Sequence[int]) -> list[str]:
@@ -159,12 +172,13 @@ class PredictionsComparison(TextResult):
             rows.append(
                 [
                     f"{first}, {second}", str(test.table[0, 1]), str(test.table[1, 0]), _ratio(test.effect),
-                    _ratio(low), _ratio(high), probability(self.pairs.pvalue[k]), "*" if self.pairs.rejected[k] else "",
+                    _ratio(low), _ratio(high), format_pvalue(self.pairs.pvalue[k]),
+                    "*" if self.pairs.rejected[k] else "",
                 ]
             )  # fmt: skip
         adjusted = f" (p adjusted: {CORRECTION}, intervals are not)" if len(self.tests) > 1 else ""
         title = MCNEMAR_METHODS[self.tests[0].method]
-        return [f"{title}: rows that one of two models gets right{adjusted}", *aligned([rows])[0]]
+        return [f"{title}: rows that one of two models gets right{adjusted}", *format_tables([rows])[0]]
 
 
 def compare_columns(
@@ -212,9 +226,9 @@ def compare_columns(
     predicted = as_predicted_labels(
         true, {f"{option('pred')} {name!r}": columns[name] for name in models}, true_name=shown
     )
-    groups = None if group is None else groups_of(f"{option('group')} {group!r}", columns[group])
+    groups = None if group is None else encode_groups(f"{option('group')} {group!r}", columns[group])
     found = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
-    meant = meant_label(pos_label, found.tolist()) if isinstance(pos_label, str) else pos_label
+    meant = parse_label(pos_label, found.tolist()) if isinstance(pos_label, str) else pos_label
     classes = as_classes(shown, found, None, meant, option=option("pos_label"))
     predicted = dict(zip(models, predicted.values(), strict=True))
     asked: dict[str, MetricSpec] = {}
@@ -242,7 +256,7 @@ def compare_columns(
 
 def _end_rows(intervals: Sequence[Interval]) -> list[list[str]]:
     lows, highs = zip(*intervals, strict=True)
-    return [["  from", *map(digits, lows)], ["  to", *map(digits, highs)]]
+    return [["  from", *map(format_number, lows)], ["  to", *map(format_number, highs)]]
 
 
 def _ratio(value: float | None) -> str:

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._execution import progressed
-from fastevals._text import aligned, digits, first_pairs, label, printable, probability, short_names, wrapped
+from fastevals._text import (
+    format_label,
+    format_number,
+    format_pvalue,
+    format_tables,
+    printable,
+    select_pairs,
+    shorten_names,
+    wrap_text,
+)
 from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.options import UndefinedMetricWarning, check_choice, check_number
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
@@ -28,7 +37,7 @@ from fastevals.infer.significance.rank_comparisons import (
 )
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
-from fastevals.show.blocks import blocks_of
+from fastevals.show.blocks import split_by_value
 from fastevals.show.commands import TextResult, option
 from fastevals.show.files import check_columns, columns_by_role
 
@@ -42,7 +51,7 @@ MOST_NAMED = 12  # columns in the head
 LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
 
 
-class Choice(NamedTuple):
+class ComparisonOptions(NamedTuple):
     """What is asked for, as the options of the command."""
 
     dataset: tuple[str, ...]
@@ -55,7 +64,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ResultsBlock:
     """Data sets that share a value of the --by column, or all.
 
     Attributes
@@ -103,8 +112,8 @@ class ResultsComparison(TextResult):
         What may have been taken for what it isn't.
     """
 
-    choice: Choice
-    blocks: tuple[Block, ...]
+    choice: ComparisonOptions
+    blocks: tuple[ResultsBlock, ...]
     data: str
     others: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -140,19 +149,19 @@ class ResultsComparison(TextResult):
         ]
         if not self.choice.algorithm:
             others = f"; {_listed(self.others)} {'is' if len(self.others) == 1 else 'are'} not" if self.others else ""
-            lines += wrapped(f"taken for algorithms: {_listed(first.names)}{others}")
+            lines += wrap_text(f"taken for algorithms: {_listed(first.names)}{others}")
         for caution in self.cautions:
-            lines += wrapped(f"! : {caution}")
+            lines += wrap_text(f"! : {caution}")
         for block in self.blocks:
             lines.append("")
             if self.choice.by is not None:
-                where = f"{printable(self.choice.by)} = {label(block.value)}"
-                lines += wrapped(f"{where}: {_sets(block.friedman.n_datasets)}")
+                where = f"{printable(self.choice.by)} = {format_label(block.value)}"
+                lines += wrap_text(f"{where}: {_sets(block.friedman.n_datasets)}")
             lines += _text(block)
         return "\n".join(lines) + "\n"
 
 
-def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice, data: str) -> ResultsComparison:
+def compare_results(columns: Mapping[str, NDArray[Any]], choice: ComparisonOptions, data: str) -> ResultsComparison:
     """Compare the algorithms whose results are columns.
 
     Parameters
@@ -209,7 +218,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice, data: s
         check_finite(shown, as_scores(shown, columns[name]))
     parts: list[tuple[Any, Any]] = [(None, slice(None))]
     if choice.by is not None:
-        parts = blocks_of(given[choice.by], columns[choice.by])
+        parts = split_by_value(given[choice.by], columns[choice.by])
     text = (name for name, column in columns.items() if column.dtype.kind in "OU" and name not in given)
     naming = next(iter((*choice.dataset, *text)), None)
     blocks = []
@@ -221,7 +230,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: Choice, data: s
     return ResultsComparison(choice, tuple(blocks), data, others, tuple(_cautions(taken, given, choice)))
 
 
-def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choice: Choice) -> Iterator[str]:
+def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choice: ComparisonOptions) -> Iterator[str]:
     """Say which of the columns look like no results, and whether they look like ranks."""
     alone = sum(column.dtype.kind == "f" for column in taken.values()) == len(taken) - 1
     for name, column in taken.items():
@@ -255,7 +264,9 @@ def _repeated(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
     return (name, distinct) if distinct < column.size else None
 
 
-def _block(value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, choice: Choice) -> Block:
+def _block(
+    value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, choice: ComparisonOptions
+) -> ResultsBlock:
     better: dict[str, Any] = {"higher_is_better": choice.higher_is_better, "confidence_level": choice.confidence}
     order = tuple(sorted(table, key=lambda name: name == choice.control))
     with warnings.catch_warnings():
@@ -282,7 +293,7 @@ def _block(value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int]
         if isinstance(pairs, RankComparison):
             pairs = replace(pairs, critical_difference=math.nan)  # no difference is large enough
     means = np.array([np.mean(column, dtype=np.float64) for column in table.values()])
-    return Block(value, friedman, pairs, of_two, order, means, repeated)
+    return ResultsBlock(value, friedman, pairs, of_two, order, means, repeated)
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
@@ -303,8 +314,8 @@ def _sets(n: int) -> str:
     return f"{n} data set{'s' * (n != 1)}"
 
 
-def _text(block: Block) -> list[str]:
-    names = dict(zip(block.friedman.names, short_names(block.friedman.names, LONGEST_NAME), strict=True))
+def _text(block: ResultsBlock) -> list[str]:
+    names = dict(zip(block.friedman.names, shorten_names(block.friedman.names, LONGEST_NAME), strict=True))
     lines = [*_rank_lines(block, names), ""]
     if block.of_two is not None:
         lines += _lines_of_two(*block.of_two, block.friedman.n_datasets, [names[name] for name in block.order])
@@ -313,37 +324,37 @@ def _text(block: Block) -> list[str]:
     if block.pairs is not None:
         lines += ["", *_pair_lines(block.pairs, names, block.friedman.rejected)]
     for group in _groups(block.pairs) or []:
-        lines += wrapped(f"not shown to differ: {', '.join(names[name] for name in group)}")
+        lines += wrap_text(f"not shown to differ: {', '.join(names[name] for name in group)}")
     if block.pairs is not None and block.friedman.n_datasets <= ROUGH:
-        lines += wrapped(
+        lines += wrap_text(
             "! : Friedman's p is rough on so few data sets: there are more false alarms than the level says"
         )
     if block.repeated is not None:
         name, distinct = block.repeated
-        lines += wrapped(
+        lines += wrap_text(
             f"! : {block.friedman.n_datasets} rows of {distinct} {printable(name)} values: "
             "the tests take each row for a data set of its own"
         )
     return lines
 
 
-def _rank_lines(block: Block, names: Mapping[Any, str]) -> list[str]:
+def _rank_lines(block: ResultsBlock, names: Mapping[Any, str]) -> list[str]:
     rows = [["algorithm", "mean rank", "mean"]]
     for k in np.argsort(block.friedman.mean_ranks, kind="stable"):
         name = names[block.friedman.names[k]]
-        rows.append([name, digits(block.friedman.mean_ranks[k]), digits(block.means[k])])
-    return aligned([rows])[0]
+        rows.append([name, format_number(block.friedman.mean_ranks[k]), format_number(block.means[k])])
+    return format_tables([rows])[0]
 
 
 def _friedman_lines(friedman: FriedmanResult) -> list[str]:
     n, k = friedman.n_datasets, len(friedman.names)
     return [
-        *wrapped(
-            f"Friedman's test: F({k - 1}, {(k - 1) * (n - 1)}) = {digits(friedman.f_statistic)}, "
-            f"p {probability(friedman.pvalue)}; chi-square({k - 1}) = {digits(friedman.chi_square)}, "
-            f"Kendall's W = {digits(friedman.effect or 0.0)}"
+        *wrap_text(
+            f"Friedman's test: F({k - 1}, {(k - 1) * (n - 1)}) = {format_number(friedman.f_statistic)}, "
+            f"p {format_pvalue(friedman.pvalue)}; chi-square({k - 1}) = {format_number(friedman.chi_square)}, "
+            f"Kendall's W = {format_number(friedman.effect or 0.0)}"
         ),
-        *wrapped(friedman.conclusion),
+        *wrap_text(friedman.conclusion),
     ]
 
 
@@ -352,12 +363,12 @@ def _lines_of_two(wilcoxon: SignificanceResult, sign: SignificanceResult, n: int
     higher = round(sign.statistic)
     said = f"{names[0]} is higher on {higher}, {names[1]} on {differ - higher} of {_sets(n)}"
     return [
-        *wrapped(
-            f"{wilcoxon.test}: W+ = {digits(wilcoxon.statistic)}, p {probability(wilcoxon.pvalue)}; "
-            f"pseudomedian of {names[0]} less {names[1]} {digits(wilcoxon.effect or 0.0)}"
+        *wrap_text(
+            f"{wilcoxon.test}: W+ = {format_number(wilcoxon.statistic)}, p {format_pvalue(wilcoxon.pvalue)}; "
+            f"pseudomedian of {names[0]} less {names[1]} {format_number(wilcoxon.effect or 0.0)}"
         ),
-        *wrapped(wilcoxon.conclusion),
-        *wrapped(f"{said}: by {sign.test}, which doesn't look at sizes, p {probability(sign.pvalue)}"),
+        *wrap_text(wilcoxon.conclusion),
+        *wrap_text(f"{said}: by {sign.test}, which doesn't look at sizes, p {format_pvalue(sign.pvalue)}"),
     ]
 
 
@@ -367,12 +378,12 @@ def _pair_lines(pairs: PairwiseResult, names: Mapping[Any, str], first_rejected:
     title += "" if np.isnan(critical) else f": critical difference {critical:.4f}"
     title += "" if pairs.correction == "none" else f" (p adjusted: {pairs.correction})"
     rows = [["", "rank difference" if isinstance(pairs, RankComparison) else "pseudomedian", "p", ""]]
-    shown, more = first_pairs(pairs.pvalue, pairs.unadjusted_pvalue)
+    shown, more = select_pairs(pairs.pvalue, pairs.unadjusted_pvalue)
     for k in shown:
         first, second = (names[pairs.names[place]] for place in pairs.pairs[k])
         star = "*" if pairs.rejected[k] else ""
-        rows.append([f"{first} - {second}", digits(pairs.effect[k]), probability(pairs.pvalue[k]), star])
+        rows.append([f"{first} - {second}", format_number(pairs.effect[k]), format_pvalue(pairs.pvalue[k]), star])
     said = f"* differs at level {pairs.alpha:g}; of the others it is not shown"
     if not first_rejected:
         said = "no pair is said to differ, whatever its own p: Friedman's test doesn't reject"
-    return [*wrapped(title), *aligned([rows])[0], *more, said]
+    return [*wrap_text(title), *format_tables([rows])[0], *more, said]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import LOSSES, written
+from fastevals._text import LOSSES, format_value
 from fastevals._validation.curves import check_kind
 from fastevals.measure.bias_variance.results import Decomposition, check_drawable, is_drawable
 from fastevals.show.plots import style
@@ -108,7 +108,7 @@ def _axis(result: BiasVarianceCurve) -> str:
 
 
 def _at(result: BiasVarianceCurve, k: int) -> str:
-    return f"{result.expected_loss[k]:.4g} at {style.named_label(written(result.values[k]))}"
+    return f"{result.expected_loss[k]:.4g} at {style.named_label(format_value(result.values[k]))}"
 
 
 def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:

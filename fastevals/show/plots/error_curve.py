@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastevals._text import written
+from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
 from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.show.plots import style
@@ -92,7 +92,7 @@ def _best(ax: Axes, curve: ErrorCurve, at: ParameterAxis) -> None:
     """Mark the best value, and name its sides."""
     k = curve.fits.index("best")
     x, y = float(at.shifted(SHIFT)[k]), float(curve.test.values[k])
-    said = style.named_label(f"best: {written(curve.values[k])}")
+    said = style.named_label(f"best: {format_value(curve.values[k])}")
     mark_value(ax, x, y, f"{said} ({y:.4g} on test rows)", TEST)
     if at.ordered:
         ax.axvline(x, color=style.GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import short_names, written
+from fastevals._text import format_value, shorten_names
 from fastevals.show.plots import style
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _categories(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
 
 
 def _labels(values: Sequence[Any], longest: int) -> list[str]:
-    return [style.named_label(name) or "''" for name in short_names(map(written, values), longest)]
+    return [style.named_label(name) or "''" for name in shorten_names(map(format_value, values), longest)]
 
 
 def draw_line(

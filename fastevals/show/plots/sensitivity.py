@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastevals._text import written
+from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
 from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.show.plots import style
@@ -74,11 +74,11 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, sensitivity.values)
     shift, k, values = -SHIFT if sensitivity.others else 0.0, sensitivity.chosen, sensitivity.as_chosen.values
-    others = ", ".join(f"{name}={written(value)}" for name, value in sensitivity.others.items())
+    others = ", ".join(f"{name}={format_value(value)}" for name, value in sensitivity.others.items())
     draw_line(ax, at, sensitivity.as_chosen, style.named_label(others or "estimates"), AS_CHOSEN, shift)
     if sensitivity.others:
         draw_line(ax, at, sensitivity.at_best, "other parameters at best for each", AT_BEST, -shift, band=False)
-    said = f"{style.named_label(f'chosen: {written(sensitivity.values[k])}')} ({values[k]:.4g})"
+    said = f"{style.named_label(f'chosen: {format_value(sensitivity.values[k])}')} ({values[k]:.4g})"
     mark_value(ax, at.shifted(shift)[k], values[k], said, AS_CHOSEN)
     level = f"{100 * sensitivity.confidence_level:g} % interval of the mean"
     explain_intervals(ax, at, lines[:1] if at.ordered else lines, level)

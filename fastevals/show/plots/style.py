@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals._text import printable, without_middle
+from fastevals._text import printable, shorten_name
 from fastevals._validation.curves import _kind, as_named
 from fastevals._validation.options import check_choice, import_optional, show
 from fastevals.infer.bands import ConfidenceBand
@@ -141,7 +141,7 @@ def named_label(name: str | None, *said: str) -> str:
     words = ", ".join(word for word in said if word)
     if not name:
         return words
-    short = without_middle(printable(name), LONGEST_NAME).replace("$", r"\$")  # no formula
+    short = shorten_name(printable(name), LONGEST_NAME).replace("$", r"\$")  # no formula
     label = f"{short}: {words}" if words else short
     return f" {label}" if label.startswith("_") else label  # which matplotlib would hide
 

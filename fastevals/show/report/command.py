@@ -13,10 +13,10 @@ from fastevals.show.commands import (
     check_beforehand,
     check_shared,
     csv_form,
-    number,
     option,
+    parse_integer,
+    parse_number,
     show_result,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def add_options(parser: Parser) -> None:
     add("--weight", metavar="W", help="column of row weights")
     add("--by", metavar="COLUMN", help="means over this column's values, and a block each up to 100 of them")
     add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
-    add("--threshold", metavar="T", type=number, help="predict positive where score >= T")
+    add("--threshold", metavar="T", type=parse_number, help="predict positive where score >= T")
     add("--best", metavar="METRIC", help="or at each model's best threshold by f1, matthews, informedness, ...")
-    add("--cost-fp", metavar="C", type=number, help="cost of a false positive; 1 if only --cost-fn is given")
-    add("--cost-fn", metavar="C", type=number, help="cost of a false negative; 1 if only --cost-fp is given")
-    add("--prior", metavar="P", type=number, help="share of positives where the models are used, for costs")
-    add("--resamples", metavar="N", type=whole, help="bootstrap replicates, 1999 by default; 0: no intervals")
-    add("--confidence", metavar="C", type=number, default=0.95, help="level of the intervals, 0.95 by default")
-    add("--seed", metavar="N", type=whole, default=0, help="of the replicates, 0 by default")
+    add("--cost-fp", metavar="C", type=parse_number, help="cost of a false positive; 1 if only --cost-fn is given")
+    add("--cost-fn", metavar="C", type=parse_number, help="cost of a false negative; 1 if only --cost-fp is given")
+    add("--prior", metavar="P", type=parse_number, help="share of positives where the models are used, for costs")
+    add("--resamples", metavar="N", type=parse_integer, help="bootstrap replicates, 1999 by default; 0: no intervals")
+    add("--confidence", metavar="C", type=parse_number, default=0.95, help="level of the intervals, 0.95 by default")
+    add("--seed", metavar="N", type=parse_integer, default=0, help="of the replicates, 0 by default")
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
     add("--progress", action="store_true", help="show a bar on stderr")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")

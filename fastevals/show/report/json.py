@@ -21,9 +21,9 @@ from fastevals.show.report.intervals import (
     ModelPair,
     cells_columns,
 )
-from fastevals.show.report.report import Block, Model, Report
+from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import cautions, over_cautions
-from fastevals.show.report.values import OverValues, extreme
+from fastevals.show.report.values import OverValues, find_extreme
 
 
 def report_values(report: Report) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
         "n_undefined": metric.n_undefined,
     }
     for name, sign in (("lowest", 1), ("highest", -1)):
-        end = extreme(metric, sign)
+        end = find_extreme(metric, sign)
         told[name] = end and {"metric": end.metric, "value": over.values[end.place], "n_values": end.n_values}
     told["of_values"] = metric.values
     return told
@@ -109,7 +109,7 @@ def _ends_of_all(pairs: NDArray[np.float64]) -> list[list[float] | None]:
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 
-def _block(report: Report, block: Block) -> dict[str, Any]:
+def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
     made = block.intervals
     columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
     return {
@@ -125,7 +125,7 @@ def _block(report: Report, block: Block) -> dict[str, Any]:
     }
 
 
-def _made(report: Report, block: Block, made: Intervals) -> dict[str, Any]:
+def _made(report: Report, block: ReportBlock, made: Intervals) -> dict[str, Any]:
     """Return what a block's intervals are."""
     return {
         "method": made.method,
@@ -135,7 +135,7 @@ def _made(report: Report, block: Block, made: Intervals) -> dict[str, Any]:
     }
 
 
-def _intervals(block: Block, model: Model, columns: Iterable[str]) -> dict[str, Any] | None:
+def _intervals(block: ReportBlock, model: ModelNumbers, columns: Iterable[str]) -> dict[str, Any] | None:
     """Return the intervals of all that tables show, null where there is none."""
     if block.intervals is None:
         return None
@@ -155,7 +155,7 @@ def _pair(pair: ModelPair) -> dict[str, Any]:
     return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
 
 
-def _model(model: Model, intervals: dict[str, Any] | None) -> dict[str, Any]:
+def _model(model: ModelNumbers, intervals: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "name": model.name,
         "threshold": model.threshold,

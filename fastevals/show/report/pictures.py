@@ -17,7 +17,7 @@ from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show import plots
 from fastevals.show.output import BlockPictures, Picture
 from fastevals.show.plots import style
-from fastevals.show.report.report import Block, Report
+from fastevals.show.report.report import Report, ReportBlock
 
 Costs = dict[str, float]
 
@@ -65,7 +65,7 @@ def report_pictures(report: Report) -> BlockPictures:
     return BlockPictures(tuple(CURVES), by, values, lambda k: _pictures(blocks[k], report.costs), instead)
 
 
-def _pictures(block: Block, costs: Costs | None) -> Iterator[tuple[str, Picture]]:
+def _pictures(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, Picture]]:
     models = {model.name: model.counts for model in block.models if model.counts is not None}
     given = {"counts": True, "probabilities": all(map(are_probabilities, models.values())), "costs": costs is not None}
     for name, (curve, plot, size, needs) in CURVES.items():

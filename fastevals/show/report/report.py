@@ -22,16 +22,16 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, find_metric
 from fastevals.results import Interval
-from fastevals.show.blocks import distinct, groups_of, meant_label, numbered, rows_of
+from fastevals.show.blocks import distinct_values, encode_groups, encode_values, parse_label, rows_by_code
 from fastevals.show.commands import CsvForm, TextResult, option
-from fastevals.show.files import Columns, check_columns, columns_by_role, name_of_data, read_data
+from fastevals.show.files import NamedColumns, check_columns, columns_by_role, name_of_data, read_data
 from fastevals.show.report.command import DIGIT_SCORES, EMBEDDED, check_named
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
 from fastevals.show.report.values import OverValues, over_values
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class ColumnRoles:
     """Which column is what.
 
     Attributes
@@ -63,7 +63,7 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelNumbers:
     """One model's numbers in a block.
 
     Attributes
@@ -96,7 +96,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ReportBlock:
     """Rows that share a value of the --by column, or all.
 
     Attributes
@@ -123,7 +123,7 @@ class Block:
     n_negatives: int
     total_weight: float | None
     positive_share: float
-    models: tuple[Model, ...]
+    models: tuple[ModelNumbers, ...]
     best: dict[str, tuple[str, ...]]
     intervals: Intervals | None = None
 
@@ -157,13 +157,13 @@ class Report(TextResult):
     """
 
     data: str
-    roles: Roles
+    roles: ColumnRoles
     pos_label: Any
     best: str | None
     threshold: float | None
     costs: dict[str, float] | None
     n_weightless: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[ReportBlock, ...]
     plan: IntervalPlan | None = None
     over: OverValues | None = field(default=None, compare=False)
 
@@ -307,8 +307,8 @@ def build_report(
     elif data is None:
         label, score = label or "label", score or DIGIT_SCORES
     check_named(name_of_data(data), label, score)
-    roles = Roles(str(label), tuple(map(str, score or ())), weight, by, group)
-    columns = Columns({}) if is_counted else _read(data, roles, form)
+    roles = ColumnRoles(str(label), tuple(map(str, score or ())), weight, by, group)
+    columns = NamedColumns({}) if is_counted else _read(data, roles, form)
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
         costs = _costs(cost_fp, cost_fn, prior)
@@ -328,7 +328,7 @@ def build_report(
         else:
             rows, positive = _scored_rows(columns, roles, pos_label)
             if roles.by is not None:
-                values, codes = numbered(roles.shown()[roles.by], columns[roles.by])
+                values, codes = encode_values(roles.shown()[roles.by], columns[roles.by])
             if rows.weights is not None and not rows.weights.all():
                 kept = rows.weights != 0
                 n_weightless = int(np.count_nonzero(~kept))
@@ -338,7 +338,7 @@ def build_report(
                     values = [values[k] for k in left.tolist()]
         over = None if codes is None or len(values) < 2 else over_values(values, codes, rows, plan)
         metrics = column_metrics(best, threshold, costs)
-        blocks: list[Block] = []
+        blocks: list[ReportBlock] = []
         parts = _places(values, codes) if over is None or over.has_blocks else []
         for value, places in progressed(parts, "measuring"):
             some = rows if codes is None else rows.take(places)
@@ -365,23 +365,23 @@ def _data_name(data: Any) -> str:
     return EMBEDDED if data is None else name_of_data(data)
 
 
-def _read(data: Any, roles: Roles, form: CsvForm) -> Columns:
+def _read(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:
     """Return the columns of the data, or of the embedded scores."""
     shown = roles.shown()
     if data is not None:
         return read_data(data, shown, numeric=roles.numeric, form=form)
     columns = load_digits_eight()
     check_columns(EMBEDDED, list(columns), shown)
-    return Columns(columns)
+    return NamedColumns(columns)
 
 
-def _scored_rows(columns: Columns, roles: Roles, pos_label: Any) -> tuple[ScoredRows, Any]:
+def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
     """Return the rows that columns hold, checked, and the positive label."""
     shown = roles.shown()
     positive, found = _positives(shown[roles.label], columns[roles.label], pos_label)
     scores = {name: _scores(shown[name], columns[name]) for name in roles.scores}
     weights = None if roles.weight is None else as_weights(shown[roles.weight], columns[roles.weight])
-    groups = None if roles.group is None else groups_of(shown[roles.group], columns[roles.group])
+    groups = None if roles.group is None else encode_groups(shown[roles.group], columns[roles.group])
     return ScoredRows(positive, scores, weights, groups), found
 
 
@@ -428,10 +428,10 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 
 def _positives(shown: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
     """Return which rows are positive, and the positive label."""
-    there = distinct(shown, labels)
+    there = distinct_values(shown, labels)
     if len(there) > 2:
         raise_not_binary(shown, np.asarray(there))
-    meant = meant_label(pos_label, there) if isinstance(pos_label, str) else pos_label
+    meant = parse_label(pos_label, there) if isinstance(pos_label, str) else pos_label
     values, found, _ = binary_labels(shown, labels, meant, option=option("pos_label"))
     return np.asarray(values == found, dtype=bool), type(there[0])(found)
 
@@ -446,13 +446,15 @@ def _places(values: list[Any], codes: NDArray[np.intp] | None) -> list[tuple[Any
     """Return each block's value and an index of its rows."""
     if codes is None:
         return [(values[0], slice(None))]
-    return list(zip(values, rows_of(codes, len(values)), strict=True))
+    return list(zip(values, rows_by_code(codes, len(values)), strict=True))
 
 
 # Numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _model(name: str, ranking: Ranking, threshold: float | None, best: str | None, costs: dict[str, float]) -> Model:
+def _model(
+    name: str, ranking: Ranking, threshold: float | None, best: str | None, costs: dict[str, float]
+) -> ModelNumbers:
     """Compute every metric of the registry, those of a confusion matrix at the threshold given or best."""
     if best is not None:
         with warnings.catch_warnings():
@@ -476,7 +478,7 @@ def _model(name: str, ranking: Ranking, threshold: float | None, best: str | Non
         over = CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
         holds = over.holds(costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
         operating_range = over.operating_range()
-    return Model(name, threshold, _shown(threshold, counts), plain, metrics, holds, operating_range)
+    return ModelNumbers(name, threshold, _shown(threshold, counts), plain, metrics, holds, operating_range)
 
 
 def _shown(threshold: float, counts: ThresholdCounts) -> str:
@@ -491,11 +493,11 @@ def _shown(threshold: float, counts: ThresholdCounts) -> str:
     return str(threshold)
 
 
-def _block(value: Any, ranking: Ranking, models: tuple[Model, ...]) -> Block:
+def _block(value: Any, ranking: Ranking, models: tuple[ModelNumbers, ...]) -> ReportBlock:
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg
     best = {name: _best(name, models) for name in METRICS}
-    return Block(
+    return ReportBlock(
         value,
         ranking.n_samples,
         ranking.n_positives,
@@ -507,7 +509,7 @@ def _block(value: Any, ranking: Ranking, models: tuple[Model, ...]) -> Block:
     )
 
 
-def _best(name: str, models: tuple[Model, ...]) -> tuple[str, ...]:
+def _best(name: str, models: tuple[ModelNumbers, ...]) -> tuple[str, ...]:
     defined = [model.metrics[name] for model in models if not math.isnan(model.metrics[name])]
     if not defined:
         return ()

@@ -10,7 +10,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import WIDTH, aligned, digits, label, place, printable, probability, short_names, without_middle
+from fastevals._text import (
+    WIDTH,
+    describe_block,
+    format_label,
+    format_number,
+    format_pvalue,
+    format_tables,
+    printable,
+    shorten_name,
+    shorten_names,
+)
 from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval
@@ -24,13 +34,13 @@ from fastevals.show.report.intervals import (
     ModelDifference,
     cells_columns,
 )
-from fastevals.show.report.report import Block, Model, Report
-from fastevals.show.report.values import MOST_BLOCKS, Extreme, OverValues, extreme
+from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
+from fastevals.show.report.values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
 
 ROUGH = 30  # rows of a class, or groups, below which intervals are
 
 
-def how_made(report: Report) -> str:
+def describe_intervals(report: Report) -> str:
     """Say how intervals were made, by all methods that a block has; nothing where there are none."""
     if report.plan is None:
         return ""
@@ -55,19 +65,19 @@ def how_made(report: Report) -> str:
 # Rows -------------------------------------------------------------------------------------------------------------
 
 
-def end_rows(report: Report, block: Block, model: Model, columns: Sequence[str]) -> list[list[str]]:
+def interval_rows(report: Report, block: ReportBlock, model: ModelNumbers, columns: Sequence[str]) -> list[list[str]]:
     """Return two rows with the ends of a model's intervals, or none; the bar stays in its column."""
     found = {} if block.intervals is None else block.intervals.models.get(model.name, {})
     if report.plan is None or not any(name in found for name in columns):
         return []
     rows = []
-    for end, said in enumerate(end_labels(report.plan.confidence)):
-        cells = [f"{digits(found[name][end])} " if name in found else _aside(name) for name in columns]
+    for end, said in enumerate(interval_labels(report.plan.confidence)):
+        cells = [f"{format_number(found[name][end])} " if name in found else _aside(name) for name in columns]
         rows.append([said, *cells])
     return rows
 
 
-def end_labels(confidence: float) -> tuple[str, str]:
+def interval_labels(confidence: float) -> tuple[str, str]:
     """Return what stands before the ends of intervals."""
     low = f" {100 * confidence:.6g} % from"
     return low, "to".rjust(len(low))
@@ -86,16 +96,16 @@ def compared_columns(report: Report, columns: Collection[str]) -> list[str]:
     return [*left, "|", *right] if right else left
 
 
-def difference_rows(report: Report, block: Block, columns: Sequence[str]) -> list[list[str]]:
+def difference_rows(report: Report, block: ReportBlock, columns: Sequence[str]) -> list[list[str]]:
     """Return the rows of the table of differences, the heading first; or none."""
     if report.plan is None or block.intervals is None or not block.intervals.differences:
         return []
-    low, high = end_labels(report.plan.confidence)
+    low, high = interval_labels(report.plan.confidence)
     shown: list[tuple[str, Callable[[ModelDifference], str]]] = [
-        ("", lambda each: digits(each.value)),
-        (low, lambda each: digits(each.interval.low)),
-        (high, lambda each: digits(each.interval.high)),
-        ("p".rjust(len(low)), lambda each: probability(each.pvalue)),
+        ("", lambda each: format_number(each.value)),
+        (low, lambda each: format_number(each.interval.low)),
+        (high, lambda each: format_number(each.interval.high)),
+        ("p".rjust(len(low)), lambda each: format_pvalue(each.pvalue)),
     ]
     rows = [["difference", *(_aside(name) or title(name) for name in columns)]]
     for model, reference, found in block.intervals.differences:
@@ -108,12 +118,12 @@ def difference_rows(report: Report, block: Block, columns: Sequence[str]) -> lis
 # Notes ------------------------------------------------------------------------------------------------------------
 
 
-def cautions(report: Report, block: Block) -> list[str]:
+def cautions(report: Report, block: ReportBlock) -> list[str]:
     """Say why a block has no intervals, or what is to be thought of those it has."""
     made = block.intervals
     if report.plan is None or made is None:
         return []
-    where = place(report.roles.by, block.value)
+    where = describe_block(report.roles.by, block.value)
     if made.method is None:
         return [f"{where} has no intervals: {made.why_none}"] if made.why_none else []
     counted = [("positive", "s", block.n_positives), ("negative", "s", block.n_negatives)]
@@ -150,7 +160,7 @@ def cautions(report: Report, block: Block) -> list[str]:
     return notes
 
 
-def _named(block: Block, held: Collection[tuple[str, str]]) -> str:
+def _named(block: ReportBlock, held: Collection[tuple[str, str]]) -> str:
     """Name models and their metrics, those together that are of the same models."""
     assert block.intervals is not None
     found: dict[str, list[str]] = {}
@@ -191,7 +201,7 @@ def over_lines(report: Report) -> list[str]:
         said += ", other intervals DeLong's" if over.why_none is None else ""
     elif report.plan is not None and over.why_none is None:
         said += "; DeLong's intervals, of these values and no others"
-    (means,), (ranges,) = aligned([_mean_rows(report, over)]), aligned([_range_rows(report, over)])
+    (means,), (ranges,) = format_tables([_mean_rows(report, over)]), format_tables([_range_rows(report, over)])
     lines = ["", *textwrap.wrap(said, WIDTH, subsequent_indent="    "), *means]
     for mark, notes in (("- : ", _undefined(over)), ("! : ", over_cautions(report))):
         for note in notes:
@@ -210,12 +220,12 @@ def _mean_rows(report: Report, over: OverValues) -> Table:
     best = {name: _best(name, values) if len(values) > 1 else math.nan for name, values in means.items()}
     rows = [["mean", *(f"{title(name)} " for name in names)]]
     for model, found in over.metrics.items():
-        cells = [digits(found[name].mean) + ("*" if found[name].mean == best[name] else " ") for name in names]
+        cells = [format_number(found[name].mean) + ("*" if found[name].mean == best[name] else " ") for name in names]
         rows.append([printable(model), *cells])
         interval = found[AUC].mean_confidence_interval
         if report.plan is not None and interval is not None and not math.isnan(found[AUC].mean):
-            for said, end in zip(end_labels(report.plan.confidence), interval, strict=True):
-                rows.append([said, *(f"{digits(end)} " if name == AUC else "" for name in names)])
+            for said, end in zip(interval_labels(report.plan.confidence), interval, strict=True):
+                rows.append([said, *(f"{format_number(end)} " if name == AUC else "" for name in names)])
     return rows
 
 
@@ -226,20 +236,20 @@ def _best(name: str, means: list[float]) -> float:
 
 def _range_rows(report: Report, over: OverValues) -> Table:
     """Return a row a model with how far its AUCs are apart."""
-    by = f"of {without_middle(printable(str(report.roles.by)), LONGEST)}"
+    by = f"of {shorten_name(printable(str(report.roles.by)), LONGEST)}"
     rows = [[title(AUC), "plain mean", "undefined", "lowest", by, "highest", by]]
-    for shown, found in zip(short_names(over.metrics, LONGEST), over.metrics.values(), strict=True):
+    for shown, found in zip(shorten_names(over.metrics, LONGEST), over.metrics.values(), strict=True):
         auc = found[AUC]
-        row = [shown, digits(auc.macro_mean), f"{auc.n_undefined:,}"]
-        for end in (extreme(auc, 1), extreme(auc, -1)):
-            row += ["-", "-"] if end is None else [digits(end.metric), _who(over, end)]
+        row = [shown, format_number(auc.macro_mean), f"{auc.n_undefined:,}"]
+        for end in (find_extreme(auc, 1), find_extreme(auc, -1)):
+            row += ["-", "-"] if end is None else [format_number(end.metric), _format_extreme(over, end)]
         rows.append(row)
     return rows
 
 
-def _who(over: OverValues, end: Extreme) -> str:
+def _format_extreme(over: OverValues, end: ExtremeValue) -> str:
     more = f" and {end.n_values - 1:,} more" if end.n_values > 1 else ""
-    return without_middle(label(over.values[end.place]), LONGEST_CELL - len(more)) + more
+    return shorten_name(format_label(over.values[end.place]), LONGEST_CELL - len(more)) + more
 
 
 # Many values ------------------------------------------------------------------------------------------------------
@@ -250,8 +260,8 @@ def _listed(report: Report, over: OverValues) -> list[list[str]]:
     auc, *others = (found[AUC] for found in over.metrics.values())
     low, high = _ends(auc)
     listed = [*low, *high]
-    shown = dict(zip(listed, short_names([label(over.values[k]) for k in listed], LONGEST_VALUE), strict=True))
-    names = short_names(over.metrics, LONGEST)
+    shown = dict(zip(listed, shorten_names([format_label(over.values[k]) for k in listed], LONGEST_VALUE), strict=True))
+    names = shorten_names(over.metrics, LONGEST)
     n_samples, n_positives, weights = over.counts
     columns: list[tuple[str, Callable[[int], str]]] = [
         ("rows", lambda k: str(n_samples[k])),
@@ -262,15 +272,15 @@ def _listed(report: Report, over: OverValues) -> list[list[str]]:
     columns.append((f"{title(AUC)} of {names[0]}", partial(_cell, auc.values)))
     ends = auc.confidence_intervals
     if report.plan is not None and ends is not None:
-        low_end, high_end = map(str.strip, end_labels(report.plan.confidence))
+        low_end, high_end = map(str.strip, interval_labels(report.plan.confidence))
         columns += [(low_end, partial(_cell, ends[:, 0])), (high_end, partial(_cell, ends[:, 1]))]
     columns += [
         (f"{title(AUC)} of {name}", partial(_cell, other.values)) for name, other in zip(names[1:], others, strict=True)
     ]
-    by = without_middle(printable(str(report.roles.by)), LONGEST)
+    by = shorten_name(printable(str(report.roles.by)), LONGEST)
     lines: list[list[str]] = []
     for n in range(len(columns), len(columns) - len(others) - 1, -1):  # as many of them as there is room for
-        lines = aligned([
+        lines = format_tables([
             [
                 [f"{by}, {end}", *(head for head, _ in columns[:n])],
                 *([shown[k], *(cell(k) for _, cell in columns[:n])] for k in places),
@@ -284,7 +294,7 @@ def _listed(report: Report, over: OverValues) -> list[list[str]]:
 
 
 def _cell(values: NDArray[np.float64], k: int) -> str:
-    return digits(values[k])
+    return format_number(values[k])
 
 
 def _ends(auc: GroupedMetric) -> tuple[list[int], list[int]]:
@@ -356,17 +366,17 @@ def report_text(report: Report) -> str:
     """
     columns = cells_columns(report.best, report.costs)
     compared = compared_columns(report, columns)
-    tables = aligned([_rows(report, block, columns) for block in report.blocks])
+    tables = format_tables([_rows(report, block, columns) for block in report.blocks])
     more = [
-        aligned([_probability_rows(report, block) for block in report.blocks]),
-        aligned([_prior_rows(block) for block in report.blocks]),
-        aligned([difference_rows(report, block, compared) for block in report.blocks]),
+        format_tables([_probability_rows(report, block) for block in report.blocks]),
+        format_tables([_prior_rows(block) for block in report.blocks]),
+        format_tables([difference_rows(report, block, compared) for block in report.blocks]),
     ]
     lines = [f"fastevals report: {printable(report.data)}", *_header(report), *over_lines(report)]
     for block, rows, *others in zip(report.blocks, tables, *more, strict=True):
         lines.append("")
         if report.roles.by is not None:
-            lines.append(f"{printable(report.roles.by)} = {label(block.value)}: {_rows_and_classes(block)}")
+            lines.append(f"{printable(report.roles.by)} = {format_label(block.value)}: {_rows_and_classes(block)}")
         lines += rows
         lines += _notes(report, block, columns)
         for rows in filter(None, others):
@@ -375,7 +385,7 @@ def report_text(report: Report) -> str:
 
 
 def _header(report: Report) -> list[str]:
-    words = {"label": f"{printable(report.roles.label)}, positive class {label(report.pos_label)}"}
+    words = {"label": f"{printable(report.roles.label)}, positive class {format_label(report.pos_label)}"}
     if report.roles.weight is not None:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
         left_out = f", {rows} of weight zero left out" if report.n_weightless else ""
@@ -391,7 +401,7 @@ def _header(report: Report) -> list[str]:
         words["in all"] = f"{n_samples.sum()} rows, {n_positives.sum()} positive"
     if report.blocks:
         words |= _of_thresholds(report)
-    intervals = how_made(report)
+    intervals = describe_intervals(report)
     if intervals:
         words["intervals"] = intervals
     if len(report.roles.scores) > 1:
@@ -420,33 +430,33 @@ def _of_thresholds(report: Report) -> dict[str, str]:
     return words
 
 
-def _rows_and_classes(block: Block) -> str:
+def _rows_and_classes(block: ReportBlock) -> str:
     words = f"{block.n_samples} row{'s' * (block.n_samples != 1)}, {block.n_positives} positive"
     share = f"({100 * block.positive_share:.3g} %)"
     return f"{words} {share}" if block.total_weight is None else f"{words}; weight {block.total_weight:.6g} {share}"
 
 
-def _rows(report: Report, block: Block, columns: Sequence[str]) -> list[list[str]]:
+def _rows(report: Report, block: ReportBlock, columns: Sequence[str]) -> list[list[str]]:
     """Return a table's rows of cells, the heading first; each number has a place for its mark."""
     rows = [["model", *map(_head, RANKING_COLUMNS), "|", "threshold", *map(_head, columns)]]
     for model in block.models:
         left, right = ([_number(block, model, name) for name in names] for names in (RANKING_COLUMNS, columns))
         rows.append([printable(model.name), *left, "|", model.threshold_shown, *right])
-        rows += end_rows(report, block, model, [*RANKING_COLUMNS, "|", "threshold", *columns])
+        rows += interval_rows(report, block, model, [*RANKING_COLUMNS, "|", "threshold", *columns])
     return rows
 
 
-def _probability_rows(report: Report, block: Block) -> list[list[str]]:
+def _probability_rows(report: Report, block: ReportBlock) -> list[list[str]]:
     """Return the same of what is asked of probabilities: the models whose scores are some."""
     rows = []
     for model in block.models:
         if not math.isnan(model.metrics[PROBABILITY_COLUMNS[0]]):
             rows.append([printable(model.name), *(_number(block, model, name) for name in PROBABILITY_COLUMNS)])
-            rows += end_rows(report, block, model, PROBABILITY_COLUMNS)
+            rows += interval_rows(report, block, model, PROBABILITY_COLUMNS)
     return [["model", *map(_head, PROBABILITY_COLUMNS)], *rows] if rows else []
 
 
-def _prior_rows(block: Block) -> list[list[str]]:
+def _prior_rows(block: ReportBlock) -> list[list[str]]:
     """Return the same of the priors for which thresholds of least cost stay that, and are worth using."""
     models = [model for model in block.models if model.holds is not None]
     body = [[printable(model.name), _range(model.holds), _range(model.operating_range)] for model in models]
@@ -463,14 +473,14 @@ def _head(name: str) -> str:
     return f"{title(name)} " if len(title(name)) < 7 else title(name)  # over the digits, not the mark
 
 
-def _number(block: Block, model: Model, name: str) -> str:
+def _number(block: ReportBlock, model: ModelNumbers, name: str) -> str:
     best = len(block.models) > 1 and model.name in block.best[name]
-    return digits(model.metrics[name]) + ("*" if best else " ")
+    return format_number(model.metrics[name]) + ("*" if best else " ")
 
 
-def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
+def _notes(report: Report, block: ReportBlock, columns: Iterable[str]) -> list[str]:
     """Say why there are dashes, and what is to be thought of intervals."""
-    where = place(report.roles.by, block.value)
+    where = describe_block(report.roles.by, block.value)
     notes = []
     missing = [name for name, count in _classes(block) if not count]
     unexplained: dict[str, list[str]] = {}
@@ -493,7 +503,7 @@ def _notes(report: Report, block: Block, columns: Iterable[str]) -> list[str]:
     ]
 
 
-def _classes(block: Block) -> tuple[tuple[str, int], tuple[str, int]]:
+def _classes(block: ReportBlock) -> tuple[tuple[str, int], tuple[str, int]]:
     return ("positives", block.n_positives), ("negatives", block.n_negatives)
 
 

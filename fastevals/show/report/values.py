@@ -56,7 +56,7 @@ class OverValues:
         return auc.n_samples, auc.n_positives, auc.weights
 
 
-class Extreme(NamedTuple):
+class ExtremeValue(NamedTuple):
     """The lowest or highest of a metric, the place of the --by value that has it (with most rows), and how many do."""
 
     metric: float
@@ -120,11 +120,11 @@ def _why_none(rows: ScoredRows) -> str | None:
     return None
 
 
-def extreme(metric: GroupedMetric, sign: int) -> Extreme | None:
+def find_extreme(metric: GroupedMetric, sign: int) -> ExtremeValue | None:
     """Return the lowest value (sign 1) or the highest (-1); None where all are undefined."""
     signed = sign * metric.values
     if metric.n_undefined == len(metric):
         return None
     there = np.flatnonzero(signed == np.nanmin(signed))
     place = int(there[np.argmax(metric.weights[there])])
-    return Extreme(float(metric.values[place]), place, there.size)
+    return ExtremeValue(float(metric.values[place]), place, there.size)
