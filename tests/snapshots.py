@@ -376,7 +376,7 @@ def _command(*arguments: str, **columns: Any) -> Any:
         for form in ("text", "json"):
             with redirect_stdout(StringIO()) as written:
                 main([*arguments[:1], str(path), *arguments[1:], "--format", form])
-            shown[form] = written.getvalue().replace(folder, "FOLDER")
+            shown[form] = written.getvalue().replace(folder, "FOLDER").replace(fastevals.__version__, "VERSION")
     return {"text": shown["text"].split("\n"), "json": json.loads(shown["json"])}
 
 
@@ -466,17 +466,11 @@ def _signature(value: Any) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Return what bits depend on."""
-    features = "avx512" if _has_avx512() else "other"
-    return {"machine": f"{platform.machine()} {features}"} | {
-        name: metadata.version(name) for name in ("numpy", "scipy", "numba")
-    }
-
-
-def _has_avx512() -> bool:
-    from numpy._core._multiarray_umath import __cpu_features__
-
-    return bool(__cpu_features__.get("AVX512_SKX"))
+    """Return what bits depend on: the processor, by which libraries order their sums, and versions."""
+    listed = Path("/proc/cpuinfo")
+    found = re.search(r"^model name\s*:\s*(.*)$", listed.read_text(), re.MULTILINE) if listed.exists() else None
+    versions = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
+    return {"processor": found[1] if found else platform.processor(), "python": platform.python_version()} | versions
 
 
 def differences(now: Any, then: Any, *, relative: float = 0.0, at: str = "") -> Iterator[str]:

@@ -98,6 +98,7 @@ def test_report_of_weighted_ranking_has_no_intervals():
         ({"label": "y", "score": "s", "separator": ";"}, "separator goes with a CSV file, but data is a dict"),
         ({"label": "y", "score": "s", "separator": ";;"}, "separator must be one character"),
         ({"label": "y", "score": "s", "threshold": float("nan")}, "threshold must be a number, got nan"),
+        ({"label": "y", "score": "s", "threshold": "x"}, "threshold must be a number, got 'x'"),
         ({"label": "y", "score": "s", "resamples": 3}, "resamples must be at least 19 for confidence 0.95"),
     ],
 )

@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from fastevals._execution import progressed
 from fastevals._validation.arrays import as_scores, as_weights, check_finite
 from fastevals._validation.labels import binary_labels, raise_not_binary
-from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, naming_rows
+from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.cost import CostCurve
@@ -318,12 +319,12 @@ def build_report(
                 costs = costs or _costs(1.0, 1.0)
         elif best is not None:
             raise ValueError(f"{option('best')} and {option('threshold')} exclude each other")
-        elif math.isnan(threshold):
-            raise ValueError(f"{option('threshold')} must be a number, got nan")
+        elif not isinstance(threshold, Real) or math.isnan(threshold):
+            raise ValueError(f"{option('threshold')} must be a number, got {show(threshold)}")
 
         values, codes, n_weightless = [None], None, 0
         if is_counted:
-            ranking = data if isinstance(data, Ranking) else _ranking_of(data)
+            ranking = _ranking_of_rows(data)
             rows, positive = _counted_rows(ranking, roles.scores[0]), ranking.pos_label
         else:
             rows, positive = _scored_rows(columns, roles, pos_label)
@@ -406,15 +407,13 @@ def _counted_rows(ranking: Ranking, name: str) -> ScoredRows:
     return ScoredRows(positive[kept], {name: scores[kept]}, sizes[kept], None, ranking)
 
 
-def _ranking_of(counts: ThresholdCounts) -> Ranking:
-    """Return the ranking that has these counts of whole rows; the classes are called 0 and 1."""
-    if counts.tps.dtype.kind == "f":
+def _ranking_of_rows(data: Ranking | ThresholdCounts) -> Ranking:
+    """Return the ranking, of threshold counts that of the rows that they count."""
+    if isinstance(data, Ranking):
+        return data
+    if data.tps.dtype.kind == "f":
         raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
-    ranking = object.__new__(Ranking)
-    ranking._counts, ranking._split, ranking._doubled_u = counts, None, None
-    ranking.n_positives, ranking.n_negatives = int(counts.n_pos), int(counts.n_neg)
-    ranking.pos_label, ranking._neg_label = 1, 0
-    return ranking
+    return Ranking.from_threshold_counts(data)
 
 
 def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = None) -> dict[str, float] | None:
