@@ -54,7 +54,7 @@ BOOTSTRAP_MEMORY = MEMORY.format(
 )
 DECOMPOSITION_MEMORY = MEMORY.format(
     there="from benches.bias_variance import predictions; return data.t, predictions(data)",
-    call="from fastevals.measure.bias_variance import bias_variance; bias_variance(*made)",
+    call="from fastevals import bias_variance; bias_variance(*made)",
     share="1",
 )
 
