@@ -47,8 +47,9 @@ def _meant(name: str) -> str:
     from fastevals import metrics
     from fastevals._validation.options import did_you_mean
     from fastevals.measure.confusion import ConfusionMatrix
-    from fastevals.measure.metric_specs import METRIC_ALIASES, METRIC_NAMES
+    from fastevals.measure.metric_specs import METRIC_ALIASES
     from fastevals.measure.ranking.ranking import Ranking
+    from fastevals.measure.registry import METRICS
 
     def written(known: str) -> str:
         if hasattr(Ranking, known):
@@ -56,7 +57,7 @@ def _meant(name: str) -> str:
         matrix = f"ConfusionMatrix.from_predictions(y_true, y_pred).{known}()"
         return matrix if hasattr(ConfusionMatrix, known) else f"metric({known!r})"
 
-    other = {known: repr(known) for known in METRIC_NAMES} | METRIC_ALIASES
+    other = {known: repr(known) for known in METRICS} | METRIC_ALIASES
     elsewhere = {each: known if "(" in known else written(known.strip("'")) for each, known in other.items()}
     drop_in = {each: f"fastevals.metrics.{each}" for each in metrics.__all__ if each != "auc"}  # which takes points
     return did_you_mean(name, __all__, elsewhere | drop_in)

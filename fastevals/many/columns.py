@@ -21,7 +21,7 @@ from fastevals.counting.ordering import Keys, codec_for, fit_map
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 
 R = TypeVar("R")
 
@@ -96,7 +96,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
             if won is not None and doubled_u_and_pairs is not None:
                 doubled_u, pairs = doubled_u_and_pairs
                 return float(won(doubled_u, 2 * pairs) / (2 * pairs))
-            if metric.of_counts is METRICS["average_precision"] and ranking.n_positives:
+            if metric.of_counts is SCORE_METRICS["average_precision"] and ranking.n_positives:
                 return ranking.average_precision()  # it may need no counts
             return metric.of_counts(ranking.counts)
 
@@ -109,7 +109,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
 def _pair_numerator(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
     """Return the numerator of a metric that is a share of pairs; None of other metrics."""
-    return next((won for name, won in WON_PAIRS.items() if metric.of_counts is METRICS[name]), None)
+    return next((won for name, won in WON_PAIRS.items() if metric.of_counts is SCORE_METRICS[name]), None)
 
 
 def map_columns(

@@ -23,7 +23,7 @@ from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, so
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.metric_specs import MetricSpec, RankingMetric
 from fastevals.measure.ranking_metrics import WON_PAIRS
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -239,7 +239,7 @@ def grouped_values(spec: MetricSpec | Callable[..., Any], metric: RankingMetric,
         return values
     if metric.threshold is not None and metric.of_cells is not None:
         return np.asarray(metric.of_cells(_cells_at(scores, metric.threshold)), dtype=np.float64)
-    if name in METRICS and METRICS[name].of == "probabilities":
+    if name in SCORE_METRICS and SCORE_METRICS[name].of == "probabilities":
         check_probabilities("y_score", *scores.extremes())
     values = np.full(scores.groups.size, math.nan)
     dtype = scores.codec.threshold_dtype(scores.extremes())

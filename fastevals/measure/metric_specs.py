@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,19 +21,10 @@ from fastevals._validation.options import (
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.registry import COSTS, METRICS, Detail, Metric, ReplicateKernel, aliases_for
-from fastevals.measure.regression import RegressionMetrics
+from fastevals.measure.registry import COSTS, METRICS, SCORE_METRICS, Detail, Metric, ReplicateKernel, aliases_for
 
-F_SCORE = "f_score"  # the entry "f1", with a beta
-ERRORS = [each.name for each in fields(RegressionMetrics) if each.name not in ("n_samples", "quantile", "names")]
-MATRIX_METRICS = (
-    "accuracy", "error_rate", "hamming_loss", "matthews", "cohen_kappa", "balanced_accuracy", "cost", "precision",
-    "recall", "specificity", "jaccard", F_SCORE,
-)  # fmt: skip
-OF_CELLS = [name for name, entry in METRICS.items() if entry.of == "cells" and name != "expected_cost"]
-OF_MATRICES = (*MATRIX_METRICS, *(name for name in OF_CELLS if name not in MATRIX_METRICS))
-METRIC_NAMES = tuple(dict.fromkeys([*METRICS, *OF_MATRICES, *ERRORS]))
-METRIC_ALIASES = aliases_for(METRIC_NAMES) | {
+F_SCORE = "f_score"  # of scores the entry "f1", with a beta
+METRIC_ALIASES = aliases_for(METRICS) | {
     name: f"metric('{F_SCORE}', beta={beta})"
     for names, beta in (("f2 f2_score", 2), ("f05 f0.5 f0_5", 0.5), ("fbeta f_beta fbeta_score", "..."))
     for name in names.split()
@@ -114,7 +105,7 @@ def metric(name: str, **options: Any) -> MetricSpec:
 
 def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
     """Raise unless there is such a metric, of anything, and it has such options."""
-    check_choice(argument, spec.name, METRIC_NAMES, METRIC_ALIASES)
+    check_choice(argument, spec.name, METRICS, METRIC_ALIASES)
     if spec.options:
         also = {"beta": f"metric('{F_SCORE}', beta={show(spec.options.get('beta'))})"}
         check_no_options(str(spec), spec.options, dict.fromkeys(_options_for(spec)), also)
@@ -123,25 +114,25 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 
 def _options_for(spec: MetricSpec) -> Iterator[str]:
     """Yield the options that a metric has, whatever it may be taken of."""
-    name = spec.name
-    if name == "pinball_loss":
-        yield "quantile"
+    name, entry = spec.name, METRICS[spec.name]
+    if entry.of == "targets":
+        yield from entry.options
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS
-    if name == F_SCORE or (name in METRICS and METRICS[name].of == "cells"):
-        yield from (*THRESHOLD_OPTIONS, *_options_of(name))
+    if name == F_SCORE or entry.of == "cells":
+        yield from (*THRESHOLD_OPTIONS, *entry.options)
         if "best" in spec.options:
-            yield from _options_of(_checked_best(spec.options["best"]))
-    if name in MATRIX_METRICS:
+            yield from METRICS[_checked_best(spec.options["best"])].options
+    if entry.is_matrix_method:
         yield from keyword_parameters(getattr(ConfusionMatrix, name))
-    elif name in OF_CELLS:
+    elif entry.of_labels:
         yield "average"
 
 
 def _checked_best(name: Any) -> str:
     """Return the name of the metric whose best threshold is taken."""
-    names = [*(each.name for each in METRICS.values() if each.of == "cells"), F_SCORE]
-    known = isinstance(name, str) and name in METRIC_NAMES
+    names = [*(each.name for each in SCORE_METRICS.values() if each.of == "cells"), F_SCORE]
+    known = isinstance(name, str) and name in METRICS
     check_choice("best", name, names, None if known else aliases_for(names))
     return str(name)
 
@@ -220,7 +211,7 @@ def ranking_metric(
     """
     if not isinstance(spec, MetricSpec):
         return RankingMetric(_checked_number(spec), Detail.THRESHOLDS)
-    check_choice(argument, spec.name, [*METRICS, F_SCORE], None)
+    check_choice(argument, spec.name, [*SCORE_METRICS, F_SCORE], None)
     entry = _entry(spec.name)
     if entry.of == "cells":
         return _at_a_threshold(spec, unit)
@@ -266,7 +257,7 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
     best = spec.name
     if name == "best":
         best = _checked_best(limit)
-    check_no_options(str(spec), spec.options, (*_options_of(spec.name), *_options_of(best), *THRESHOLD_OPTIONS))
+    check_no_options(str(spec), spec.options, (*METRICS[spec.name].options, *METRICS[best].options, *THRESHOLD_OPTIONS))
     of_cells = _of_cells(spec.name, spec.options)
     if name == "best":
         return _at_the_best(of_cells, best, spec.options)
@@ -284,10 +275,6 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
         lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),
         sweep.detail, sweep, (limit,), of_cells,
     )  # fmt: skip
-
-
-def _options_of(name: str) -> tuple[str, ...]:
-    return ("beta",) if name == F_SCORE else METRICS[name].options
 
 
 def _own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:

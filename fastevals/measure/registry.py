@@ -1,7 +1,8 @@
-"""One entry a metric. The report, the command line, best_threshold, the bootstrap and the tests read this table.
+"""One entry a metric, whatever it is of: calls, the report, the command line, splits and the tests read this table.
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` where scores are
-probabilities, `cells.py` for one threshold) and its entry here.
+probabilities, `cells.py` for one threshold, a method of `ConfusionMatrix`, a field of `RegressionMetrics`) and its
+entry here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from fastevals._validation.options import check_choice
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells, probability_metrics, ranking_metrics
+from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostEnvelope
 from fastevals.measure.probability_metrics import are_probabilities
@@ -70,9 +73,10 @@ class Metric:
         As users write it.
     title : str
         Heading of its column in a table.
-    of : "ranking", "probabilities" or "cells"
-        A function of `ThresholdCounts`, the same of scores that are probabilities of the positive class (NaN of other
-        scores), or of the `Cells` at one threshold or many.
+    of : "ranking", "probabilities", "cells", "matrix" or "targets"
+        A function of `ThresholdCounts`; the same of scores that are probabilities of the positive class (NaN of other
+        scores); of the `Cells` at one threshold or many; of a `ConfusionMatrix` of any classes; or of the
+        `RegressionMetrics` of predicted numbers.
     function : callable
         Gives a number or an `OperatingPoint`, or an array of the cells' shape; NaN where undefined.
     greater_is_better : bool
@@ -91,6 +95,10 @@ class Metric:
     best : callable, optional
         Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
         metric, and its parameters.
+    at_thresholds_only : bool
+        Whether a metric of cells is none of predicted labels.
+    symmetric : bool
+        Whether a metric of cells is the same whichever of two classes is positive.
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
@@ -98,7 +106,7 @@ class Metric:
 
     name: str
     title: str
-    of: Literal["ranking", "probabilities", "cells"]
+    of: Literal["ranking", "probabilities", "cells", "matrix", "targets"]
     function: Callable[..., Any]
     greater_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -107,11 +115,28 @@ class Metric:
     replicate: ReplicateKernel | None = None
     parts: Callable[..., tuple[Any, Any]] | None = None
     best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
+    at_thresholds_only: bool = False
+    symmetric: bool = False
     optimized_bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.function, cells.Quotient):
             object.__setattr__(self, "parts", self.function.parts)
+
+    @property
+    def of_scores(self) -> bool:
+        """Return whether scores have it, some at a threshold."""
+        return self.of in ("ranking", "probabilities", "cells")
+
+    @property
+    def of_labels(self) -> bool:
+        """Return whether predicted labels have it: a confusion matrix, or the cells of each of its classes."""
+        return self.of == "matrix" or (self.of == "cells" and not self.at_thresholds_only)
+
+    @property
+    def is_matrix_method(self) -> bool:
+        """Return whether `ConfusionMatrix` has a method of its name."""
+        return hasattr(ConfusionMatrix, self.name)
 
     @property
     def detail(self) -> Detail:
@@ -126,6 +151,7 @@ class Metric:
         return value if self.of == "cells" else float(value)
 
 
+UNBOUNDED = (-math.inf, math.inf)
 COSTS = ("cost_fp", "cost_fn", "prior")
 _POSITIVES = ("positives",)
 _NEGATIVES = ("negatives",)
@@ -147,6 +173,12 @@ def _least_cost(cost_fp: float, cost_fn: float, prior: float | None) -> tuple[st
     if prior is None:
         return "best_difference", (cost_fn, cost_fp, False)
     return "best_difference", (prior * cost_fn, (1 - prior) * cost_fp, True)
+
+
+def _of_targets(name: str, title: str, **differs: Any) -> Metric:
+    """Return the entry of a field of `RegressionMetrics`: an error, unless something else is said."""
+    usual: dict[str, Any] = {"greater_is_better": False, "bounds": (0.0, math.inf), "needs": ()}
+    return Metric(name, title, "targets", attrgetter(name), **(usual | differs))
 
 
 METRICS: dict[str, Metric] = {
@@ -286,6 +318,7 @@ METRICS: dict[str, Metric] = {
             options=COSTS,
             parts=cells.cost_parts,
             best=_least_cost,
+            at_thresholds_only=True,  # matrices have `cost`
         ),
         Metric("precision", "precision", "cells", cells.precision, needs=()),
         Metric("recall", "recall", "cells", cells.recall, needs=_POSITIVES),
@@ -295,11 +328,30 @@ METRICS: dict[str, Metric] = {
         Metric("f1", "F1", "cells", cells.f_score, needs=(), best=_largest_f),
         Metric("jaccard", "Jaccard", "cells", cells.jaccard, needs=(), best=_largest_f),
         Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy, best=_largest_rates),
-        Metric("informedness", "informedness", "cells", cells.informedness, bounds=(-1.0, 1.0), best=_largest_rates),
+        Metric(
+            "informedness",
+            "informedness",
+            "cells",
+            cells.informedness,
+            bounds=(-1.0, 1.0),
+            best=_largest_rates,
+            symmetric=True,
+        ),
         Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0), parts=cells.matthews_parts),
         Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0), needs=()),
+        Metric("hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=()),
+        Metric("cost", "cost", "matrix", ConfusionMatrix.cost, False, bounds=UNBOUNDED, needs=()),
+        Metric("f_score", "F", "matrix", ConfusionMatrix.f_score, needs=(), options=("beta",)),  # of cells: "f1"
+        _of_targets("mean_squared_error", "MSE"),
+        _of_targets("root_mean_squared_error", "RMSE"),
+        _of_targets("mean_absolute_error", "MAE"),
+        _of_targets("median_absolute_error", "median AE"),
+        _of_targets("mean_absolute_percentage_error", "MAPE"),
+        _of_targets("r2", "R2", greater_is_better=True, bounds=(-math.inf, 1.0)),
+        _of_targets("pinball_loss", "pinball loss", options=("quantile",)),
     )
 }
+SCORE_METRICS = {name: metric for name, metric in METRICS.items() if metric.of_scores}
 
 
 ALIASES = {  # of other libraries, in lower case
@@ -344,6 +396,6 @@ def aliases_for(names: Iterable[str]) -> dict[str, str]:
 
 def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
     """Find the metric that an argument names, among those of one kind."""
-    names = [metric.name for metric in METRICS.values() if of in (None, metric.of)]
-    check_choice(argument, name, names, None if isinstance(name, str) and name in METRICS else aliases_for(names))
-    return METRICS[name]
+    names = [metric.name for metric in SCORE_METRICS.values() if of in (None, metric.of)]
+    check_choice(argument, name, names, None if isinstance(name, str) and name in SCORE_METRICS else aliases_for(names))
+    return SCORE_METRICS[name]

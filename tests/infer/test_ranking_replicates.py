@@ -12,10 +12,10 @@ from scipy import stats
 from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.measure.metric_specs import MetricSpec, metric, parse_metrics, ranking_metric
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 
 KEY = np.uint64(99)
-OF_RANKINGS = [MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"]
+OF_RANKINGS = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() if entry.of == "ranking"]
 AT_THRESHOLDS = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.6, min_tpr=0.4, standardize=False),

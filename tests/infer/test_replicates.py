@@ -11,10 +11,10 @@ from fastevals import Ranking, ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, Steps
 from fastevals.measure.metric_specs import MetricSpec, metric, ranking_metric
 from fastevals.measure.probability_metrics import are_probabilities
-from fastevals.measure.registry import METRICS, Detail
+from fastevals.measure.registry import SCORE_METRICS, Detail
 from tests.strategies import BOUNDED, FEWER, Case, cases
 
-WHOLE = [MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of != "cells"]
+WHOLE = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() if entry.of != "cells"]
 PARTIAL = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.5, standardize=False),
@@ -74,7 +74,7 @@ def assert_replicate(asked: list[MetricSpec], case, times: np.ndarray, unit: flo
     again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
     for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):
         expected = pytest.approx(single.of_counts(again), rel=1e-12, abs=1e-14, nan_ok=True)
-        if METRICS.get(each.name, METRICS["f1"]).of == "probabilities" and not are_probabilities(whole):
+        if SCORE_METRICS.get(each.name, SCORE_METRICS["f1"]).of == "probabilities" and not are_probabilities(whole):
             expected = pytest.approx(np.nan, nan_ok=True)
         assert value[0] == expected, each
 

@@ -18,12 +18,12 @@ from fastevals.counting.ordering import BUCKET
 from fastevals.many import columns as module
 from fastevals.many.columns import ScoreColumns, batch_rankings, batch_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from tests import reference_models as reference
 from tests.strategies import BOUNDED, EXTREME, LARGEST, Case, cases, float_weighted
 
 AUC = [ranking_metric(MetricSpec("roc_auc", {}))]
-RANKING_METRICS = [name for name, metric in METRICS.items() if metric.of == "ranking"]
+RANKING_METRICS = [name for name, metric in SCORE_METRICS.items() if metric.of == "ranking"]
 
 
 def sorted_rows(flags: Any, scores: Any) -> Any:
@@ -119,7 +119,7 @@ def test_values_are_those_of_rankings(found: list[Case]) -> None:
     assert values.shape == (len(metrics), len(found))
     for case, row in zip(found, values.T, strict=True):
         counts = Ranking(case.y_true, case.y_score, pos_label=1).counts
-        np.testing.assert_array_equal(row, [METRICS[name](counts) for name in RANKING_METRICS])
+        np.testing.assert_array_equal(row, [SCORE_METRICS[name](counts) for name in RANKING_METRICS])
     pairs = ["roc_auc", "rank_loss", "gini"]
     known = batch_values(columns, [ranking_metric(MetricSpec(name, {})) for name in pairs])
     np.testing.assert_array_equal(known, values[[RANKING_METRICS.index(name) for name in pairs]])

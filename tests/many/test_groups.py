@@ -20,7 +20,7 @@ from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grou
 from fastevals.many import group_bootstrap as groups_bootstrap
 from fastevals.many import group_scores as by_group
 from fastevals.measure.metric_specs import parse_metric, ranking_metric
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from tests import reference, reference_delong
 from tests.reference_groups import mean, rows_by_group, values_by_group
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, EXTREME, FEWER, ORDINARY
@@ -29,7 +29,7 @@ from tests.test_validation import ODD_SCALARS, complaint
 FEW_METRICS = ["roc_auc", "gini", "rank_loss", "average_precision", "ks_statistic", "log_loss",
                metric("f1", threshold=0.25), metric("expected_cost", threshold=0.5, cost_fn=3.0)]  # fmt: skip
 ALL_METRICS = [
-    *(metric(name, threshold=0.25) if each.of == "cells" else name for name, each in METRICS.items()),
+    *(metric(name, threshold=0.25) if each.of == "cells" else name for name, each in SCORE_METRICS.items()),
     metric("f1", best="f1"),
     metric("roc_auc", max_fpr=0.5),
     metric("precision", recall=0.5),

@@ -28,14 +28,13 @@ from fastevals import (
     regression_metrics,
 )
 from fastevals.many import columns
-from fastevals.measure.metric_specs import ERRORS, OF_MATRICES
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import METRICS, SCORE_METRICS
 from tests import reference_models as reference
 from tests.strategies import BOUNDED, EXTREME, ORDINARY
 from tests.test_validation import ODD_ARRAYS, complaint
 
 undefined = pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
-OF_SCORES = [name for name, entry in METRICS.items() if entry.of != "cells"]
+OF_SCORES = [name for name, entry in SCORE_METRICS.items() if entry.of != "cells"]
 
 
 @st.composite
@@ -101,9 +100,9 @@ def test_standard_errors_are_those_of_delong(weighted: bool, monkeypatch: pytest
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_each_metric_of_scores(name: str) -> None:
     y, scores = table()
-    if METRICS[name].of == "probabilities":
+    if SCORE_METRICS[name].of == "probabilities":
         scores = 1 / (1 + np.exp(-scores))
-    expected = [METRICS[name](Ranking(y, each).counts) for each in scores]
+    expected = [SCORE_METRICS[name](Ranking(y, each).counts) for each in scores]
     assert list(batch_metrics(y, scores, name)[name]) == expected
 
 
@@ -213,7 +212,7 @@ def test_each_metric_of_labels(dtype: Any, weighted: bool) -> None:
     predicted, options = (scores > 0.5).astype(int), {}
     if weighted:
         options = {"sample_weight": np.arange(y.size) % 3}
-    names = [name for name in OF_MATRICES if name != "cost"]
+    names = [name for name, entry in METRICS.items() if entry.of_labels and name != "cost"]
     text = dtype in ("U3", object)
     given = [each.astype(str).astype(dtype) if text else each.astype(dtype) for each in (y, predicted)]
     found = batch_metrics(*given, names, pos_label="1" if text else None, **options)
@@ -244,8 +243,9 @@ def test_each_metric_of_numbers(weighted: bool) -> None:
     y, scores = table()
     options: dict[str, Any] = {"sample_weight": np.arange(y.size) % 3} if weighted else {}
     expected = regression_metrics(y, scores, **options)
-    found = batch_metrics(y, scores, ERRORS, **options)
-    for name in ERRORS:
+    errors = [name for name, entry in METRICS.items() if entry.of == "targets"]
+    found = batch_metrics(y, scores, errors, **options)
+    for name in errors:
         np.testing.assert_array_equal(found[name], getattr(expected, name))
     losses = [metric("pinball_loss", quantile=q) for q in (0.1, 0.9)]
     by_quantile = batch_metrics(np.stack([y] * 5), scores, losses, **options)

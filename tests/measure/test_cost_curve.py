@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from fastevals import CostCurve, OperatingPoint, Ranking, ThresholdCounts, UndefinedMetricWarning, num_threads
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from tests import reference_curves
 from tests.strategies import BOUNDED, Case, any_weights, exact_cases
 
@@ -54,7 +54,7 @@ def test_envelope_of_the_course_instances(fawcett):
     found = fawcett.at(probability_cost=expected["probability_cost"])
     np.testing.assert_allclose(found.value, expected["lower_envelope"], rtol=1e-14)
     assert fawcett.area == pytest.approx(expected["area"], rel=1e-14)
-    assert METRICS["cost_area"](fawcett.counts) == fawcett.area
+    assert SCORE_METRICS["cost_area"](fawcett.counts) == fawcett.area
     np.testing.assert_allclose(fawcett.at(prior=expected["probability_cost"]).value, found.value, rtol=1e-14)
 
 

@@ -23,7 +23,7 @@ from sklearn import metrics as sk
 
 from fastevals import OperatingPoint, Ranking, UndefinedMetricWarning
 from fastevals.measure import ranking_metrics
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from tests import reference
 from tests.strategies import (
     BOUNDED,
@@ -46,7 +46,7 @@ EXPECTED = FAWCETT["expected"]
 Y = np.array([0, 1, 1, 0, 1, 0, 1, 1])
 S = np.array([0.5, 0.25, 0.75, 0.5, 0.5, 0.125, 0.875, 0.125])
 W = np.array([1.0, 0.5, 2.0, 0.25, 0.0, 1.0, 1.5, 3.0])
-CELL_NAMES = [name for name, metric in METRICS.items() if metric.of == "cells"]
+CELL_NAMES = [name for name, metric in SCORE_METRICS.items() if metric.of == "cells"]
 
 
 def ranking_of(case: Case) -> Ranking:

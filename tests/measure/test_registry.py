@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.measure import metric_specs, registry
-from fastevals.measure.registry import METRICS, Metric, find_metric
+from fastevals.measure import registry
+from fastevals.measure.cells import Quotient
+from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
 from tests import reference
 from tests.strategies import (
     BOUNDED,
@@ -29,9 +30,9 @@ from tests.strategies import (
     unweighted,
 )
 
-every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
-OF_ANY_SCORES = [metric for metric in METRICS.values() if metric.of != "probabilities"]
-RANKING_NAMES = [name for name, metric in METRICS.items() if metric.of == "ranking"]
+every_metric = pytest.mark.parametrize("metric", SCORE_METRICS.values(), ids=SCORE_METRICS.keys())
+OF_ANY_SCORES = [metric for metric in SCORE_METRICS.values() if metric.of != "probabilities"]
+RANKING_NAMES = [name for name, metric in SCORE_METRICS.items() if metric.of == "ranking"]
 
 
 def values(metric: Metric, ranking: Ranking) -> NDArray[np.float64]:
@@ -48,7 +49,7 @@ def ranking_of(case: Case) -> Ranking:
     return Ranking(case.y_true, case.y_score, **case.options)
 
 
-def assert_same_values(found: Ranking, expected: Ranking, metrics: Iterable[Metric] = METRICS.values()) -> None:
+def assert_same_values(found: Ranking, expected: Ranking, metrics: Iterable[Metric] = SCORE_METRICS.values()) -> None:
     for metric in metrics:
         np.testing.assert_array_equal(values(metric, found), values(metric, expected), err_msg=metric.name)
 
@@ -61,9 +62,9 @@ def best_value(metric: Metric, ranking: Ranking) -> float:
 
 
 def test_names_and_titles_are_unique():
-    assert all(name == metric.name for name, metric in METRICS.items())
-    assert len({metric.title for metric in METRICS.values()}) == len(METRICS)
-    assert all(set(metric.needs) <= {"positives", "negatives"} for metric in METRICS.values())
+    assert all(name == metric.name for name, metric in SCORE_METRICS.items())
+    assert len({metric.title for metric in SCORE_METRICS.values()}) == len(SCORE_METRICS)
+    assert all(set(metric.needs) <= {"positives", "negatives"} for metric in SCORE_METRICS.values())
 
 
 @every_metric
@@ -74,7 +75,7 @@ def test_a_metric_is_found_by_its_name(metric):
 
 def test_a_name_that_is_like_none_lists_the_known_ones():
     with pytest.raises(
-        ValueError, match=rf"one of {', '.join(map(repr, list(METRICS)[:20]))}, \.\.\. \(28 in all\); got 'zzz'$"
+        ValueError, match=rf"one of {', '.join(map(repr, list(SCORE_METRICS)[:20]))}, \.\.\. \(28 in all\); got 'zzz'$"
     ):
         find_metric("metrics", "zzz")
     with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'$"):
@@ -119,14 +120,14 @@ def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, 
 def test_other_names_are_none_of_ours_and_name_one_metric_each():
     others = [other for known in registry.ALIASES.values() for other in known.split()]
     assert len(set(others)) == len(others)
-    assert not set(others) & set(metric_specs.METRIC_NAMES)
-    assert set(registry.ALIASES) <= set(metric_specs.METRIC_NAMES)
+    assert not set(others) & set(registry.METRICS)
+    assert set(registry.ALIASES) <= set(registry.METRICS)
     assert others == [other.casefold() for other in others]
 
 
 def test_the_docstring_names_all_metrics():
     parameters = fastevals.metric.__doc__.partition("**options")[0]
-    assert set(re.findall(r'"(\w+)"', parameters)) == set(metric_specs.METRIC_NAMES)
+    assert set(re.findall(r'"(\w+)"', parameters)) == set(registry.METRICS)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_best_threshold_and_intervals_of_proportions_know_other_names_too():
 @given(any_weights)
 def test_values_are_within_the_bounds(case):
     ranking = ranking_of(case)
-    for metric in METRICS.values():
+    for metric in SCORE_METRICS.values():
         found = values(metric, ranking)
         found = found[~np.isnan(found)]
         assert (found >= metric.bounds[0]).all(), metric.name
@@ -196,7 +197,7 @@ def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
 
 
 def test_every_metric_of_cells_has_a_slow_twin():
-    assert set(reference.CELL_METRICS) == {name for name, metric in METRICS.items() if metric.of == "cells"}
+    assert set(reference.CELL_METRICS) == {name for name, metric in SCORE_METRICS.items() if metric.of == "cells"}
 
 
 @BOUNDED
@@ -206,7 +207,7 @@ def test_metrics_of_cells_are_those_of_their_definitions(case):
     for name, twin in reference.CELL_METRICS.items():
         expected = [twin(*cell) for _, cell in cells]
         expected = [math.nan if value is None else float(value) for value in expected]
-        np.testing.assert_allclose(values(METRICS[name], ranking), expected, rtol=1e-14, atol=1e-15, err_msg=name)
+        np.testing.assert_allclose(values(SCORE_METRICS[name], ranking), expected, rtol=1e-14, atol=1e-15, err_msg=name)
 
 
 @every_metric
@@ -223,7 +224,7 @@ def test_classes_a_metric_needs_and_those_it_does_not(metric, n):
 
 @pytest.mark.parametrize("scores", [[-0.1, 0.5], [0.5, 1.1], [-5e-324, 1.0]])
 def test_metrics_of_probabilities_are_nan_of_other_scores(scores):
-    for metric in (each for each in METRICS.values() if each.of == "probabilities"):
+    for metric in (each for each in SCORE_METRICS.values() if each.of == "probabilities"):
         assert math.isnan(metric(Ranking([0, 1], scores).counts))
         assert not math.isnan(metric(Ranking([0, 1], [0.0, 1.0]).counts))
 
@@ -288,7 +289,7 @@ def test_swapping_the_classes_and_the_order(case):
     swapped = ranking_of(case._replace(y_true=1 - case.y_true, y_score=-case.y_score))
     for name, becomes in SWAPPED.items():
         # Thresholds run the other way: what was predicted positive at one is now predicted negative.
-        found, expected = values(METRICS[name], swapped)[::-1], values(METRICS[becomes], ranking)
+        found, expected = values(SCORE_METRICS[name], swapped)[::-1], values(SCORE_METRICS[becomes], ranking)
         np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15, err_msg=name)
 
 
@@ -300,8 +301,8 @@ MIRRORED = {"roc_auc": lambda auc: 1 - auc, "rank_loss": lambda loss: 1 - loss, 
 def test_negated_scores_mirror_the_area(case):
     ranking, negated = ranking_of(case), ranking_of(case._replace(y_score=-case.y_score))
     for name, mirrored in MIRRORED.items():
-        expected = mirrored(values(METRICS[name], ranking))
-        np.testing.assert_allclose(values(METRICS[name], negated), expected, rtol=1e-15, atol=1e-16, err_msg=name)
+        expected = mirrored(values(SCORE_METRICS[name], ranking))
+        np.testing.assert_allclose(values(SCORE_METRICS[name], negated), expected, rtol=1e-15, atol=1e-16, err_msg=name)
 
 
 @BOUNDED
@@ -339,7 +340,7 @@ def test_the_unit_of_the_weights_does_not_matter(scale):
         n = int(rng.integers(4, 30))
         y, scores, weights = np.arange(n) % 2, rng.integers(0, 8, n) / 8, rng.integers(1, 9, n) / 4
         one, other = (Ranking(y, scores, sample_weight=weights * s) for s in (1.0, scale))
-        for name, metric in METRICS.items():
+        for name, metric in SCORE_METRICS.items():
             found, expected = values(metric, other), values(metric, one)
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14, err_msg=name)
 
@@ -407,3 +408,39 @@ def test_methods_have_the_same_bits_at_any_number_of_threads(large, threads):
         expected = all_methods(large[1])
     with num_threads(threads):
         assert all_methods(large[threads]) == expected
+
+
+def test_targets_have_an_entry_for_each_field_of_the_result():
+    names = [name for name, entry in registry.METRICS.items() if entry.of == "targets"]
+    found = fastevals.regression_metrics([1.0, 2.0, 4.0], [1.5, 2.0, 3.0])
+    assert [*names, "n_samples", "quantile", "names"] == list(found.to_dict())
+    for name in names:
+        assert registry.METRICS[name].function(found) == getattr(found, name)
+
+
+def test_an_entry_is_enough(monkeypatch):
+    """A new metric of cells is had of labels and of scores, by every call and in the report."""
+    entry = Metric("hits", "hits", "cells", Quotient(lambda at: (at.tp, sum(at))), needs=())
+    for table in (registry.METRICS, registry.SCORE_METRICS):
+        monkeypatch.setitem(table, "hits", entry)
+    y, s = np.arange(90) % 3 % 2, np.round(np.arange(90) * 0.618 % 1, 2)
+    p, groups = (s >= 0.4).astype(int), np.arange(90) % 2
+    hits = (y & p).mean()
+    at = fastevals.metric("hits", threshold=0.4)
+    quick = {"n_resamples": 50, "rng": 0}
+    assert fastevals.bootstrap((y, p), "hits", **quick)["hits"].value == hits
+    assert fastevals.bootstrap((y, s), {"hits": at}, groups=groups, **quick)["hits"].value == hits
+    assert fastevals.bootstrap((y, s), fastevals.metric("hits", best="f1"), **quick)
+    each = [(y & p)[groups == group].mean() for group in (0, 1)]
+    assert fastevals.grouped_metrics(y, p, groups, "hits")["hits"].values.tolist() == each
+    assert fastevals.grouped_metrics(y, s, groups, {"hits": at})["hits"].values.tolist() == each
+    assert fastevals.batch_metrics(y, {"a": p, "b": y}, "hits")["hits"].values.tolist() == [hits, y.mean()]
+    compared = fastevals.compare_predictions(y, {"a": p, "b": y}, metrics="hits", **quick)["hits"]
+    assert compared.differences[0].value == pytest.approx(hits - y.mean(), rel=1e-12)
+    assert fastevals.compare_rankings(y, {"a": s, "b": 1 - s}, metrics={"hits": at}, **quick)["hits"]
+    assert fastevals.permutation_test(y, p, y, "hits", **quick).effect == pytest.approx(hits - y.mean(), rel=1e-12)
+    assert fastevals.evaluate_splits(y, p, fastevals.KFold(3), "hits")["hits"].value == pytest.approx(hits, rel=1e-12)
+    assert fastevals.Ranking(y, s).best_threshold("hits").threshold == s[y == 1].min()
+    told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", resamples=0)
+    assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
+    assert "hits" in told.to_text()

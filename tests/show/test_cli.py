@@ -12,7 +12,7 @@ import pytest
 
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from fastevals.show import cli, output
 from fastevals.show import commands as running
 from fastevals.show.report import intervals
@@ -90,7 +90,7 @@ def test_embedded_data(capsys):
     for model in block["models"]:
         ranking = Ranking(columns["label"], columns[model["name"]])
         metrics = model["metrics"]
-        assert list(metrics) == list(METRICS)
+        assert list(metrics) == list(SCORE_METRICS)
         assert metrics["roc_auc"] == ranking.roc_auc()
         assert metrics["rank_loss"] == ranking.rank_loss()
         assert metrics["average_precision"] == ranking.average_precision()

@@ -18,7 +18,7 @@ from fastevals.infer.comparison import compare_rankings
 from fastevals.infer.delong.delong import delong
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, SignificanceResult, check_confidence_level
 from fastevals.show.commands import option
 
@@ -170,7 +170,7 @@ def column_metrics(
     where = {"threshold": threshold} if best is None else {"best": best}
     asked = {name: metric(name) for name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
     for name in cells_columns(best, costs):
-        used = (costs or {}) if METRICS[name].options or "expected_cost" in where.values() else {}
+        used = (costs or {}) if SCORE_METRICS[name].options or "expected_cost" in where.values() else {}
         asked[name] = metric(name, **where, **used)
     return asked
 

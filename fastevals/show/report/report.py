@@ -21,7 +21,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import METRICS, find_metric
+from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.show.blocks import distinct_values, encode_groups, encode_values, parse_label, rows_by_code
 from fastevals.show.commands import CsvForm, TextResult, option
@@ -458,13 +458,13 @@ def _model(
     if best is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            used: dict[str, Any] = dict(costs) if METRICS[best].options else {}
+            used: dict[str, Any] = dict(costs) if SCORE_METRICS[best].options else {}
             threshold = ranking.best_threshold(best, **used).threshold
     assert threshold is not None
     counts = ranking.counts
     cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
     metrics = {}
-    for metric in METRICS.values():
+    for metric in SCORE_METRICS.values():
         if metric.of != "cells":
             metrics[metric.name] = metric(counts)
         elif cells is None:
@@ -495,7 +495,7 @@ def _shown(threshold: float, counts: ThresholdCounts) -> str:
 def _block(value: Any, ranking: Ranking, models: tuple[ModelNumbers, ...]) -> ReportBlock:
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg
-    best = {name: _best(name, models) for name in METRICS}
+    best = {name: _best(name, models) for name in SCORE_METRICS}
     return ReportBlock(
         value,
         ranking.n_samples,
@@ -512,5 +512,5 @@ def _best(name: str, models: tuple[ModelNumbers, ...]) -> tuple[str, ...]:
     defined = [model.metrics[name] for model in models if not math.isnan(model.metrics[name])]
     if not defined:
         return ()
-    top = max(defined) if METRICS[name].greater_is_better else min(defined)
+    top = max(defined) if SCORE_METRICS[name].greater_is_better else min(defined)
     return tuple(model.name for model in models if model.metrics[name] == top)

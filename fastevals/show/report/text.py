@@ -22,7 +22,7 @@ from fastevals._text import (
     shorten_names,
 )
 from fastevals.many.groups import GroupedMetric
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import (
@@ -231,7 +231,7 @@ def _mean_rows(report: Report, over: OverValues) -> Table:
 
 def _best(name: str, means: list[float]) -> float:
     defined = [mean for mean in means if not math.isnan(mean)]
-    return (max if METRICS[name].greater_is_better else min)(defined, default=math.nan)
+    return (max if SCORE_METRICS[name].greater_is_better else min)(defined, default=math.nan)
 
 
 def _range_rows(report: Report, over: OverValues) -> Table:
@@ -421,10 +421,10 @@ def _of_thresholds(report: Report) -> dict[str, str]:
     if report.best is None:
         words["threshold"] = f"{report.threshold}, for every model"
     else:
-        direction = "best" if METRICS[report.best].greater_is_better else "least"
+        direction = "best" if SCORE_METRICS[report.best].greater_is_better else "least"
         each = "model" if report.roles.by is None else "model and block"
         words["threshold"] = (
-            f"{direction} {METRICS[report.best].title} of each {each}, chosen on the rows it is judged on: "
+            f"{direction} {SCORE_METRICS[report.best].title} of each {each}, chosen on the rows it is judged on: "
             "what stands right of the bar looks better than it is"
         )
     return words
@@ -488,12 +488,12 @@ def _notes(report: Report, block: ReportBlock, columns: Iterable[str]) -> list[s
         models = [model.name for model in block.models if math.isnan(model.metrics[name])]
         if models:
             unexplained[name] = models
-    gone = [name for name in unexplained if set(missing) & set(METRICS[name].needs)]
+    gone = [name for name in unexplained if set(missing) & set(SCORE_METRICS[name].needs)]
     if gone:
         notes.append(f"{where} has no {missing[0]}: {', '.join(map(title, gone))} undefined")
     unexplained = {name: models for name, models in unexplained.items() if name not in gone}
     for name, models in unexplained.items():
-        why = "no crossing" if METRICS[name].of == "ranking" else "0/0"
+        why = "no crossing" if SCORE_METRICS[name].of == "ranking" else "0/0"
         notes.append(f"{title(name)} of {', '.join(map(printable, models))} undefined ({why})")
     marked = [*(("- : ", note) for note in notes), *(("! : ", note) for note in cautions(report, block))]
     return [
@@ -509,4 +509,4 @@ def _classes(block: ReportBlock) -> tuple[tuple[str, int], tuple[str, int]]:
 
 def title(name: str) -> str:
     """Return what a metric's column is called."""
-    return METRICS[name].title
+    return SCORE_METRICS[name].title

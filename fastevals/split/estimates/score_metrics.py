@@ -16,7 +16,7 @@ from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by_step
 from fastevals.measure.metric_specs import MetricSpec, RankingMetric, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import METRICS
+from fastevals.measure.registry import SCORE_METRICS
 from fastevals.split.estimates.split_metrics import (
     AdditiveMetrics,
     Floats,
@@ -45,7 +45,7 @@ class ScoreMetrics(SplitMetrics):
         self._positive = positive
         self._metrics()  # an option that is none is an error before the first fit
         self._probabilities = any(
-            each.name in METRICS and METRICS[each.name].of == "probabilities" for each in specs.values()
+            each.name in SCORE_METRICS and SCORE_METRICS[each.name].of == "probabilities" for each in specs.values()
         )
 
     def _metrics(self) -> list[RankingMetric]:  # anew in each call: closures do not pickle
