@@ -233,7 +233,7 @@ class _Helper(Future[None]):
 
 
 def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers: list[_Helper]) -> None:
-    """Put more threads to work and list them in `helpers`; an error in one stops the others."""
+    """Start more threads and list them in `helpers`; an error in one stops the others."""
     if number < 1:
         return
     with _state.lock:
@@ -339,7 +339,7 @@ class _LateBar:
             self.bar.update(number - self.bar.n)
 
     def close(self) -> None:
-        """Take the bar away, if there is one."""
+        """Remove the bar, if there is one."""
         self.timer.cancel()
         if self.timer.ident is not None:
             self.timer.join(1.0)  # no longer: Ctrl-C may have left tqdm locked

@@ -42,7 +42,7 @@ class _Loan:
 
 
 def _take(n_bytes: int) -> NDArray[np.uint8] | None:
-    """Take memory of about so many bytes out of what is kept."""
+    """Return memory of about so many bytes, taken out of what is kept."""
     for i in reversed(range(len(_kept))):
         try:
             memory = _kept.pop(i)

@@ -115,7 +115,7 @@ def _fingerprint(kernel: Kernel) -> tuple[str, list[Kernel]]:
 
 
 def _not_ours(status: os.stat_result) -> str | None:
-    """Say why others than this user and root can have written something, or can write to it; None if they can't."""
+    """Return why others than this user and root can have written something, or can write to it; None if they can't."""
     if not hasattr(os, "geteuid"):  # Windows: who may write to a folder of the user is not in these bits
         return None
     if status.st_uid not in (0, os.geteuid()):
@@ -145,7 +145,7 @@ def _candidates() -> list[Path]:
 
 
 def _refusal(folder: Path) -> str | None:
-    """Say why a folder, made where it is missing, can't be used; None if it can."""
+    """Return why a folder, made where it is missing, can't be used; None if it can."""
     if not folder.is_absolute():
         return "no absolute path"
     try:

@@ -60,7 +60,7 @@ class _Interrupt:
         self.came = True
 
     def put_off(self) -> bool:
-        """Put it off, if nobody did so before, and it is Python that handles it; say whether."""
+        """Defer it, if nobody did so before, and it is Python that handles it; return whether."""
         if threading.current_thread() is not threading.main_thread():
             return False
         handler = signal.getsignal(signal.SIGINT)

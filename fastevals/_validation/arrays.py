@@ -13,7 +13,7 @@ from fastevals._validation.options import listed, row_at, show
 
 
 def is_frame(values: Any) -> bool:
-    """Tell a frame (of pandas, polars, Arrow, ...) from other things."""
+    """Return whether values are a frame (of pandas, polars, Arrow, ...)."""
     return hasattr(values, "columns")
 
 
@@ -85,7 +85,7 @@ def check_all_strings(name: str, values: Collection[Any]) -> None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell None, a float NaN, and pandas' NA and NaT."""
+    """Return whether a value is None, a float NaN, or pandas' NA or NaT."""
     nan = isinstance(value, float) and value != value
     return nan or value is None or type(value).__name__ in ("NAType", "NaTType")
 
@@ -205,7 +205,7 @@ def check_finite(name: str, array: NDArray[Any]) -> None:
 
 
 def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
-    """Say how many values are NaN or infinite, and where the first is."""
+    """Raise an error that says how many values are NaN or infinite, and where the first is."""
     nan, infinite = np.isnan(array), np.isinf(array)
     kind, where = ("NaN", nan) if nan.any() else ("infinite", infinite)
     count = int(np.count_nonzero(where))

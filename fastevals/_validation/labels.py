@@ -74,7 +74,7 @@ def binary_labels(
 
 
 def default_pos_label(found: list[Any]) -> Any:
-    """Give 1 among 0/1, -1/1 and booleans, else None."""
+    """Return 1 among 0/1, -1/1 and booleans, else None."""
     among_numbers = not any(isinstance(label, str) for label in found)
     return 1 if among_numbers and (set(found) <= {0, 1} or set(found) <= {-1, 1}) else None
 
@@ -110,7 +110,7 @@ def _plain(label: Any) -> Any:
 
 
 def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
-    """Say which labels stand in the way of two classes."""
+    """Raise an error that says which labels stand in the way of two classes."""
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))

@@ -158,7 +158,7 @@ def row_at(row: SupportsInt) -> str:
 
 @contextmanager
 def naming_rows(name: Callable[[int], str]) -> Iterator[None]:
-    """Let messages about arrays call rows by other names inside a ``with`` block."""
+    """Call rows by other names in messages about arrays, inside a ``with`` block."""
     token = _row_name.set(name)
     try:
         yield
@@ -298,7 +298,7 @@ def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") 
 
 
 def is_splitter(value: Any) -> bool:
-    """Tell a splitter, of ours or of scikit-learn's kind, or a class of them, from texts and arrays."""
+    """Return whether a value is a splitter, ours or of scikit-learn's kind, or a class of them: no text or array."""
     other = isinstance(value, (str, bytes)) or hasattr(value, "__array__")  # torch's arrays have a split of their own
     return callable(getattr(value, "split", None)) and not other
 

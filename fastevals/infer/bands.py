@@ -55,7 +55,7 @@ def confidence_band(
     rng: Any = None,
     progress: bool = False,
 ) -> ConfidenceBand:
-    """Put a band about a ROC or a precision-recall curve.
+    """Compute a band about a ROC or a precision-recall curve.
 
     A simultaneous band holds the whole true curve with about the chance asked for. A pointwise band is about right at
     each x by itself, so the true curve leaves it somewhere far more often than one minus the level.

@@ -249,7 +249,7 @@ def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
 
 
 def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
-    """Say which row is no distribution, and why: NaN first, then values out of range, then sums."""
+    """Raise: say which row is no distribution, and why: NaN first, then values out of range, then sums."""
     rows = array.astype(np.float64).reshape(array.shape[0], -1)
     nan = np.isnan(rows).any(axis=1)
     if nan.any():
@@ -268,5 +268,5 @@ def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
 
 
 def _raise_no_class_left(name: str, row: int) -> NoReturn:
-    """Say that a row gives all probability to classes that the prior rules out."""
+    """Raise an error that says that a row gives all probability to classes that the prior rules out."""
     raise ValueError(f"{name} must leave a class of prior above zero, but row {row} gives them all probability 0")

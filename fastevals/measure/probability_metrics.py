@@ -338,7 +338,7 @@ def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64],
 
 
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Take as edge k the lowest probability with a share of k / n_bins of the rows at or below it.
+    """Return as edge k the lowest probability with a share of k / n_bins of the rows at or below it.
 
     That is the one under the last row of the counts with at most a share of 1 - k / n_bins at or above it.
     """

@@ -158,7 +158,7 @@ class RegressionSums(NamedTuple):
 
     @classmethod
     def of(cls, totals: Floats) -> RegressionSums:
-        """Take them from the totals of `_read`."""
+        """Build them from the totals of `_read`."""
         weight, first, second = totals[0, TARGETS:].tolist()
         return cls(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
 
@@ -322,7 +322,7 @@ def target_errors(
 
 
 def in_range(sums: Any) -> Any:
-    """Tell which sums of squares are sure to have lost nothing: neither near zero nor past the largest float."""
+    """Return which sums of squares are sure to have lost nothing: neither near zero nor past the largest float."""
     return (np.asarray(sums) > LEAST) & np.isfinite(sums)
 
 

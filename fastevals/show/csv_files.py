@@ -198,7 +198,7 @@ class CsvFile:
 
     @contextmanager
     def _lines_named(self) -> Iterator[None]:
-        """Say which line has another number of columns than the first, where that is what is wrong."""
+        """Name in errors which line has another number of columns than the first, where that is what is wrong."""
         from pyarrow import ArrowInvalid
 
         try:

@@ -374,7 +374,7 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def _damage_reported(path: Path) -> Iterator[None]:
-    """Say which format a file that can't be read was taken for."""
+    """Name the format that a file was taken for in errors about what can't be read of it."""
     from pyarrow import ArrowException
 
     try:

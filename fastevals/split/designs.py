@@ -64,7 +64,7 @@ class TrainTestSplits(FoldAssignments, Protocol):
     """Splits to train on and to test on: a splitter's `SplitPlan`, or `ListedSplits`."""
 
     def pairs(self) -> Iterator[Pair]:
-        """Go through the rows to train on and those to test on: the folds of the first repetition, then of the next."""
+        """Yield the rows to train on and those to test on: the folds of the first repetition, then of the next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ class ListedSplits:
         return codes
 
     def pairs(self) -> Iterator[Pair]:
-        """Go through them."""
+        """Yield them."""
         return iter(self.every)
 
 

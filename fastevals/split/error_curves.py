@@ -339,7 +339,7 @@ def _make_curve(
 
 
 def _with_fewer_rows(whole: SplitDesign, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
-    """Go through splits with so many training rows: a smaller set is part of each larger one of the same split.
+    """Yield splits with so many training rows: a smaller set is part of each larger one of the same split.
 
     `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
     of each class its share, rounded.

@@ -56,7 +56,7 @@ def bootstrap(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> BootstrapResult:
-    """Put intervals on metrics by drawing as many rows as there are, with replacement, again and again.
+    """Compute intervals of metrics by drawing as many rows as there are, with replacement, again and again.
 
     Scores are sorted once; a replicate is how often each row, or each cell of rows that no metric tells apart, was
     drawn (exactly multinomial), and one sweep over those counts. All metrics are of the same replicates.

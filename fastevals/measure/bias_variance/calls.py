@@ -178,7 +178,7 @@ def parse_problem(
 
 
 def compile_key(problem: Problem, models: ModelTables) -> Hashable:
-    """Say which kernels are called, for which types."""
+    """Return which kernels are called, for which types."""
     dtypes = frozenset(table.dtype for table in models.tables)
     return add_up, problem.loss.name, problem.paired, problem.weights is None, dtypes
 

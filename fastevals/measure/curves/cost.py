@@ -54,7 +54,7 @@ class CostEnvelope(Frozen):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
-        """Take the lines of the ROC hull's vertices; neighbours meet where the hull's slope is the ratio of costs."""
+        """Build it of the lines of the hull's vertices; neighbours meet where its slope is the ratio of costs."""
         hull = ranking_metrics.hull(counts)
         at = hull.cells()
         fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))

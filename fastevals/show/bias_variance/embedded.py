@@ -69,7 +69,7 @@ class DecomposedCurve(TextResult):
         return "\n".join(lines) + "\n"
 
     def _sides(self) -> list[str]:
-        """Say what has changed at either end from the degree of the least loss."""
+        """Return what has changed at either end from the degree of the least loss."""
         curve, parts, fits = self.result, self.result.parts(), self.result.fits
         best, said = fits.index("best"), []
         for end in sorted({0, len(fits) - 1} - {best}):

@@ -57,7 +57,7 @@ UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observe
 
 
 def what_dominates(found: Decomposition) -> str:
-    """Say which part is more than half of the expected loss, unless other parts cancel it, and what to make of it."""
+    """Return which part is more than half of the expected loss, unless other parts cancel it, and what that means."""
     parts, loss = found.parts(), found.expected_loss
     if loss == 0:
         return AS_OBSERVED if found.observed else NEVER

@@ -130,7 +130,7 @@ class PredictionsComparison(TextResult):
         return "\n".join(lines) + "\n"
 
     def _classes(self) -> str:
-        """Say how many classes there are, and which is positive."""
+        """Return how many classes there are, and which is positive."""
         labels, positive = self.classes
         if positive is not None:
             return f"2 classes, positive class {format_label(positive)}"

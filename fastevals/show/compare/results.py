@@ -231,7 +231,7 @@ def compare_results(columns: Mapping[str, NDArray[Any]], choice: ComparisonOptio
 
 
 def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choice: ComparisonOptions) -> Iterator[str]:
-    """Say which of the columns look like no results, and whether they look like ranks."""
+    """Yield which of the columns look like no results, and whether they look like ranks."""
     alone = sum(column.dtype.kind == "f" for column in taken.values()) == len(taken) - 1
     for name, column in taken.items():
         if name not in given and _numbers_rows(name, column, alone):

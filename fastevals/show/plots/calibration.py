@@ -99,7 +99,7 @@ def _strip(ax: Axes) -> Axes:
 
 
 def _set_decades(strip: Axes, counts: list[NDArray[np.float64]]) -> None:
-    """Let the histogram's height be whole powers of ten, and label these alone."""
+    """Set the histogram's height to whole powers of ten, and label these alone."""
     from matplotlib.ticker import NullFormatter
 
     low, high = strip.get_ylim() if strip.get_ylabel() else (np.inf, 0.0)

@@ -177,7 +177,7 @@ class _Diagram:
             ax.text(sum(ends) / 2, 2.8, f"CD = {self.cd:.3f}", ha="center", va="bottom", fontsize=size)
 
     def _note(self, ax: Axes, width: float, size: float) -> None:
-        """Say below what the bars are."""
+        """Write below what the bars are."""
         said = "a bar joins algorithms whose differences are not shown"
         if self.control is not None:
             said = "within the bar, a difference from the control (bold) is not shown"

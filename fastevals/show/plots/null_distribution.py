@@ -105,7 +105,7 @@ def _region(result: SignificanceResult, discrete: bool) -> Ends:
 
 
 def _said(region: Ends, support: Ends) -> str:
-    """Say where the hypothesis is rejected."""
+    """Return where the hypothesis is rejected."""
     below, above = region
     if below == -above and support[0] < 0:
         return "" if math.isinf(above) else f"beyond ±{_number(above)}"

@@ -85,7 +85,7 @@ def _set_logarithmic(set_scale: Callable[..., None], values: Floats, ratio: floa
 
 
 def _categories(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    """Put values side by side; of more turned names than there is room for, every second, third, ... is written."""
+    """Place values side by side; of more turned names than there is room for, every second, third, ... is written."""
     x, step = np.arange(len(values), dtype=np.float64), 1
     width = style.size_in_points(ax)[0]
     names = _labels(values, style.LONGEST_NAME)
@@ -120,7 +120,7 @@ def draw_line(
 
 
 def explain_intervals(ax: Axes, at: ParameterAxis, lines: Sequence[Any], what: str) -> None:
-    """Say in the legend what shadings or bars are, where there are some."""
+    """Write in the legend what shadings or bars are, where there are some."""
     if not finite(*(line.low for line in lines)).size:
         return
     if at.ordered:
@@ -183,7 +183,7 @@ def limit(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
 
 
 def explain_cut(ax: Axes, how_far: str) -> None:
-    """Say in the legend that not all is in the picture."""
+    """Write in the legend that not all is in the picture."""
     ax.plot([], [], linestyle="none", label=f"(cut: {how_far})")
 
 

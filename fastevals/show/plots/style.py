@@ -147,7 +147,7 @@ def named_label(name: str | None, *said: str) -> str:
 
 
 def number(what: str, value: float) -> str:
-    """Say a value, or nothing where it is undefined."""
+    """Return a value as text, or nothing where it is undefined."""
     return "" if math.isnan(value) else f"{what} {value:.3f}" if abs(value) < 1e6 else f"{what} {value:.3g}"
 
 
@@ -181,7 +181,7 @@ def shade(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> 
 
 
 def explain_bands(ax: Axes, bands: Iterable[ConfidenceBand]) -> None:
-    """Say in the legend, once, what the shadings are."""
+    """Write in the legend, once, what the shadings are."""
     for band in bands:
         label = f"{100 * band.confidence_level:g} % {band.kind} band ({BAND_METHODS.get(band.method, band.method)})"
         if label not in (each.get_label() for each in ax.collections):
@@ -212,7 +212,7 @@ def shared_reference(ax: Axes, points: tuple[Any, Any] | None, label: str, *, do
 
 
 def explain(ax: Axes, label: str, color: Any = GREY, marker: str = "") -> None:
-    """Say in the legend, once, what a thin or marked line is."""
+    """Write in the legend, once, what a thin or marked line is."""
     if label not in (each.get_label() for each in ax.lines):
         ax.plot([], [], color=color, linewidth=0.9, marker=marker, markersize=7, label=label)
 
@@ -270,7 +270,7 @@ def _hides(ax: Axes, legend: Legend) -> bool:
 
 
 def _put_legend_under(ax: Axes) -> None:
-    """Put the legend below the axes, no wider than their part of the figure."""
+    """Place the legend below the axes, no wider than their part of the figure."""
     from matplotlib.transforms import ScaledTranslation
 
     labels: Any = ax.xaxis.get_tightbbox() or ax.bbox

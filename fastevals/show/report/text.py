@@ -41,7 +41,7 @@ ROUGH = 30  # rows of a class, or groups, below which intervals are
 
 
 def describe_intervals(report: Report) -> str:
-    """Say how intervals were made, by all methods that a block has; nothing where there are none."""
+    """Return how intervals were made, by all methods that a block has; nothing where there are none."""
     if report.plan is None:
         return ""
     plan, roles = report.plan, report.roles
@@ -119,7 +119,7 @@ def difference_rows(report: Report, block: ReportBlock, columns: Sequence[str]) 
 
 
 def cautions(report: Report, block: ReportBlock) -> list[str]:
-    """Say why a block has no intervals, or what is to be thought of those it has."""
+    """Return why a block has no intervals, or what is to be thought of those it has."""
     made = block.intervals
     if report.plan is None or made is None:
         return []
@@ -309,7 +309,7 @@ def _ends(auc: GroupedMetric) -> tuple[list[int], list[int]]:
 
 
 def _undefined(over: OverValues) -> list[str]:
-    """Say how many values have no metric, for the model with most."""
+    """Return how many values have no metric, for the model with most."""
     counts: dict[int, list[str]] = {}
     for name in next(iter(over.metrics.values())):
         counts.setdefault(_most_undefined(over, name), []).append(title(name))
@@ -326,7 +326,7 @@ def _most_undefined(over: OverValues, name: str) -> int:
 
 
 def over_cautions(report: Report) -> list[str]:
-    """Say why means have no intervals, or what is to be thought of those they have."""
+    """Return why means have no intervals, or what is to be thought of those they have."""
     over = report.over
     if report.plan is None or over is None:
         return []
@@ -479,7 +479,7 @@ def _number(block: ReportBlock, model: ModelNumbers, name: str) -> str:
 
 
 def _notes(report: Report, block: ReportBlock, columns: Iterable[str]) -> list[str]:
-    """Say why there are dashes, and what is to be thought of intervals."""
+    """Return why there are dashes, and what is to be thought of intervals."""
     where = describe_block(report.roles.by, block.value)
     notes = []
     missing = [name for name, count in _classes(block) if not count]

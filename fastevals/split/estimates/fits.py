@@ -137,7 +137,7 @@ class FitTask:
 
 
 def make_fits(learner: Learner, splits: SplitDesign) -> Iterator[Fit]:
-    """Go through the fits of a learner on splits."""
+    """Yield the fits of a learner on splits."""
     for number, (train, test) in enumerate(splits.pairs()):
         repeat, fold = divmod(number, splits.shape[1])
         yield Fit(learner, train, test, f"repetition {repeat}, fold {fold}")

@@ -106,13 +106,13 @@ class SplitPlan:
         return Pair(np.flatnonzero(train), np.flatnonzero(test))
 
     def each(self) -> Iterator[Codes]:
-        """Go through the codes of all repetitions, a few drawn at a time."""
+        """Yield the codes of all repetitions, a few drawn at a time."""
         size = max(1, 4 * WORK // self.n_samples)
         for start in range(0, self.n_repeats, size):
             yield from self.codes(start, min(start + size, self.n_repeats))
 
     def pairs(self) -> Iterator[Pair]:
-        """Go through all splits: the folds of the first repetition, then of the next."""
+        """Yield all splits: the folds of the first repetition, then of the next."""
         for codes in self.each():
             for fold in range(self.n_folds):
                 yield self.indices(codes, fold)
@@ -131,7 +131,7 @@ class Splitter:
         return self._plan(check_same_rows(X=X, y=y, groups=groups), y, groups)
 
     def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Pair]:
-        """Go through the splits.
+        """Yield the splits.
 
         Parameters
         ----------

@@ -104,7 +104,7 @@ class HoldOut(Splitter):
         return self.n_repeats
 
     def parts(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Parts]:
-        """Go through the splits with all three parts; arguments as for `split`.
+        """Yield the splits with all three parts; arguments as for `split`.
 
         Yields
         ------
