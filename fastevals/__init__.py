@@ -8,17 +8,68 @@ from typing import Any
 __version__ = "0.3.0"
 
 
-def _homes() -> dict[str, str]:
-    """Return the module of each public name, as the stub beside this file lists them for type checkers and editors."""
-    with open(f"{__path__[0]}/__init__.pyi") as stub:
-        imports = [line.split() for line in stub if line.startswith("from fastevals.")]
-    return {name: module for _, module, _, name, *_ in imports}
+# The public names by the module that they are defined in, and imported from when first used (PEP 562): so
+# `import fastevals` loads no numba or SciPy. `__init__.pyi`, for type checkers, is made of it by `tests.snapshots`.
+_NAMES = {
+    "_execution": "get_num_threads num_threads set_num_threads",
+    "_validation.options": "UndefinedMetricWarning",
+    "counts": "ThresholdCounts",
+    "infer.bands": "ConfidenceBand confidence_band",
+    "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",
+    "infer.comparison": "Difference MetricComparison ModelComparison compare_predictions compare_rankings",
+    "infer.delong.delong": "DelongResult delong delong_test delong_test_unpaired",
+    "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
+    "infer.proportions": "proportion_interval",
+    "infer.significance.binomial": "BinomialResult binomial_error_test",
+    "infer.significance.cochran": "CochranResult cochran_q_test",
+    "infer.significance.corrections": "adjust_pvalues",
+    "infer.significance.five_by_two": "five_by_two_cv_f_test five_by_two_cv_t_test",
+    "infer.significance.friedman": "FriedmanResult friedman_test",
+    "infer.significance.mcnemar": (
+        "McNemarPairs McNemarResult mcnemar_test mcnemar_test_of_table pairwise_mcnemar_tests"
+    ),
+    "infer.significance.pairwise": "PairwiseResult pairwise_tests",
+    "infer.significance.rank_comparisons": "RankComparison bonferroni_dunn_test nemenyi_test rank_comparison_test",
+    "infer.significance.signed_ranks": "sign_test wilcoxon_test",
+    "infer.significance.t_tests": "corrected_resampled_t_test error_rate_t_test paired_t_test",
+    "many.classes": "ClassRankings",
+    "many.folds": "PooledRanking RankingFolds",
+    "many.groups": "GroupedMetric MetricsByGroup grouped_auc grouped_metrics",
+    "many.models": "BatchMetric BatchMetrics batch_auc batch_metrics",
+    "measure.bias_variance.calls": "bias_variance",
+    "measure.bias_variance.results": "BiasVariance DomingosDecomposition JamesDecomposition",
+    "measure.bias_variance.summary": "BiasVarianceSummary",
+    "measure.confusion": "ConfusionMatrix",
+    "measure.cost_sensitive": "cost_threshold minimum_cost_predictions",
+    "measure.curves.calibration": "CalibrationCurve",
+    "measure.curves.cost": "CostCurve CostDifference CostEnvelope CostOverPrior",
+    "measure.curves.decision": "DecisionCurve",
+    "measure.curves.gain": "GainCurve LiftCurve",
+    "measure.curves.precision_recall": "PrecisionRecallCurve",
+    "measure.curves.roc": "DetCurve RocCurve",
+    "measure.metric_specs": "MetricSpec metric",
+    "measure.probability_metrics": "BrierDecomposition",
+    "measure.ranking.ranking": "Ranking",
+    "measure.regression": "RegressionMetrics regression_metrics",
+    "results": "Interval OperatingPoint SignificanceResult",
+    "show.compare.compare": "compare",
+    "show.report.report": "report",
+    "split.error_curves": "ErrorCurve learning_curve validation_curve",
+    "split.estimates.corrections": "BootstrapErrors error_632 error_632_plus",
+    "split.estimates.estimates": "estimate_error",
+    "split.estimates.fixed_predictions": "evaluate_splits",
+    "split.estimates.results": "ErrorEstimate ErrorEstimates",
+    "split.selection": "select_model",
+    "split.selection_results": "ModelSelection",
+    "split.splitters.bootstrap_split": "BootstrapSplit",
+    "split.splitters.hold_out": "HoldOut",
+    "split.splitters.k_fold": "KFold",
+    "split.splitters.leave_out": "LeaveOneOut LeavePOut",
+    "split.training_sets": "BiasVarianceCurve bias_variance_curve bias_variance_over_training_sets",
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
 
-
-# Imported when first used (PEP 562), so `import fastevals` loads no numba or SciPy.
-_HOMES = _homes()
-
-__all__ = [*_HOMES]
+__all__ = sorted(_HOMES, key=lambda name: (not name[0].isupper(), name))
 
 _MODULES = ("datasets", "metrics", "show")  # public, beside the names
 

@@ -31,6 +31,7 @@ import fastevals
 from fastevals.show.cli import main
 
 DATA = Path(__file__).parent / "data"
+STUB = Path(fastevals.__file__).with_suffix(".pyi")
 API, SEEDED = DATA / "public_names.json", DATA / "seeded_results.json"
 RELATIVE = 1e-9  # by which numbers may differ on another machine
 LONG = 24  # numbers, above which of an array only some and its sum are kept
@@ -434,6 +435,14 @@ def _shortened(value: Any) -> Any:
     return {"n": len(value), "first": value[:6], "sum by place": by_place}
 
 
+def stub() -> str:
+    """Return what type checkers read of the package: an import of each public name."""
+    modules = "".join(f"from fastevals import {name} as {name}\n" for name in fastevals._MODULES)
+    names = "".join(f"from {fastevals._HOMES[name]} import {name} as {name}\n" for name in fastevals.__all__)
+    head = "# Made of the names in __init__.py by `python -m tests.snapshots --write`.\n\n"
+    return f"{head}{modules}{names}\n__version__: str\n__all__: list[str]\n"
+
+
 def public_names() -> dict[str, Any]:
     """Return what users type: names and signatures, without annotations, of functions, classes and methods."""
     places = [fastevals, fastevals.metrics, fastevals.datasets, fastevals.show.plots]
@@ -512,6 +521,7 @@ def _main() -> int:
     options = parser.parse_args()
     results = {name: seeded(name) for name in options.cases or CASES}
     if options.write:
+        STUB.write_text(stub())
         _write(API, public_names())
         _write(SEEDED, {"machine": machine(), "results": results})
         return 0

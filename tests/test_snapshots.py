@@ -5,6 +5,10 @@ import pytest
 from tests import snapshots
 
 
+def test_the_stub_has_the_public_names() -> None:
+    assert snapshots.STUB.read_text() == snapshots.stub()
+
+
 def test_public_names() -> None:
     assert list(snapshots.differences(snapshots.public_names(), snapshots.read(snapshots.API))) == []
 
