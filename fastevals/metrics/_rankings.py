@@ -30,11 +30,11 @@ class ScoreTable(NamedTuple):
     weights: NDArray[Any] | None
 
 
-class ScoredRows(ScoreTable):
+class OneScore(ScoreTable):
     """One label, score and weight a row."""
 
 
-def two_class_ranking(rows: ScoredRows, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
+def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
     """Rank rows of two classes by the label that `choose` takes of those that occur; return the type of the labels too.
 
     The ranking is None where it takes None or there are more than two labels. Raises if the rows can't be ranked by any
@@ -58,7 +58,7 @@ def two_class_ranking(rows: ScoredRows, choose: Callable[[list[Any]], Any]) -> t
     return None, _check_row_kind(rows)
 
 
-def pos_label_ranking(rows: ScoredRows, pos_label: Any) -> Ranking:
+def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
     """Rank rows by `pos_label` against whatever else there is; by 1 among 0/1 and -1/1 if it is None."""
 
     def choose(found: list[Any]) -> Any:
@@ -74,7 +74,7 @@ def pos_label_ranking(rows: ScoredRows, pos_label: Any) -> Ranking:
     return Ranking(rows.labels == pos_label, rows.scores, sample_weight=rows.weights, pos_label=True)
 
 
-def greater_label_ranking(rows: ScoredRows) -> tuple[Ranking | None, str]:
+def greater_label_ranking(rows: OneScore) -> tuple[Ranking | None, str]:
     """Rank rows of two classes by the greater label; see `two_class_ranking`."""
     return two_class_ranking(rows, lambda found: max(found, default=None))
 
@@ -82,7 +82,7 @@ def greater_label_ranking(rows: ScoredRows) -> tuple[Ranking | None, str]:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_row_kind(rows: ScoredRows) -> str:
+def _check_row_kind(rows: OneScore) -> str:
     """Return the type of the labels; raise if rows can't be ranked by any of their labels."""
     check_same_rows(rows.labels, rows.scores, rows.weights)
     kind = label_kind(rows.labels)

@@ -33,7 +33,7 @@ from fastevals.metrics._input import (
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, any_of, check_parameters, warn, warn_ill_defined
 from fastevals.metrics._rankings import (
     NO_POSITIVES,
-    ScoredRows,
+    OneScore,
     ScoreTable,
     greater_label_ranking,
     pos_label_ranking,
@@ -217,11 +217,11 @@ def average_precision_score(
     return _average_over_labels(AVERAGE_PRECISION, table, average, classes)
 
 
-def _only_column(table: ScoreTable) -> ScoredRows | None:
+def _only_column(table: ScoreTable) -> OneScore | None:
     """Return rows of one label and one score, where that is what there is."""
     labels, scores, weights = table
     one = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
-    return ScoredRows(labels, scores.reshape(-1), weights) if one else None
+    return OneScore(labels, scores.reshape(-1), weights) if one else None
 
 
 # Averages ----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from fastevals.metrics._parameters import (
     warn,
     warn_ill_defined,
 )
-from fastevals.metrics._rankings import NO_POSITIVES, ScoredRows, pos_label_ranking
+from fastevals.metrics._rankings import NO_POSITIVES, OneScore, pos_label_ranking
 
 Floats = NDArray[np.float64]
 FLOAT = np.dtype(np.float64)
@@ -359,11 +359,11 @@ def _warn_of_one_class(ranking: Ranking) -> None:
         warn_ill_defined("No positive samples in y_true, true positive value should be meaningless")
 
 
-def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> ScoredRows:
+def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> OneScore:
     """Return vectors, of columns too."""
     scores = as_column(as_numbers("y_score", y_score, finite=False))
     labels = as_column(as_target("y_true", y_true))
-    return ScoredRows(
+    return OneScore(
         labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
     )
 

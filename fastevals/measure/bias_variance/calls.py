@@ -19,7 +19,7 @@ from fastevals.measure.bias_variance.results import (
     check_same_pairs,
 )
 from fastevals.measure.bias_variance.squared import SquaredLoss
-from fastevals.measure.bias_variance.totals import Loss, LossTotals, Problem
+from fastevals.measure.bias_variance.totals import Loss, Problem, SumsOverModels
 from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
 
 LOSSES = ("squared", "zero_one")
@@ -132,7 +132,7 @@ def bias_variance(
 def decompose(problem: Problem, models: ModelTables, pairs: ModelTables | None, per_sample: bool) -> Decomposition:
     """Decompose the loss of models beside what was observed with each, if that is given."""
     of = problem.loss
-    totals = LossTotals(problem._replace(paired=pairs is not None), models.n_models, per_sample)
+    totals = SumsOverModels(problem._replace(paired=pairs is not None), models.n_models, per_sample)
     largest = of.parts[0].stop
 
     def read(samples: slice, space: tuple[Any, Any]) -> tuple[bool, list[Any]]:

@@ -13,7 +13,7 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.options import as_flag, show
 from fastevals.measure.bias_variance.calls import compile_key, parse_problem
 from fastevals.measure.bias_variance.results import Decomposition, as_named_alike, check_same_pairs
-from fastevals.measure.bias_variance.totals import LossTotals
+from fastevals.measure.bias_variance.totals import SumsOverModels
 
 
 class BiasVarianceSummary:
@@ -194,7 +194,7 @@ class BiasVarianceSummary:
         _check_sound("this summary", self._sound)
         _check_some_models(self.n_models)
         problem = self._problem._replace(paired=bool(self._paired()))
-        totals = LossTotals(problem, self.n_models, per_sample)
+        totals = SumsOverModels(problem, self.n_models, per_sample)
         return totals.result(run(lambda part: totals.read(self._state.part(part), part), problem.loss.parts))
 
     def _paired(self) -> bool | None:

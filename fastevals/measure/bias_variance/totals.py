@@ -100,7 +100,7 @@ class Problem(NamedTuple):
         return self.paired or self.loss.observed is not None
 
 
-class LossTotals:
+class SumsOverModels:
     """Sums over samples, and what is kept of each.
 
     Parameters
