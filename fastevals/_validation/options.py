@@ -266,20 +266,7 @@ def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
-WHAT = {"labels": "predicted labels", "scores": "scores", "targets": "predicted numbers"}
-
-
 # What is predicted ------------------------------------------------------------------------------------------------
-
-
-def check_one_kind(name: str, kinds: Mapping[str, str], *, several: bool) -> None:
-    """Raise unless metrics go together: all of one kind, or, of a learner that gives both, of labels and of scores."""
-    found = {kind: metric for metric, kind in kinds.items()}
-    if len(found) > 1 and ("targets" in found or not several):
-        wanted = " and ".join(f"{metric} is of {WHAT[kind]}" for kind, metric in found.items())
-        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, one array of which"
-        rule += "" if several else " is measured"
-        raise ValueError(f"{name} must all be of {rule}, but {wanted}")
 
 
 def check_not_given(name: str, value: Any, what: str) -> None:

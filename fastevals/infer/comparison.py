@@ -15,10 +15,10 @@ from fastevals._validation.labels import as_models_labels, as_true_labels, check
 from fastevals._validation.options import as_flag, warn_degenerate, warn_too_few
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_prediction_sample, make_score_sample
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_prediction_sample, make_score_sample
 from fastevals.infer.significance.paired import compared_pairs, scale_to_unit
-from fastevals.measure.kinds import metric_bounds
-from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.kinds import MetricSpecs
+from fastevals.measure.metric_specs import metric_bounds, parse_metrics
 from fastevals.results import EXTREMENESS, TIE_TOLERANCE, Frozen, Interval, ResampledByMetric, number_or_array
 
 ROUNDING = 2.0**-48  # relative; what is less is rounding

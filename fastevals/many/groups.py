@@ -27,13 +27,12 @@ from fastevals._validation.options import (
     warn_undefined,
 )
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_scores import GroupedScores, grouped_aucs, grouped_scores, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import MatrixMetric, matrix_metric, metric_kind
-from fastevals.measure.metric_specs import MetricSpec, parse_metrics, ranking_metric
+from fastevals.measure.kinds import LABELS, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
+from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import MAX_RESAMPLES, ByMetric, Frozen, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
@@ -413,36 +412,39 @@ def grouped_metrics(
     (array([0. , 0.5]), 0.5)
     """
     specs = parse_metrics(metrics)
-    kinds = {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
+    kinds = metric_kinds(specs)
     for label, kind in kinds.items():
-        if kind == "targets":
-            raise ValueError(f"metrics: {label} is of predicted numbers, not of scores or labels")
-    if not kinds or "scores" in kinds.values():
-        ranked = {label: ranking_metric(each) for label, each in specs.items()}  # checked before the work
-        scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
-        results = {}
-        for label, each in specs.items():
-            values = grouped_values(each, ranked[label], scores)
-            warn_undefined_groups(label, values)
-            results[label] = grouped_metric(label, scores, values)
-        return MetricsByGroup(results, pos_label=scores.pos_label)
-    matrix_metrics = {label: matrix_metric(each) for label, each in specs.items()}
-    return _metrics_of_labels(matrix_metrics, y_true, y_score, groups, sample_weight, pos_label)
+        if kind is TARGETS:
+            raise ValueError(f"metrics: {label} is of {kind.phrase}, not of scores or labels")
+    measure = {SCORES: _measure_scores, LABELS: _measure_labels}[array_kind(kinds) or SCORES]
+    return measure(specs, y_true, y_score, groups, sample_weight, pos_label)
 
 
-def _metrics_of_labels(
-    metrics: dict[str, MatrixMetric], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
+def _measure_scores(
+    specs: MetricSpecs, y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any
 ) -> MetricsByGroup:
-    """Return metrics of predicted labels."""
+    metrics = SCORES.metrics(specs)  # checked before the work
+    scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
+    results = {}
+    for (label, spec), metric in zip(specs.items(), metrics, strict=True):
+        values = grouped_values(spec, metric, scores)
+        warn_undefined_groups(label, values)
+        results[label] = grouped_metric(label, scores, values)
+    return MetricsByGroup(results, pos_label=scores.pos_label)
+
+
+def _measure_labels(
+    specs: MetricSpecs, y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
+) -> MetricsByGroup:
+    metrics = LABELS.metrics(specs)
     keys, matrix = ConfusionMatrix.from_groups(y_true, y_pred, groups, pos_label=pos_label, sample_weight=sample_weight)
     rows = matrix
     if sample_weight is not None:
         kept = as_weights("sample_weight", sample_weight) != 0
         _, rows = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=kept)
     weights, n_samples = matrix.counts.sum(axis=(1, 2)), rows.counts.sum(axis=(1, 2)).astype(np.int64)
-    measured = measure_stack(matrix.counts, matrix._classes, list(metrics.values()))
     results = {}
-    for label, values in zip(metrics, measured, strict=True):
+    for label, values in zip(specs, LABELS.evaluate(matrix.counts, matrix._classes, metrics), strict=True):
         check_one_number(label, values.shape[1:], "group")
         warn_undefined_groups(label, values)
         means = mean_over_groups(values, weights), mean_over_groups(values, np.ones(keys.size))

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from fastevals._execution import num_threads, run
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
-from fastevals._validation.arrays import as_array, as_frequencies, as_scores, as_weights, check_finite, named_columns
+from fastevals._validation.arrays import as_array, as_frequencies, as_weights, check_finite, named_columns
 from fastevals._validation.labels import (
     as_class_numbers,
     as_classes,
-    as_labels,
-    as_true_labels,
     binary_labels,
     check_class_number,
     check_class_sizes,
@@ -26,7 +24,6 @@ from fastevals._validation.labels import (
 from fastevals._validation.options import (
     as_flag,
     check_not_given,
-    check_one_kind,
     check_one_number,
     listed,
     show,
@@ -34,21 +31,27 @@ from fastevals._validation.options import (
 )
 from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
-from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.many.columns import Flags, ScoreColumns, column_metrics, map_columns
-from fastevals.measure.kinds import matrix_metric, metric_kind, target_metric
-from fastevals.measure.metric_specs import MetricSpec, parse_metrics, ranking_metric
+from fastevals.measure.kinds import (
+    LABELS,
+    SCORES,
+    TARGETS,
+    MatrixMetric,
+    MetricSpecs,
+    TargetMetric,
+    array_kind,
+    check_one_kind,
+    metric_kinds,
+)
+from fastevals.measure.metric_specs import RankingMetric, parse_metrics
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.regression import as_double, target_errors
 from fastevals.results import ByMetric, Frozen
 
 SHOWN = 4  # models in a repr
-MEDIAN = "median_absolute_error"
 Array = NDArray[Any]
 Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
 Arrays = Mapping[str, Array]  # by what errors call them
-MetricSpecs = Mapping[str, MetricSpec | Callable[..., Any]]
 
 
 def batch_auc(
@@ -108,12 +111,14 @@ def batch_auc(
     >>> fastevals.batch_auc([0, 0, 1, 1], scores, standard_errors=True).standard_errors
     array([0.35355339, 0.35355339])
     """
-    models, names = _as_models("scores", scores, as_scores)
-    specs = parse_metrics("roc_auc")
-    if not as_flag("standard_errors", standard_errors):
-        results = _metrics_of_scores(specs, y_true, models, names, sample_weight, pos_label)
+    models, names = _as_models("scores", scores, SCORES.as_array)
+    errors = as_flag("standard_errors", standard_errors)
+    read_weights = as_frequencies if errors else as_weights
+    labels, weights = _read_beside(y_true, models, names, sample_weight, SCORES.as_truth, read_weights)
+    if not errors:
+        specs = parse_metrics("roc_auc")
+        results = _measure_scores(specs, SCORES.metrics(specs), names, labels, models, weights, pos_label)
         return results.metrics["roc_auc"]  # type: ignore[no-any-return]
-    labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_frequencies)
     columns = score_columns(labels, pos_label, models, weights)
     moments = _placement_moments(columns)
     values = np.concatenate([each.aucs() for each in moments])
@@ -173,18 +178,17 @@ def batch_metrics(
     (array([0.75, 1.  ]), 0.8)
     """
     specs = parse_metrics(metrics)
-    kinds = {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
+    kinds = metric_kinds(specs)
     check_one_kind("metrics", kinds, several=False)
-    kind = next(iter(kinds.values()), None)
+    kind = array_kind(kinds)
     if kind is None:
         raise ValueError("metrics: functions go beside a metric that has a name, which tells what they are of")
-    if kind == "scores":
-        models, names = _as_models("predictions", predictions, as_scores)
-        return _metrics_of_scores(specs, y_true, models, names, sample_weight, pos_label)
-    if kind == "labels":
-        return _metrics_of_labels(specs, y_true, predictions, sample_weight, pos_label)
-    check_not_given("pos_label", pos_label, "metrics of classes")
-    return _metrics_of_targets(specs, y_true, predictions, sample_weight)
+    metrics = kind.metrics(specs)
+    models, names = _as_models("predictions", predictions, kind.as_array)
+    truth, weights = _read_beside(y_true, models, names, sample_weight, kind.as_truth, as_weights)
+    measure: Any = {SCORES: _measure_scores, LABELS: _measure_labels, TARGETS: _measure_targets}[kind]
+    results: BatchMetrics = measure(specs, metrics, names, truth, models, weights, pos_label)
+    return results
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -268,12 +272,16 @@ class BatchMetrics(ByMetric):
 # Scores ------------------------------------------------------------------------------------------------------------
 
 
-def _metrics_of_scores(
-    specs: MetricSpecs, y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, pos_label: Any
+def _measure_scores(
+    specs: MetricSpecs,
+    metrics: list[RankingMetric],
+    names: tuple[Any, ...],
+    y_true: Arrays,
+    models: Arrays,
+    weights: Arrays | None,
+    pos_label: Any,
 ) -> BatchMetrics:
-    metrics = [ranking_metric(each) for each in specs.values()]
-    labels, weights = _read_beside(y_true, models, names, sample_weight, as_labels, as_weights)
-    columns = score_columns(labels, pos_label, models, weights)
+    columns = score_columns(y_true, pos_label, models, weights)
     measured = column_metrics(columns, metrics)
     sizes = _one_size([each.n_positives for each in measured]), _one_size([each.n_negatives for each in measured])
     values = np.array([each.values for each in measured], dtype=np.float64).T
@@ -321,15 +329,18 @@ def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
 # Predicted labels --------------------------------------------------------------------------------------------------
 
 
-def _metrics_of_labels(
-    specs: MetricSpecs, y_true: Any, predictions: Any, sample_weight: Any, pos_label: Any
+def _measure_labels(
+    specs: MetricSpecs,
+    metrics: list[MatrixMetric],
+    names: tuple[Any, ...],
+    y_true: Arrays,
+    models: Arrays,
+    weights: Arrays | None,
+    pos_label: Any,
 ) -> BatchMetrics:
-    metrics = [matrix_metric(each) for each in specs.values()]
-    models, names = _as_models("predictions", predictions, as_labels)
-    true, weights = _read_beside(y_true, models, names, sample_weight, as_true_labels, as_weights)
-    stack, labels = count_models(true, models, weights)
+    stack, labels = count_models(y_true, models, weights)
     classes = as_classes("the data", labels, None, pos_label)
-    values = measure_stack(expand_to_labels(stack, labels, classes.labels), classes, metrics)
+    values = LABELS.evaluate(expand_to_labels(stack, labels, classes.labels), classes, metrics)
     for label, each in zip(specs, values, strict=True):
         check_one_number(label, each.shape[1:], "model")
     return _results(specs, names, values, labels=classes.labels, pos_label=classes.pos_label)
@@ -368,51 +379,41 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
 # Predicted numbers -------------------------------------------------------------------------------------------------
 
 
-def _metrics_of_targets(specs: MetricSpecs, y_true: Any, predictions: Any, sample_weight: Any) -> BatchMetrics:
-    models, names = _as_models("predictions", predictions, as_scores)
-    targets, weights = _read_beside(y_true, models, names, sample_weight, as_scores, as_weights)
-    return _results(specs, names, errors_of_models(specs, targets, models, weights))
-
-
-def errors_of_models(
-    specs: MetricSpecs, y_true: Arrays, predicted: Arrays, weights: Arrays | None
-) -> list[NDArray[np.float64]]:
-    """Return each metric of errors of each model; those on the same rows are read together."""
-    metrics = [target_metric(each) for each in specs.values()]
-    y_true, predicted = (
-        {name: as_double(name, each) for name, each in arrays.items()} for arrays in (y_true, predicted)
-    )
+def _measure_targets(
+    specs: MetricSpecs,
+    metrics: list[TargetMetric],
+    names: tuple[Any, ...],
+    y_true: Arrays,
+    models: Arrays,
+    weights: Arrays | None,
+    pos_label: Any,
+) -> BatchMetrics:
+    """Return metrics of errors; those of models on the same rows are read together."""
+    check_not_given("pos_label", pos_label, "metrics of classes")
     shared = len(y_true) == 1 and (weights is None or len(weights) == 1)
-    models = list(predicted.items())
-    groups = [models] if shared else [[model] for model in models]
+    groups = [list(models.items())] if shared else [[model] for model in models.items()]
     values = []
     for i, group in enumerate(groups):
-        name = list(y_true)[i if len(y_true) > 1 else 0]
+        name, targets = _shared_or_own(list(y_true.items()), i)
         weight = None if weights is None else _shared_or_own(list(weights.values()), i)
-        values.append(_errors_of_same_rows(metrics, {name: y_true[name]}, dict(group), weight))
-    return [np.concatenate(parts) for parts in zip(*values, strict=True)]
+        values.append(_errors_of_same_rows(metrics, name, targets, dict(group), weight))
+    return _results(specs, names, [np.concatenate(parts) for parts in zip(*values, strict=True)])
 
 
 def _errors_of_same_rows(
-    metrics: Sequence[tuple[str, float]], y_true: Arrays, models: Arrays, weights: NDArray[np.float64] | None
+    metrics: Sequence[TargetMetric], name: str, targets: Array, models: Arrays, weights: NDArray[np.float64] | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric of models on the same rows."""
+    """Return each metric of models on the same rows, whose targets errors call by a name."""
 
     def check_all_finite() -> None:
-        for name, each in {**y_true, **models}.items():
-            check_finite(name, each)
+        for each, values in {name: targets, **models}.items():
+            check_finite(each, values)
 
-    (targets,), predictions = y_true.values(), list(models.values())
-    if weights is not None and not weights.all():
-        check_all_finite()  # while the rows are still the user's
-        kept = weights != 0
-        targets, weights, predictions = targets[kept], weights[kept], [each[kept] for each in predictions]
-    median = any(name == MEDIAN for name, _ in metrics)
-    by_quantile = {
-        quantile: target_errors(targets, predictions, weights, quantile, check_all_finite, median=median)
-        for quantile in dict.fromkeys(quantile for _, quantile in metrics)
-    }
-    return [by_quantile[quantile][name] for name, quantile in metrics]
+    if weights is None or weights.all():
+        return TARGETS.evaluate_rows(targets, list(models.values()), weights, metrics, check_all_finite)
+    check_all_finite()  # while the rows are still the user's
+    kept = weights != 0
+    return TARGETS.evaluate_rows(targets[kept], [each[kept] for each in models.values()], weights[kept], metrics)
 
 
 # What kinds share --------------------------------------------------------------------------------------------------

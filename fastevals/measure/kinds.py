@@ -1,81 +1,300 @@
-"""What the metrics that a user asks for are taken of (scores, predicted labels or targets), and within which bounds."""
+"""The three kinds of predictions: scores, labels and targets (numbers).
+
+A kind says how arrays of it are read, which function a metric is of its counts, and how that is computed. What draws
+rows, swaps them, splits them or takes many models at once finds the kind that its metrics are of, and has a table from
+kinds to what it does with each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
-from fastevals._validation.options import check_choice, check_no_options, check_number, check_options
-from fastevals.counts import Cells
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.arrays import as_scores, check_finite, check_same_length
+from fastevals._validation.labels import (
+    Classes,
+    as_labels,
+    as_true_labels,
+    binary_labels,
+    check_comparable_labels,
+)
+from fastevals._validation.options import check_choice, check_no_options, check_not_given, check_number, check_options
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_specs import METRIC_ALIASES, THRESHOLD_OPTIONS, MetricSpec
-from fastevals.measure.registry import METRICS, UNBOUNDED
+from fastevals.measure.metric_specs import METRIC_ALIASES, THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
+from fastevals.measure.registry import METRICS
+from fastevals.measure.regression import RegressionSums, as_double, metrics_from_sums, target_errors
 
-MatrixMetric = Callable[[ConfusionMatrix], Any]
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Spec = MetricSpec | Callable[..., Any]
+MetricSpecs = Mapping[str, Spec]  # by what results call them
+MatrixMetric = Callable[[ConfusionMatrix], Any]  # of one matrix, or of a stack
 
 
-def metric_kind(spec: MetricSpec, argument: str = "metrics") -> str:
-    """Return what a metric is taken of: "targets", "scores" or predicted "labels"."""
+class TargetMetric(NamedTuple):
+    """A field of `RegressionMetrics`."""
+
+    name: str
+    quantile: float  # of the pinball loss; of no consequence for others
+
+
+class Kind(ABC):
+    """What models predict, and metrics are computed from."""
+
+    name: ClassVar[str]
+    phrase: ClassVar[str]  # what messages call it
+
+    @abstractmethod
+    def as_array(self, name: str, values: Any) -> Array:
+        """Return predictions as a 1-D array, without a pass over the rows where none is needed."""
+
+    @abstractmethod
+    def as_truth(self, name: str, values: Any) -> Array:
+        """Return what they are compared with as a 1-D array."""
+
+    def check(self, name: str, predictions: Array) -> None:
+        """Raise of values that there can be no metric of, where those can only be found row by row."""
+        check_finite(name, predictions)
+
+    def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
+        """Return the truth and predictions of the same rows, checked; keys are what errors call them."""
+        truth = self.as_truth("y_true", y_true)
+        arrays = {name: self.as_array(name, values) for name, values in predictions.items()}
+        check_same_length(y_true=truth, **arrays)
+        for name, values in arrays.items():
+            self.check(name, values)
+        return truth, arrays
+
+    @abstractmethod
+    def metric(self, spec: Spec, argument: str = "metrics") -> Any:
+        """Return the metric of a spec, or a user's function, with its options checked."""
+
+    def metrics(self, specs: MetricSpecs) -> list[Any]:
+        """Return the metrics of all specs."""
+        return [self.metric(each) for each in specs.values()]
+
+
+class Scores(Kind):
+    """Scores of the positive class: metrics are of their `ThresholdCounts`."""
+
+    name = "scores"
+    phrase = "scores"
+
+    def as_array(self, name: str, values: Any) -> Array:
+        """Return scores as they are."""
+        return as_scores(name, values)
+
+    def as_truth(self, name: str, values: Any) -> Array:
+        """Return labels as they are."""
+        return as_labels(name, values)
+
+    def read(
+        self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None
+    ) -> tuple[BinaryLabels, dict[str, Array]]:
+        """Return the labels with the positive one, and finite scores."""
+        truth = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+        _, arrays = super().read(truth.values, predictions)
+        return truth, arrays
+
+    def metric(self, spec: Spec, argument: str = "metrics") -> RankingMetric:
+        """Return the function of threshold counts, and how it is swept."""
+        return ranking_metric(spec, argument)
+
+    def evaluate(self, counts: Sequence[ThresholdCounts], metrics: Sequence[RankingMetric]) -> Floats:
+        """Return each metric of each counts, of shape (n_metrics, n)."""
+        return np.array([[metric.of_counts(each) for each in counts] for metric in metrics])
+
+
+class Labels(Kind):
+    """Predicted labels: metrics are of their `ConfusionMatrix`."""
+
+    name = "labels"
+    phrase = "predicted labels"
+
+    def as_array(self, name: str, values: Any) -> Array:
+        """Return labels as they are; of floats it isn't looked at whether they are whole."""
+        return as_labels(name, values)
+
+    def as_truth(self, name: str, values: Any) -> Array:
+        """Return labels as integers, booleans or strings."""
+        return as_true_labels(name, values)
+
+    def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
+        """Return labels that can be compared."""
+        truth, arrays = super().read(y_true, predictions)
+        check_comparable_labels(y_true=truth, **arrays)
+        return truth, arrays
+
+    def check(self, name: str, predictions: Array) -> None:
+        """Raise nothing: labels are checked when they are counted."""
+
+    def metric(self, spec: Spec, argument: str = "metrics") -> MatrixMetric:
+        """Return the function of a matrix, or of a stack."""
+        if not isinstance(spec, MetricSpec):
+            return spec
+        name, options = spec.name, spec.options
+        check_choice(argument, name, [each for each, entry in METRICS.items() if entry.of_labels], None)
+        if METRICS[name].is_matrix_method:
+            method = getattr(ConfusionMatrix, name)
+            check_options(str(spec), method, options, " in metric(...)")
+            return lambda matrix: getattr(matrix, name)(**options)
+        check_no_options(str(spec), options, ["average"])
+
+        def of_cells(at: Cells) -> Any:
+            return METRICS[name](at)
+
+        return lambda matrix: matrix._averaged(
+            name, of_cells, options.get("average", "binary"), symmetric=METRICS[name].symmetric
+        )
+
+    def evaluate(
+        self,
+        counts: Array,
+        classes: Classes,
+        metrics: Sequence[MatrixMetric],
+        *,
+        mean_axes: tuple[int, ...] = (),
+        argument: str = "metrics",
+    ) -> list[Floats]:
+        """Return each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN if undefined.
+
+        Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
+        """
+        stack = _Stack(counts, classes, mean_axes)
+        return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
+
+
+class _Stack(ConfusionMatrix):
+    """A stack of matrices whose undefined metrics are NaN without a warning: they are counted."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, counts: Array, classes: Classes, mean_axes: tuple[int, ...]) -> None:
+        self._cells: Cells | None = None
+        self.counts, self._mean_axes = counts, mean_axes
+        self.labels, self.pos_label = classes
+
+    def _one_vs_rest(self) -> Cells:
+        if self._cells is None:  # most metrics ask for them
+            self._cells = super()._one_vs_rest()
+        return self._cells
+
+    def _warned(self, name: str, values: Array) -> Any:
+        return values
+
+
+class Targets(Kind):
+    """Predicted numbers: metrics are of their errors, that is, of `RegressionSums`, and of the median one."""
+
+    name = "targets"
+    phrase = "predicted numbers"
+
+    def as_array(self, name: str, values: Any) -> Array:
+        """Return numbers, none of them longer than float64."""
+        return as_double(name, as_scores(name, values))
+
+    as_truth = as_array
+
+    def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
+        """Return finite numbers."""
+        check_not_given("pos_label", pos_label, "metrics of classes")
+        arrays = {name: self.as_array(name, values) for name, values in {"y_true": y_true, **predictions}.items()}
+        check_same_length(**arrays)
+        for name, values in arrays.items():
+            self.check(name, values)
+        return arrays.pop("y_true"), arrays
+
+    def metric(self, spec: Spec, argument: str = "metrics") -> TargetMetric:
+        """Return the name and the quantile."""
+        if not isinstance(spec, MetricSpec):
+            raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
+        check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of == "targets"], None)
+        check_no_options(str(spec), spec.options, METRICS[spec.name].options)
+        quantile = check_number("quantile", spec.options.get("quantile", 0.5), low=0, high=1)
+        return TargetMetric(spec.name, quantile)
+
+    def evaluate(self, sums: RegressionSums, metrics: Sequence[TargetMetric]) -> list[Floats]:
+        """Return each metric but the median, of sums."""
+        by_quantile = {each.quantile: metrics_from_sums(sums, each.quantile) for each in metrics}
+        return [by_quantile[each.quantile][each.name] for each in metrics]
+
+    def evaluate_rows(
+        self,
+        targets: Array,
+        predictions: Sequence[Array],
+        weights: Floats | None,
+        metrics: Sequence[TargetMetric],
+        if_not_finite: Callable[[], None] = lambda: None,
+    ) -> list[Floats]:
+        """Return each metric of each model on the same rows, of shape (n_models,); see `target_errors`."""
+        names = [each.name for each in metrics]
+        quantiles = list(dict.fromkeys(each.quantile for each in metrics if each.name == "pinball_loss")) or [0.5]
+        by_quantile = {
+            quantile: target_errors(
+                targets, predictions, weights, quantile, if_not_finite,
+                median=quantile == quantiles[0] and "median_absolute_error" in names,
+            )
+            for quantile in quantiles
+        }  # fmt: skip
+        usual = by_quantile[quantiles[0]]
+        return [(by_quantile[at] if name == "pinball_loss" else usual)[name] for name, at in metrics]
+
+
+SCORES, LABELS, TARGETS = Scores(), Labels(), Targets()
+
+
+# The kind of metrics --------------------------------------------------------------------------------------------------
+
+
+def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
+    """Return what a metric is computed from."""
     check_choice(argument, spec.name, METRICS, METRIC_ALIASES)
     entry = METRICS[spec.name]
     if entry.of == "targets":
-        return "targets"
+        return TARGETS
     at_threshold = any(name in THRESHOLD_OPTIONS for name in spec.options)
-    return "labels" if entry.of_labels and not at_threshold else "scores"
+    return LABELS if entry.of_labels and not at_threshold else SCORES
 
 
-def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
-    """Return the least and the largest value that a metric can have."""
-    if not isinstance(spec, MetricSpec):
-        return UNBOUNDED
-    if spec.options.get("standardize") is False:
-        return 0.0, spec.options.get("max_fpr") or 1.0
-    return METRICS[spec.name].bounds
+def metric_kinds(specs: MetricSpecs) -> dict[str, Kind]:
+    """Return what each metric that has a name is computed from; functions take what the others do."""
+    return {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
 
 
-def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
-    """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
+def array_kind(kinds: Mapping[str, Kind]) -> Kind | None:
+    """Return what the one array holds that all metrics are to be computed from; None where no metric tells.
 
-    Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
+    If some need targets, or else scores, the array must hold these, and the others are refused if they can't do with
+    them.
     """
-    if not isinstance(spec, MetricSpec):
-        return None
-    own, by = METRICS[spec.name], spec.options.get("best")
-    if by is None:
-        return own.optimized_bounds
-    alike = own.best is not None and own.best is METRICS[by].best
-    return metric_bounds(spec) if alike or by == spec.name else None
+    return next((kind for kind in (TARGETS, SCORES, LABELS) if kind in kinds.values()), None)
 
 
-def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
-    """Return a metric's direction, None of a function, whose direction isn't known."""
-    return METRICS[spec.name].greater_is_better if isinstance(spec, MetricSpec) else None
+def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> None:
+    """Raise unless metrics go together: all of one kind, or, of a learner that gives both, of labels and of scores."""
+    first = {kind: metric for metric, kind in kinds.items()}
+    if len(first) > 1 and (TARGETS in first or not several):
+        wanted = " and ".join(f"{metric} is of {kind.phrase}" for kind, metric in first.items())
+        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, one array of which"
+        rule += "" if several else " is measured"
+        raise ValueError(f"{name} must all be of {rule}, but {wanted}")
 
 
-def matrix_metric(spec: MetricSpec | Callable[..., Any], argument: str = "metrics") -> MatrixMetric:
-    """Return the function of a matrix, or a stack, that a metric is."""
-    if not isinstance(spec, MetricSpec):
-        return spec
-    name, options = spec.name, spec.options
-    check_choice(argument, name, [each for each, entry in METRICS.items() if entry.of_labels], None)
-    if METRICS[name].is_matrix_method:
-        method = getattr(ConfusionMatrix, name)
-        check_options(str(spec), method, options, " in metric(...)")
-        return lambda matrix: getattr(matrix, name)(**options)
-    check_no_options(str(spec), options, ["average"])
-
-    def of_cells(at: Cells) -> Any:
-        return METRICS[name](at)
-
-    return lambda matrix: matrix._averaged(
-        name, of_cells, options.get("average", "binary"), symmetric=METRICS[name].symmetric
-    )
+# Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def target_metric(spec: MetricSpec | Callable[..., Any], argument: str = "metrics") -> tuple[str, float]:
-    """Return the name of a metric of targets, and the quantile that it is taken at."""
-    if not isinstance(spec, MetricSpec):
-        raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
-    check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of == "targets"], None)
-    check_no_options(str(spec), spec.options, METRICS[spec.name].options)
-    return spec.name, check_number("quantile", spec.options.get("quantile", 0.5), low=0, high=1)
+def _checked_along(name: str, values: Any, n: int) -> Floats:
+    """Return what a user's function of a stack returned, if it is real numbers along the stack's first axis."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
+        raise ValueError(
+            f"{name}: a function of a stack of {n} matrices must give real numbers along its first axis, got dtype "
+            f"{array.dtype} of shape {array.shape}"
+        )
+    return array.astype(np.float64, copy=False)

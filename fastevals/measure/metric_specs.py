@@ -21,7 +21,16 @@ from fastevals._validation.options import (
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.registry import COSTS, METRICS, SCORE_METRICS, Detail, Metric, ReplicateKernel, aliases_for
+from fastevals.measure.registry import (
+    COSTS,
+    METRICS,
+    SCORE_METRICS,
+    UNBOUNDED,
+    Detail,
+    Metric,
+    ReplicateKernel,
+    aliases_for,
+)
 
 F_SCORE = "f_score"  # of scores the entry "f1", with a beta
 METRIC_ALIASES = aliases_for(METRICS) | {
@@ -172,6 +181,37 @@ def parse_metric(
     if not callable(spec):
         raise ValueError(f"{argument} must {rule}, got {show(spec)}")
     return getattr(spec, "__name__", str(spec)), spec
+
+
+def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
+    """Return the least and the largest value that a metric can have."""
+    if not isinstance(spec, MetricSpec):
+        return UNBOUNDED
+    if spec.options.get("standardize") is False:
+        return 0.0, spec.options.get("max_fpr") or 1.0
+    return METRICS[spec.name].bounds
+
+
+def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
+    """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
+
+    Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
+    """
+    if not isinstance(spec, MetricSpec):
+        return None
+    own, by = METRICS[spec.name], spec.options.get("best")
+    if by is None:
+        return own.optimized_bounds
+    alike = own.best is not None and own.best is METRICS[by].best
+    return metric_bounds(spec) if alike or by == spec.name else None
+
+
+def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
+    """Return a metric's direction, None of a function, whose direction isn't known."""
+    return METRICS[spec.name].greater_is_better if isinstance(spec, MetricSpec) else None
+
+
+# Metrics of scores --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)

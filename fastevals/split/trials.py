@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.options import as_flag, show, warn_undefined
-from fastevals.measure.kinds import is_greater_better, metric_kind
-from fastevals.measure.metric_specs import MetricSpec, parse_metric
+from fastevals.measure.kinds import MetricSpecs
+from fastevals.measure.metric_specs import is_greater_better, parse_metric
 from fastevals.results import Frozen, check_confidence_level
 from fastevals.split.checks import as_values, check_learner, check_same_rows, n_rows
 from fastevals.split.designs import SplitDesign, design_splits
 from fastevals.split.estimates.fits import (
     Fit,
     FitTask,
-    MetricsByName,
     SplitCounts,
     describe_fit,
     estimate_from_counts,
@@ -133,7 +132,7 @@ class Measurement:
     alpha: float  # 1 less the level
     groups: Any
     n_samples: int
-    _specs: MetricsByName
+    _specs: MetricSpecs
     _task: FitTask
 
     @classmethod
@@ -154,8 +153,6 @@ class Measurement:
         n = n_rows("X", X)
         check_same_rows(X=X, y=y, groups=groups)
         name, one = parse_metric("metric", metric)
-        if isinstance(one, MetricSpec):
-            metric_kind(one, "metric")
         level, alpha = check_confidence_level(confidence_level)
         metric_sets, positive = make_split_metrics(
             {name: one}, "y", y, several=False, pos_label=pos_label, labels=labels

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankings, metric
 from fastevals.infer.bootstrap.intervals import confidence_interval
-from fastevals.measure.kinds import optimized_bounds
+from fastevals.measure.metric_specs import optimized_bounds
 
 
 def data(n: int = 300, shift: float = 1.0, seed: int = 0, share: float = 0.5) -> tuple[np.ndarray, np.ndarray]:

@@ -21,9 +21,9 @@ from fastevals._validation.options import (
 )
 from fastevals.infer.bootstrap.intervals import METHODS, TIE, confidence_interval, share_below
 from fastevals.infer.bootstrap.samples import Sample, Values
-from fastevals.infer.bootstrap.subjects import MetricSpecs, SamplingDesign, make_sample
-from fastevals.measure.kinds import metric_bounds, optimized_bounds
-from fastevals.measure.metric_specs import MetricSpec, parse_metrics
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
+from fastevals.measure.kinds import MetricSpecs
+from fastevals.measure.metric_specs import MetricSpec, metric_bounds, optimized_bounds, parse_metrics
 from fastevals.results import (
     ALTERNATIVES,
     MAX_RESAMPLES,

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, check_known_labels
 from fastevals._validation.options import show
 from fastevals.counting.labels import count_label_tuples, fold_codes, number_labels
-from fastevals.counts import Cells
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values, draw_tables, leave_out_table, table_size
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import MatrixMetric
+from fastevals.measure.kinds import LABELS, MatrixMetric
 
 
 class MatrixSample(Sample):
@@ -202,46 +201,11 @@ def _measure_cells(
     """Return each metric of counts of cells, of which `matrix` has those of the rows themselves."""
     if joint is None:
         stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
-        return measure_stack(stack, matrix._classes, metrics, mean_axes=axes)
+        return LABELS.evaluate(stack, matrix._classes, metrics, mean_axes=axes)
     step = max(1, STACKED // matrix.counts.size)
     parts = [counts[start : start + step] for start in range(0, len(counts), step)]
-    measured = [measure_stack(joint.matrices(part), matrix._classes, metrics) for part in parts]
+    measured = [LABELS.evaluate(joint.matrices(part), matrix._classes, metrics) for part in parts]
     return [np.concatenate(values) for values in zip(*measured, strict=True)]
-
-
-def measure_stack(
-    counts: NDArray[Any],
-    classes: Classes,
-    metrics: Sequence[MatrixMetric],
-    *,
-    mean_axes: tuple[int, ...] = (),
-    argument: str = "metrics",
-) -> Values:
-    """Return each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN where undefined.
-
-    Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
-    """
-    stack = _Stack(counts, classes, mean_axes)
-    return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
-
-
-class _Stack(ConfusionMatrix):
-    """A stack of matrices whose undefined metrics are NaN without a warning: they are counted."""
-
-    __slots__ = ("_cells",)
-
-    def __init__(self, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...]) -> None:
-        self._cells: Cells | None = None
-        self.counts, self._mean_axes = counts, mean_axes
-        self.labels, self.pos_label = classes
-
-    def _one_vs_rest(self) -> Cells:
-        if self._cells is None:  # most metrics ask for them
-            self._cells = super()._one_vs_rest()
-        return self._cells
-
-    def _warned(self, name: str, values: NDArray[Any]) -> Any:
-        return values
 
 
 def _checked_values(name: str, values: Any) -> NDArray[np.float64]:
@@ -250,14 +214,3 @@ def _checked_values(name: str, values: Any) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name}: a function must give real numbers, got {show(values)}")
     return array.astype(np.float64)
-
-
-def _checked_along(name: str, values: Any, n: int) -> NDArray[np.float64]:
-    """Return what a user's function of a stack returned, if it is real numbers along the stack's first axis."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
-        raise ValueError(
-            f"{name}: a function of a stack of {n} matrices must give real numbers along its first axis, got dtype "
-            f"{array.dtype} of shape {array.shape}"
-        )
-    return array.astype(np.float64, copy=False)

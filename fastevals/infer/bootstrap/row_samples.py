@@ -16,7 +16,7 @@ from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, WORD_BLOCK, count_dr
 from fastevals._kernels.random import stream_key
 from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
 from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sample, Values, usual_rate
-from fastevals.measure.regression import target_errors
+from fastevals.measure.kinds import TARGETS, TargetMetric
 
 
 class UnitSample(Sample):
@@ -198,13 +198,13 @@ def zero_bytes(n: int) -> Times:
 
 
 class TargetSample(UnitSample):
-    """Rows with a target and a prediction; `metrics` are names with their quantile, if they have one."""
+    """Rows with a target and a prediction."""
 
     def __init__(
         self,
         targets: NDArray[Any],
         predictions: NDArray[Any],
-        metrics: Sequence[tuple[str, float]],
+        metrics: Sequence[TargetMetric],
         *,
         weights: NDArray[np.float64] | None,
         groups: Any,
@@ -238,20 +238,5 @@ class TargetSample(UnitSample):
     def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
         if not targets.size:  # the only row was left out
             return [np.array(np.nan)] * len(self._metrics)
-        names = [name for name, _ in self._metrics]
-        quantiles = sorted({quantile for name, quantile in self._metrics if name == PINBALL}) or [0.5]
-        by_quantile = {
-            quantile: target_errors(
-                targets, [predictions], weights, quantile, _checked, median=k == 0 and MEDIAN in names
-            )
-            for k, quantile in enumerate(quantiles)
-        }
-        usual = quantiles[0]
-        return [by_quantile[at if name == PINBALL else usual][name][0] for name, at in self._metrics]
-
-
-MEDIAN, PINBALL = "median_absolute_error", "pinball_loss"
-
-
-def _checked() -> None:
-    """Do nothing: values have been checked."""
+        values = TARGETS.evaluate_rows(targets, [predictions], weights, self._metrics)
+        return [each[0] for each in values]

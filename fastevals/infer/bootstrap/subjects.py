@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length, usual_unit
-from fastevals._validation.labels import as_groups, as_labels, binary_labels
+from fastevals._validation.arrays import as_weights, check_same_length, usual_unit
+from fastevals._validation.labels import as_groups
 from fastevals._validation.options import show
-from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, RankingSample
 from fastevals.infer.bootstrap.row_samples import TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import MatrixMetric, matrix_metric, metric_kind, target_metric
-from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.kinds import LABELS, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
+from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
-from fastevals.measure.regression import as_double
-
-MetricSpecs = Mapping[str, MetricSpec | Callable[..., Any]]
 
 # Cells of predictions, squared, of as many rows, above which it is faster to draw the rows: the more cells, the fewer
 # replicates are drawn with one call for each. Drawn as counts and as rows a replicate took 6 and 7 us with 57 cells of
@@ -44,30 +40,29 @@ def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sam
     """Return the sample of a subject that the metrics are computed from."""
     subject = as_ranking(subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
-        kind = type(subject).__name__
+        type_name = type(subject).__name__
         for name in ("groups", "sample_weight", "pos_label"):
             if getattr(design, name) is not None:
                 known = ", which has its own" if name == "pos_label" else ""
                 raise ValueError(
-                    f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {kind}{known}"
+                    f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {type_name}{known}"
                 )
         counts = subject.counts
-        _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), kind)
+        _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), type_name)
         if isinstance(subject, Ranking):
-            metrics = [ranking_metric(each) for each in specs.values()]
+            metrics = SCORES.metrics(specs)
             return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
-        return MatrixSample(subject, _matrix_metrics(specs), stratified=design.stratified)
+        return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
             f"subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got {show(subject)}"
         )
-    kinds = {metric_kind(each) for each in specs.values() if isinstance(each, MetricSpec)}
-    if not kinds:
+    kind = array_kind(metric_kinds(specs))
+    if kind is None:
         raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays")
-    y_true, other = subject
-    if "targets" in kinds:
-        return _sample_targets(y_true, other, specs, design)
-    return (_sample_scores if "scores" in kinds else _sample_labels)(y_true, other, specs, design)
+    make = {SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets}[kind]
+    y_true, predictions = subject
+    return make(y_true, predictions, specs, design)
 
 
 # Scores -----------------------------------------------------------------------------------------------------------
@@ -77,23 +72,19 @@ def _sample_scores(y_true: Any, y_score: Any, specs: MetricSpecs, design: Sampli
     if design.groups is None and design.sample_weight is None:
         ranking = Ranking(y_true, y_score, pos_label=design.pos_label)
         return make_sample(ranking, specs, design._replace(pos_label=None))
-    scores = {"y_score": as_scores("y_score", y_score)}
-    return make_score_sample(y_true, scores, specs, design, one_model=True)
+    return make_score_sample(y_true, {"y_score": y_score}, specs, design, one_model=True)
 
 
 def make_score_sample(
     y_true: Any,
-    scores: Mapping[str, NDArray[Any]],
+    scores: Mapping[str, Any],
     specs: MetricSpecs,
     design: SamplingDesign,
     *,
     one_model: bool = False,
 ) -> ModelsSample:
     """Return the sample of models' scores on the same rows; errors call each array by its key."""
-    labels = BinaryLabels(*binary_labels("y_true", y_true, design.pos_label))
-    check_same_length(y_true=labels.values, **scores)
-    for name, values in scores.items():
-        check_finite(name, values)
+    labels, scores = SCORES.read(y_true, scores, design.pos_label)
     weights, groups, kept, unit = _check_rows(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
@@ -135,8 +126,8 @@ def _check_rows(
 
 
 def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
-    true, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
-    check_same_length(y_true=true, y_pred=predicted)
+    true, labels = LABELS.read(y_true, {"y_pred": y_pred})
+    predicted = labels["y_pred"]
     if design.groups is None and design.sample_weight is None:
         matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
         return make_sample(matrix, specs, design._replace(pos_label=None))
@@ -147,7 +138,7 @@ def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Samplin
     order = np.argsort(matrix.labels)
     cells = [order[np.searchsorted(matrix.labels[order], labels)] for labels in (true, predicted)]
     return LabelSample(
-        matrix, cells[0] * matrix.labels.size + cells[1], _matrix_metrics(specs),
+        matrix, cells[0] * matrix.labels.size + cells[1], LABELS.metrics(specs),
         weights=weights, groups=groups, stratified=design.stratified,
     )  # fmt: skip
 
@@ -156,7 +147,7 @@ def make_prediction_sample(
     true: NDArray[Any], models: Mapping[str, NDArray[Any]], specs: MetricSpecs, design: SamplingDesign
 ) -> Sample:
     """Return the sample of classes that models predict on the same rows; arrays as for `count_joint_cells`."""
-    metrics = _matrix_metrics(specs)
+    metrics = LABELS.metrics(specs)
     weights, groups, kept, _ = _check_rows(true, design)
     if kept is not None:
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
@@ -171,22 +162,15 @@ def make_prediction_sample(
     )  # fmt: skip
 
 
-def _matrix_metrics(specs: MetricSpecs) -> list[MatrixMetric]:
-    return list(map(matrix_metric, specs.values()))
-
-
 # Targets ----------------------------------------------------------------------------------------------------------
 
 
 def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     if design.stratified or design.pos_label is not None:
         raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
-    targets = as_double("y_true", as_scores("y_true", y_true))
-    predictions = as_double("y_pred", as_scores("y_pred", y_pred))
-    check_same_length(y_true=targets, y_pred=predictions)
-    check_finite("y_true", targets)
-    check_finite("y_pred", predictions)
-    metrics = list(map(target_metric, specs.values()))
+    metrics = TARGETS.metrics(specs)
+    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred})
+    predictions = arrays["y_pred"]
     weights, groups, kept, _ = _check_rows(targets, design)
     if kept is not None:
         targets, predictions = targets[kept], predictions[kept]

@@ -12,17 +12,16 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.permutation import draw_fair_binomials, fill_keys, place_kept
-from fastevals._validation.arrays import check_same_length
-from fastevals._validation.labels import Classes, as_class_numbers, as_labels, check_comparable_labels
+from fastevals._validation.labels import Classes, as_class_numbers
 from fastevals.counting.labels import count_label_tuples
-from fastevals.infer.bootstrap.label_samples import encode_classes, measure_stack
+from fastevals.infer.bootstrap.label_samples import encode_classes
 from fastevals.infer.permutation.distribution import (
     PermutationDistribution,
     PermutationPlan,
     PermutedStatistic,
     permuted_difference,
 )
-from fastevals.measure.kinds import MatrixMetric, matrix_metric
+from fastevals.measure.kinds import LABELS, MatrixMetric
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,20 +34,24 @@ MOST = 1 << 14  # permutations of one task: they are quick, and a task has some 
 
 
 def permute_labels(
-    y_true: Any, pred_a: Any, pred_b: Any, spec: Any, pos_label: Any, plan: PermutationPlan
+    true: NDArray[Any],
+    pred_a: NDArray[Any],
+    pred_b: NDArray[Any],
+    metric: MatrixMetric,
+    name: str,
+    plan: PermutationPlan,
+    pos_label: Any,
 ) -> PermutedStatistic:
     """Test a metric of confusion matrices."""
-    codes, rows, classes = count_label_triples(y_true, pred_a, pred_b, pos_label)
-    swaps = LabelSwaps(codes, rows, classes.labels.size)
-    return permute_label_counts(swaps, matrix_metric(spec, "metric"), spec, classes, plan)
+    codes, rows, classes = count_label_triples(true, pred_a, pred_b, pos_label)
+    return permute_label_counts(LabelSwaps(codes, rows, classes.labels.size), metric, name, classes, plan)
 
 
-def count_label_triples(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = None) -> tuple[Ints, Ints, Classes]:
+def count_label_triples(
+    true: NDArray[Any], pred_a: NDArray[Any], pred_b: NDArray[Any], pos_label: Any = None
+) -> tuple[Ints, Ints, Classes]:
     """Count rows by true class and predicted ones: what `LabelSwaps` takes, and the classes."""
-    given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
-    labels = {name: as_labels(name, values) for name, values in given.items()}
-    check_same_length(**labels)
-    check_comparable_labels(**labels)
+    labels = {"y_true": true, "pred_a": pred_a, "pred_b": pred_b}
     whole = [as_class_numbers(name, values) for name, values in labels.items()]
     distinct, numbers, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
     classes, codes = encode_classes(distinct, numbers, pos_label)
@@ -56,23 +59,23 @@ def count_label_triples(y_true: Any, pred_a: Any, pred_b: Any, pos_label: Any = 
 
 
 def permute_label_counts(
-    swaps: LabelSwaps, function: MatrixMetric, spec: Any, classes: Classes, plan: PermutationPlan
+    swaps: LabelSwaps, metric: MatrixMetric, name: str, classes: Classes, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a function of stacks of confusion matrices."""
+    """Test a function of stacks of confusion matrices, which results call by a name."""
     k = swaps.n_classes
 
-    def values(kept: Ints) -> Floats:
+    def measure(kept: Ints) -> Floats:
         """Return the metric of both models, of shape (2, n); one stack of all matrices halves the calls."""
         counts = np.empty((k * k, 2, kept.shape[1]), dtype=np.int64)
         counts[:, 0] = swaps.counts(kept)
         np.subtract(swaps.both[:, None], counts[:, 0], out=counts[:, 1])
         stack = counts.reshape(k * k, -1).T.reshape(-1, k, k)
-        (found,) = measure_stack(stack, classes, [function], argument="metric")
-        if found.ndim > 1:
-            raise ValueError(f"metric must give one number, but {spec} gives an array of shape {found.shape[1:]}")
-        return found.reshape(2, -1)
+        (values,) = LABELS.evaluate(stack, classes, [metric], argument="metric")
+        if values.ndim > 1:
+            raise ValueError(f"metric must give one number, but {name} gives an array of shape {values.shape[1:]}")
+        return values.reshape(2, -1)
 
-    (first,), (second,) = values(swaps.kept[:, None])
+    (first,), (second,) = measure(swaps.kept[:, None])
     kept_in: Callable[[range], Ints]
     chances, n = None, plan.n_resamples
     if np.log2(swaps.sizes + 1.0).sum() <= math.log2(plan.max_outcomes()):
@@ -84,9 +87,9 @@ def permute_label_counts(
     tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
 
     def task(numbers: range) -> Floats:
-        found = values(kept_in(numbers))
+        a, b = measure(kept_in(numbers))
         with np.errstate(invalid="ignore"):  # both infinite
-            return np.asarray(found[0] - found[1])
+            return np.asarray(a - b)
 
     parts = run(task, tasks, progress=plan.progress, compiles=chances is None and FairBinomials)
     distribution = PermutationDistribution(np.concatenate(parts), chances is not None, chances)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation.options import as_flag, check_not_given, warn_undefined
+from fastevals._validation.options import as_flag, warn_undefined
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
 from fastevals.infer.permutation.labels import permute_labels
@@ -17,7 +17,7 @@ from fastevals.infer.permutation.scores import permute_scores
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.permutation.targets import permute_targets
 from fastevals.infer.significance.decision import build_result, check_alpha
-from fastevals.measure.kinds import metric_kind
+from fastevals.measure.kinds import LABELS, SCORES, TARGETS, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import PairNames, SignificanceResult
 
@@ -62,9 +62,6 @@ class PermutationResult(SignificanceResult):
         left_out = f", {self.n_undefined} of them undefined and left out" if self.n_undefined else ""
         drawn = f"all {self.n_resamples} outcomes" if self.exact else f"{self.n_resamples} permutations, drawn"
         return [("null", drawn + left_out)]
-
-
-PERMUTE = {"labels": permute_labels, "scores": permute_scores}
 
 
 def permutation_test(
@@ -169,12 +166,10 @@ def permutation_test(
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
     name, spec = parse_metric("metric", metric)
-    kind = metric_kind(spec, "metric") if isinstance(spec, MetricSpec) else "labels"
-    if kind == "targets":
-        check_not_given("pos_label", pos_label, "metrics of classes")
-        tested = permute_targets(y_true, pred_a, pred_b, spec, plan)
-    else:
-        tested = PERMUTE[kind](y_true, pred_a, pred_b, spec, pos_label, plan)
+    kind = metric_kind(spec, "metric") if isinstance(spec, MetricSpec) else LABELS
+    truth, predictions = kind.read(y_true, {"pred_a": pred_a, "pred_b": pred_b}, pos_label)
+    permute: Any = {SCORES: permute_scores, LABELS: permute_labels, TARGETS: permute_targets}[kind]
+    tested = permute(truth, *predictions.values(), kind.metric(spec, "metric"), name, plan, pos_label)
     what = f"{name} of {first} less that of {second}"
     return permutation_result(name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.permutation import fill_words, mark_first
-from fastevals._validation.arrays import as_scores, check_finite, check_same_length
-from fastevals._validation.labels import Classes, binary_labels
+from fastevals._validation.labels import Classes
 from fastevals.counting.labels import count_codes
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells
@@ -26,7 +25,7 @@ from fastevals.infer.permutation.distribution import (
 )
 from fastevals.infer.permutation.labels import LabelSwaps, permute_label_counts
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_specs import RankingMetric, ranking_metric
+from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 
 Words = NDArray[np.uint64]
@@ -36,33 +35,33 @@ Floats = NDArray[np.float64]
 
 
 def permute_scores(
-    y_true: Any, pred_a: Any, pred_b: Any, spec: Any, pos_label: Any, plan: PermutationPlan
+    labels: BinaryLabels,
+    pred_a: NDArray[Any],
+    pred_b: NDArray[Any],
+    metric: RankingMetric,
+    name: str,
+    plan: PermutationPlan,
+    pos_label: Any,
 ) -> PermutedStatistic:
     """Test a metric of rankings."""
-    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
-    scores = {"pred_a": as_scores("pred_a", pred_a), "pred_b": as_scores("pred_b", pred_b)}
-    check_same_length(y_true=labels.values, **scores)
-    for name, values in scores.items():
-        check_finite(name, values)
-    metric = ranking_metric(spec, "metric")
     if metric.threshold is not None:
-        return _at_a_threshold(labels, list(scores.values()), metric, spec, plan)
-    pool = PooledScores(labels, np.concatenate(list(scores.values())), metric)
-    swaps = RowSwaps(scores["pred_a"] != scores["pred_b"], plan)
+        return _permute_at_threshold(labels, [pred_a, pred_b], metric, name, plan)
+    pool = PooledScores(labels, np.concatenate((pred_a, pred_b)), metric)
+    swaps = RowSwaps(pred_a != pred_b, plan)
     places = swaps.places(pool.rows)
 
     def task(numbers: range, space: Any) -> Floats:
-        found = pool.values(map(swaps.words, numbers), places, space)
+        a, b = pool.values(map(swaps.words, numbers), places, space)
         with np.errstate(invalid="ignore"):  # both infinite
-            return found[0] - found[1]
+            return a - b
 
     parts = run(task, swaps.tasks(pool.task_size), workspace=pool.workspace, progress=plan.progress, compiles=True)
     first, second = pool.values([swaps.own()], places, pool.workspace())
     return permuted_difference(float(first[0]), float(second[0]), swaps.distribution(parts), labels.positive)
 
 
-def _at_a_threshold(
-    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, spec: Any, plan: PermutationPlan
+def _permute_at_threshold(
+    labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, name: str, plan: PermutationPlan
 ) -> PermutedStatistic:
     """Test a metric at a threshold fixed beforehand: scores are predicted labels then, and rows can be counted."""
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
@@ -74,7 +73,7 @@ def _at_a_threshold(
         return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
 
     classes = Classes(np.arange(2), labels.positive)
-    return permute_label_counts(LabelSwaps(codes, table[table > 0], 2), function, spec, classes, plan)
+    return permute_label_counts(LabelSwaps(codes, table[table > 0], 2), function, name, classes, plan)
 
 
 class PooledScores:

@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.permutation import mark_first
-from fastevals._validation.arrays import as_scores, check_finite, check_same_length
-from fastevals.infer.bootstrap.row_samples import MEDIAN
 from fastevals.infer.bootstrap.samples import SLOW_PER_TASK
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic, permuted_difference
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
-from fastevals.measure.kinds import target_metric
-from fastevals.measure.regression import as_double
+from fastevals.measure.kinds import TargetMetric
 
 Floats = NDArray[np.float64]
 
@@ -27,24 +24,27 @@ TINY = 2.0**-1000
 OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 
 
-def permute_targets(y_true: Any, pred_a: Any, pred_b: Any, spec: Any, plan: PermutationPlan) -> PermutedStatistic:
+def permute_targets(
+    targets: NDArray[Any],
+    pred_a: NDArray[Any],
+    pred_b: NDArray[Any],
+    metric: TargetMetric,
+    label: str,
+    plan: PermutationPlan,
+    pos_label: Any,
+) -> PermutedStatistic:
     """Test a metric of errors."""
-    name, quantile = target_metric(spec, "metric")
-    given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
-    values = {key: as_double(key, as_scores(key, each)).astype(np.float64) for key, each in given.items()}
-    check_same_length(**values)
-    for key, each in values.items():
-        check_finite(key, each)
-    targets, *_ = values.values()
-    (y, *predicted), far = scale_to_unit(*values.values())
+    name, quantile = metric
+    targets, pred_a, pred_b = (each.astype(np.float64) for each in (targets, pred_a, pred_b))
+    (y, *predicted), far = scale_to_unit(targets, pred_a, pred_b)
     (a, b), near = scale_to_unit(*(each - y for each in predicted))
     square, n = 2 * int(near[0]), targets.size
     unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
-    if name == MEDIAN:
+    if name == "median_absolute_error":
         return _permute_medians(np.abs(a), np.abs(b), unit, plan)
     a, b = (_losses(name, each, targets, quantile) for each in (a, b))
-    found = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
-    tested, inner = permute_signs(found.values, plan), found.exponent
+    differences = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
+    tested, inner = permute_signs(differences.values, plan), differences.exponent
     if name == "root_mean_squared_error":
         total = float(a.sum() + b.sum())
         return tested._replace(

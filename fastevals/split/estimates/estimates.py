@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._validation.options import as_flag, check_choice, listed, show
-from fastevals.measure.kinds import is_greater_better, metric_bounds
-from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.kinds import MetricSpecs
+from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
 from fastevals.results import check_confidence_level
 from fastevals.split.checks import check_same_rows
 from fastevals.split.designs import design_splits
@@ -20,7 +20,6 @@ from fastevals.split.estimates.corrections import correct_bootstrap_errors
 from fastevals.split.estimates.fits import (
     Fit,
     FitTask,
-    MetricsByName,
     SplitCounts,
     describe_fit,
     estimate_from_counts,
@@ -187,7 +186,7 @@ def estimate_error(
 
 def _with_corrections(
     estimates: Mapping[str, ErrorEstimate],
-    specs: MetricsByName,
+    specs: MetricSpecs,
     variances: Sequence[SplitVariance],
     whole: SplitCounts,
     method: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.labels import binary_labels, raise_not_binary
-from fastevals._validation.options import check_not_given, check_one_kind
-from fastevals.measure.kinds import metric_kind
-from fastevals.measure.metric_specs import MetricSpec
+from fastevals._validation.options import check_not_given
+from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
 from fastevals.split.checks import n_rows
 from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, make_estimates
@@ -28,54 +27,45 @@ from fastevals.split.estimates.split_metrics import (
 from fastevals.split.learners import Learner
 from fastevals.split.splitters.base import Rows
 
-MetricsByName = Mapping[str, MetricSpec | Callable[..., Any]]
-
-MEDIAN = "median_absolute_error"
-
 
 def make_split_metrics(
-    specs: MetricsByName, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
+    specs: MetricSpecs, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
 ) -> tuple[list[SplitMetrics], Any]:
     """Return metrics as sets of one kind each, that of labels first, and the positive class, None where there is none.
 
     `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
     """
-    kinds = {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
+    kinds = metric_kinds(specs)
     check_one_kind("metrics", kinds, several=several)
-    by_kind: dict[str, dict[str, Any]] = {}
+    by_class: dict[type[SplitMetrics], dict[str, Any]] = {}
     for label, each in specs.items():
-        by_kind.setdefault(_metrics_group(label, each, kinds), {})[label] = each
-    if "labels" not in by_kind:
+        by_class.setdefault(_choose_class(each, kinds.get(label)), {})[label] = each
+    if LabelMetrics not in by_class:
         check_not_given("labels", labels, "metrics of predicted labels")
-    if not {"labels", "ranks", "losses"} & set(by_kind):
+    if not {LABELS, SCORES} & set(kinds.values()):
         check_not_given("pos_label", pos_label, "metrics of two classes")
     metric_sets: list[SplitMetrics] = []
     positive = None
-    if "labels" in by_kind:
-        label_metrics = LabelMetrics(by_kind["labels"], y, name, labels=labels, pos_label=pos_label)
+    if LabelMetrics in by_class:
+        label_metrics = LabelMetrics(by_class[LabelMetrics], y, name, labels=labels, pos_label=pos_label)
         metric_sets.append(label_metrics)
         positive = label_metrics.classes.pos_label
         pos_label = pos_label if positive is None else positive
-    if "ranks" in by_kind or "losses" in by_kind:
+    if SCORES in kinds.values():
         array, positive, _ = binary_labels(name, y, pos_label)
         rows = _check_two_labels_only(name, array, positive)
-        if "ranks" in by_kind:
-            metric_sets.append(ThresholdMetrics(by_kind["ranks"], rows))
-        if "losses" in by_kind:
-            metric_sets.append(MeanLossMetrics(by_kind["losses"], rows))
-    for key, kind in (("targets", TargetMetrics), ("median", MedianErrorMetric), ("functions", FunctionMetrics)):
-        if key in by_kind:
-            metric_sets.append(kind(by_kind[key], y, name))
-    return metric_sets, positive
+        metric_sets += [each(by_class[each], rows) for each in (ThresholdMetrics, MeanLossMetrics) if each in by_class]
+    others = (TargetMetrics, MedianErrorMetric, FunctionMetrics)
+    return [*metric_sets, *(each(by_class[each], y, name) for each in others if each in by_class)], positive
 
 
-def _metrics_group(label: str, each: Any, kinds: Mapping[str, str]) -> str:
-    """Return which set a metric belongs to: that of its kind, unless it is counted otherwise."""
-    if label not in kinds:
-        return "functions"
-    if kinds[label] == "scores":
-        return "losses" if is_mean_loss(each) else "ranks"
-    return "median" if each.name == MEDIAN else kinds[label]
+def _choose_class(spec: Any, kind: Kind | None) -> type[SplitMetrics]:
+    """Return what counts a metric's test sets."""
+    if kind is SCORES:
+        return MeanLossMetrics if is_mean_loss(spec) else ThresholdMetrics
+    if kind is TARGETS:
+        return MedianErrorMetric if spec.name == "median_absolute_error" else TargetMetrics
+    return FunctionMetrics if kind is None else LabelMetrics
 
 
 class Fit(NamedTuple):
@@ -152,7 +142,7 @@ def estimate_from_counts(
     metric_sets: Sequence[SplitMetrics],
     outcomes: Sequence[Any],
     design: SplitDesign,
-    specs: MetricsByName,
+    specs: MetricSpecs,
     alpha: float,
     splitter: Any = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:

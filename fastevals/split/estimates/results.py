@@ -16,7 +16,7 @@ from fastevals.infer.significance.decision import critical_value
 from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import metric_bounds
+from fastevals.measure.metric_specs import metric_bounds
 from fastevals.results import ByMetric, Frozen, Interval, Null
 from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors

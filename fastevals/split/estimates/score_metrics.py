@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.fold_counts import add_terms, count_cells
-from fastevals._validation.arrays import as_scores, check_finite, check_probabilities
+from fastevals._validation.arrays import check_probabilities
 from fastevals.counting.ordering import count_by_score
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by_step
-from fastevals.measure.metric_specs import MetricSpec, RankingMetric, ranking_metric
+from fastevals.measure.kinds import SCORES
+from fastevals.measure.metric_specs import MetricSpec, RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.split.estimates.split_metrics import (
@@ -49,19 +50,19 @@ class ScoreMetrics(SplitMetrics):
         )
 
     def _metrics(self) -> list[RankingMetric]:  # anew in each call: closures do not pickle
-        return [ranking_metric(each) for each in self._specs.values()]
+        return SCORES.metrics(self._specs)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the scores as they are, once they are known to be finite, and probabilities where they must be."""
-        scores = as_scores(name, predicted)
-        check_finite(name, scores)
+        scores = SCORES.as_array(name, predicted)
+        SCORES.check(name, scores)
         if self._probabilities:
             check_probabilities(name, scores.min(), scores.max())
         return scores
 
     def evaluate_counts(self, counted: Sequence[ThresholdCounts]) -> Floats:
         """Return each metric of threshold counts, of shape (n_metrics, n)."""
-        return np.array([[metric.of_counts(counts) for counts in counted] for metric in self._metrics()])
+        return SCORES.evaluate(counted, self._metrics())
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Return each metric if each class had the same shares of the scores."""
@@ -103,14 +104,14 @@ class ThresholdMetrics(ScoreMetrics):
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
-        metric = ranking_metric(self._specs[name])
+        metric = SCORES.metric(self._specs[name])
         thresholds, tps, fps = pooled.thresholds, pooled.tps.astype(np.float64), pooled.fps.astype(np.float64)
         more = [
             ThresholdCounts._unchecked(thresholds, tps * (1 + positive / n_pos), fps * (1 + negative / n_neg))
             for negative, positive in ((0, 0), (1, 0), (0, 1))
         ]
-        values = list(map(metric.of_counts, more))
-        return gain_variance(values[0], np.array(values[1:]), np.array([n_neg, n_pos]))
+        (values,) = SCORES.evaluate(more, [metric])
+        return gain_variance(values[0], values[1:], np.array([n_neg, n_pos]))
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> SteppedScores | SortedScores:
         """Sort the scores."""
@@ -280,7 +281,7 @@ class LossTotals(NamedTuple):
 
 def is_mean_loss(spec: MetricSpec) -> bool:
     """Return whether a metric of scores is the mean of what each row loses."""
-    sweep = ranking_metric(spec).sweep
+    sweep = SCORES.metric(spec).sweep
     return sweep is not None and sweep.kernel == "mean_loss"
 
 

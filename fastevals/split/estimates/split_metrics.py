@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.fold_counts import add_deviations, add_terms, count_cells
 from fastevals._kernels.regression import EPSILON
-from fastevals._validation.arrays import as_scores, as_vector, check_finite, power_of_two
+from fastevals._validation.arrays import as_vector, power_of_two
 from fastevals._validation.labels import (
     Classes,
     _plain,
@@ -30,12 +30,11 @@ from fastevals._validation.labels import (
 )
 from fastevals._validation.options import check_one_number, listed, show
 from fastevals.counts import Cells
-from fastevals.infer.bootstrap.label_samples import measure_stack
 from fastevals.infer.proportions import OUTCOMES
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import matrix_metric, target_metric
+from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
-from fastevals.measure.regression import RegressionSums, as_double, choose_origin, metrics_from_sums
+from fastevals.measure.regression import RegressionSums, choose_origin
 from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]
@@ -222,11 +221,11 @@ class LabelMetrics(AdditiveMetrics):
     def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
         """Return each metric of matrices."""
         k = self.classes.labels.size
-        metrics = [matrix_metric(each) for each in self._specs.values()]  # anew in each call: closures do not pickle
+        metrics = LABELS.metrics(self._specs)  # anew in each call: closures do not pickle
         step = max(1, STACKED // (k * k))
         results: list[Floats] = []
         for start in range(0, len(totals), step):
-            values = measure_stack(totals[start : start + step].reshape(-1, k, k), self.classes, metrics)
+            values = LABELS.evaluate(totals[start : start + step].reshape(-1, k, k), self.classes, metrics)
             for name, each in zip(self.names, values, strict=True):
                 check_one_number(name, each.shape[1:])
             results.append(np.stack(values))
@@ -288,7 +287,7 @@ class LabelMetrics(AdditiveMetrics):
         """Compute the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
-        (values,) = measure_stack(stack, self.classes, [matrix_metric(self._specs[name])])
+        (values,) = LABELS.evaluate(stack, self.classes, [LABELS.metric(self._specs[name])])
         return gain_variance(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
@@ -322,7 +321,7 @@ class TargetMetrics(AdditiveMetrics):
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
         self.names = list(specs)
-        self._metrics = [target_metric(each) for each in specs.values()]
+        self._metrics = TARGETS.metrics(specs)
         self._y = as_finite_targets(name, y)
         self._origin = choose_origin(self._y)
         largest = float(np.abs(self._y).max())
@@ -369,8 +368,7 @@ class TargetMetrics(AdditiveMetrics):
         )
 
     def _evaluate_sums(self, sums: RegressionSums) -> Floats:
-        by_quantile = {quantile: metrics_from_sums(sums, quantile) for _, quantile in self._metrics}
-        return np.stack([by_quantile[quantile][metric] for metric, quantile in self._metrics])
+        return np.stack(TARGETS.evaluate(sums, self._metrics))
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
         """Return each metric of all pairs of a target and a prediction; sorted, so that they need not be made."""
@@ -429,8 +427,7 @@ class MedianErrorMetric(FunctionMetrics):
     kind = "targets"
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
-        for each in specs.values():
-            target_metric(each)
+        TARGETS.metrics(specs)  # an option that is none is an error
         super().__init__(dict.fromkeys(specs, _median_absolute_error), as_finite_targets(name, y), name)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
@@ -467,8 +464,8 @@ def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Row
 
 def as_finite_targets(name: str, predicted: Any) -> Floats:
     """Return targets, or predictions of them, as finite floats."""
-    values = as_double(name, as_scores(name, predicted))
-    check_finite(name, values)
+    values = TARGETS.as_array(name, predicted)
+    TARGETS.check(name, values)
     return values.astype(np.float64)
 
 
