@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from fastevals.show import cli, files
+from fastevals.show import cli, columns
+from fastevals.show.columns import SUFFIXES, read_columns
 from fastevals.show.commands import CsvForm, on_command_line
-from fastevals.show.files import SUFFIXES, read_columns
 
 SLOW = pytest.mark.slow
 
@@ -307,13 +307,13 @@ def test_columns_larger_than_memory_are_refused(tmp_path, monkeypatch, suffix):
     n = 500_000  # of which few bytes are in a packed file
     path = write(tmp_path / f"large{suffix}", {"a": pa.array(np.arange(n) % 2)}, rows=1 << 16)
     assert read(path, a=True)["a"].size == n
-    monkeypatch.setattr(files, "available_memory", lambda: 3_000_000)
+    monkeypatch.setattr(columns, "available_memory", lambda: 3_000_000)
     with pytest.raises(
         ValueError, match=r"is too large: .* of its \d+\.\d MB hold \d\.\d MB of columns, and at most 1"
     ):
         read(path, a=True)
-    monkeypatch.setattr(files, "available_memory", lambda: None)
-    monkeypatch.setattr(files, "MOST_UNPACKED", 10_000)
+    monkeypatch.setattr(columns, "available_memory", lambda: None)
+    monkeypatch.setattr(columns, "MOST_UNPACKED", 10_000)
     if suffix == ".csv.gz":
         with pytest.raises(ValueError, match=r"100 times the size of a .gz file: unpack it if it is to be so large"):
             read(path, a=True)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, first_text, read_columns, read_numbers
 from fastevals.show.commands import CsvForm
-from fastevals.show.files import SUFFIXES, check_file, columns_by_role, first_text, read_columns, read_numbers
 
 
 class PredictionData(NamedTuple):

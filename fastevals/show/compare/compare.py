@@ -7,11 +7,11 @@ from typing import Any
 
 from fastevals._validation.options import check_choice, naming_rows
 from fastevals.datasets import load_psnr
+from fastevals.show.columns import NamedColumns, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.compare.command import EMBEDDED, METHODS, POSTHOC, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_columns
 from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_results
-from fastevals.show.files import NamedColumns, columns_by_role, name_of_data, read_data
 
 
 def compare(
@@ -116,7 +116,7 @@ def compare(
             columns = read_data(data, None, beside=beside, form=form)
         choice = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
         with naming_rows(columns.line):
-            return compare_results(columns, choice, EMBEDDED if data is None else name_of_data(data))
+            return compare_results(columns, choice, EMBEDDED if data is None else data_name(data))
     models = _names(pred)
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
@@ -126,7 +126,7 @@ def compare(
         return compare_columns(
             columns, label, models, group=group, method=method or "exact",
             resamples=1999 if resamples is None else resamples, seed=seed or 0, confidence=confidence,
-            progress=progress, pos_label=pos_label, data=name_of_data(data),
+            progress=progress, pos_label=pos_label, data=data_name(data),
         )  # fmt: skip
 
 

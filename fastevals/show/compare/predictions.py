@@ -35,7 +35,7 @@ from fastevals.infer.significance.mcnemar import (
 )
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
-from fastevals.show.blocks import encode_groups, parse_label
+from fastevals.show.columns import encode_groups, parse_label
 from fastevals.show.commands import TextResult, option
 
 CORRECTION = "holm"

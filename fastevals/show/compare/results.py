@@ -37,9 +37,8 @@ from fastevals.infer.significance.rank_comparisons import (
 )
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
-from fastevals.show.blocks import split_by_value
+from fastevals.show.columns import check_columns, columns_by_role, split_by_value
 from fastevals.show.commands import TextResult, option
-from fastevals.show.files import check_columns, columns_by_role
 
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
 NEMENYI = "nemenyi"

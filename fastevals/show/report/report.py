@@ -23,9 +23,19 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
-from fastevals.show.blocks import distinct_values, encode_groups, encode_values, parse_label, rows_by_code
+from fastevals.show.columns import (
+    NamedColumns,
+    check_columns,
+    columns_by_role,
+    data_name,
+    distinct_values,
+    encode_groups,
+    encode_values,
+    parse_label,
+    read_data,
+    rows_by_code,
+)
 from fastevals.show.commands import CsvForm, TextResult, option
-from fastevals.show.files import NamedColumns, check_columns, columns_by_role, name_of_data, read_data
 from fastevals.show.report.command import DIGIT_SCORES, EMBEDDED, check_named
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
 from fastevals.show.report.values import OverValues, over_values
@@ -307,7 +317,7 @@ def build_report(
         label, score = label or "label", score or ["score"]
     elif data is None:
         label, score = label or "label", score or DIGIT_SCORES
-    check_named(name_of_data(data), label, score)
+    check_named(data_name(data), label, score)
     roles = ColumnRoles(str(label), tuple(map(str, score or ())), weight, by, group)
     columns = NamedColumns({}) if is_counted else _read(data, roles, form)
     with naming_rows(columns.line):
@@ -363,7 +373,7 @@ def build_report(
 
 
 def _data_name(data: Any) -> str:
-    return EMBEDDED if data is None else name_of_data(data)
+    return EMBEDDED if data is None else data_name(data)
 
 
 def _read(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:

@@ -1,11 +1,11 @@
-"""Named columns as NumPy arrays: of CSV, Parquet and Arrow files (which pyarrow reads), frames and mappings."""
+"""Named columns as NumPy arrays: read from files (by pyarrow), frames and mappings; rows that share a value of one."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory
 from fastevals._text import printable
-from fastevals._validation.arrays import as_scores, check_same_length, named_columns
-from fastevals._validation.labels import as_labels
+from fastevals._validation.arrays import as_scores, check_same_length, named_columns, raise_not_finite
+from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.options import did_you_mean, import_optional, show
 from fastevals.show.commands import CsvForm
 from fastevals.show.csv_files import CsvFile, is_number
 
 Names = Mapping[str, str]  # of columns, with what messages call each
+
+MOST_BLOCKS = 1000
 
 
 class NamedColumns(dict[str, NDArray[Any]]):
@@ -51,20 +53,22 @@ def read_data(
     """
     if isinstance(data, (str, os.PathLike)):
         return read_columns(os.fspath(data), wanted, numeric=numeric, beside=beside, form=form)
-    given = named_columns("data", data)
-    if given is None:
+    table = named_columns("data", data)
+    if table is None:
         raise ValueError(f"data must be a path, a frame or a mapping of names to columns, got {show(data)}")
     if options := form.options():
         raise ValueError(f"{options[0]} goes with a CSV file, but data is a {type(data).__name__}")
-    columns = {str(name): values for name, values in given.items()}
+    columns = {str(name): values for name, values in table.items()}
     called = {**({name: f"column {name!r}" for name in columns} if wanted is None else wanted), **beside}
-    check_columns("data", list(map(str, given)), called)
-    arrays = {name: (as_scores if name in numeric else as_labels)(each, columns[name]) for name, each in called.items()}
+    check_columns("data", list(map(str, table)), called)
+    arrays = {
+        name: (as_scores if name in numeric else as_labels)(shown, columns[name]) for name, shown in called.items()
+    }
     check_same_length(**{called[name]: array for name, array in arrays.items()})
     return NamedColumns(arrays)
 
 
-def name_of_data(data: Any) -> str:
+def data_name(data: Any) -> str:
     """Return what texts call where columns are from: a path, or what kind of object."""
     return os.fspath(data) if isinstance(data, (str, os.PathLike)) else type(data).__name__
 
@@ -94,7 +98,7 @@ def read_columns(
 
     Returns
     -------
-    Columns
+    NamedColumns
         Arrays of shape (n_rows,): numbers and booleans as such, strings as an object array of str. No value is missing,
         but floats may be NaN.
 
@@ -106,9 +110,9 @@ def read_columns(
     ImportError
         Without pyarrow.
     """
-    table, shown, source = _read(Path(path), form, wanted, beside)
-    found = {name: _as_numpy(each, table.column(name), name in numeric, source) for name, each in shown.items()}
-    return NamedColumns(found, source.line)
+    table, called, source = _read(Path(path), form, wanted, beside)
+    arrays = {name: _as_numpy(shown, table.column(name), name in numeric, source) for name, shown in called.items()}
+    return NamedColumns(arrays, source.line)
 
 
 def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
@@ -125,7 +129,7 @@ def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedC
 
     Returns
     -------
-    columns : Columns
+    columns : NamedColumns
         As from `read_columns`.
     left_out : list of str
         Names of the other columns.
@@ -135,10 +139,12 @@ def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedC
     ValueError, ImportError
         As `read_columns`, of the columns that are given.
     """
-    table, shown, source = _read(Path(path), form, None, beside)
+    table, called, source = _read(Path(path), form, None, beside)
     kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside)
-    found = {name: _as_numpy(each, table.column(name), False, source) for name, each in shown.items() if name in kept}
-    return NamedColumns(found, source.line), [name for name in shown if name not in kept]
+    arrays = {
+        name: _as_numpy(shown, table.column(name), False, source) for name, shown in called.items() if name in kept
+    }
+    return NamedColumns(arrays, source.line), [name for name in called if name not in kept]
 
 
 def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
@@ -155,21 +161,91 @@ def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     return called
 
 
-def check_columns(where: str, names: list[str], wanted: Names, hint: str = "") -> None:
+def check_columns(data: str, names: list[str], wanted: Names, hint: str = "") -> None:
     """Raise unless each wanted column is there, once; `hint` is the end of the message."""
     count = Counter(names)
     for name, shown in wanted.items():
         if not count[name]:
             columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
             near = did_you_mean(name, names)
-            raise ValueError(f"{shown}: {where} has no such column{near}; its columns are {columns or 'none'}{hint}")
+            raise ValueError(f"{shown}: {data} has no such column{near}; its columns are {columns or 'none'}{hint}")
         if count[name] > 1:
-            raise ValueError(f"{shown}: {where} has {count[name]} columns of this name")
+            raise ValueError(f"{shown}: {data} has {count[name]} columns of this name")
 
 
 def first_text(values: Iterable[Any]) -> int:
     """Return the row of the first value that is no number; 0 where each could be one."""
     return next((row for row, value in enumerate(values) if not is_number(value)), 0)
+
+
+# Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------
+
+
+def distinct_values(shown: str, column: NDArray[Any]) -> list[Any]:
+    """Return a column's values, ascending, as plain Python ones."""
+    if column.dtype.kind == "O":
+        return sorted(set(column.tolist()))
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        raise_not_finite(shown, column)
+    return np.unique(column).tolist()  # type: ignore[no-any-return]
+
+
+def split_by_value(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
+    """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
+    values, codes = encode_values(shown, column)
+    if len(values) > MOST_BLOCKS:
+        raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
+    return list(zip(values, rows_by_code(codes, len(values)), strict=True))
+
+
+def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return a column's values, ascending, and the place of each row's among them."""
+    values = distinct_values(shown, column)
+    if column.dtype.kind == "O":
+        place = {value: k for k, value in enumerate(values)}
+        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.intp, count=column.size)
+    else:
+        codes = np.searchsorted(np.asarray(values, dtype=column.dtype), column)
+    return values, codes
+
+
+def rows_by_code(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
+    """Return the rows of each value, ascending."""
+    order = np.argsort(codes, kind="stable")
+    stops = np.cumsum(np.bincount(codes, minlength=n_values))
+    return np.split(order, stops[:-1])
+
+
+def encode_groups(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the groups of rows as numbers; there must be several."""
+    groups, codes = np.unique(as_groups(shown, column), return_inverse=True)
+    check_several_groups(shown, groups)
+    return codes
+
+
+def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
+    """Return the label that an option's text means, one of `labels` if it can; otherwise the text as their type."""
+    if text is None:
+        return None
+    parsed = [_as_label(text, label) for label in labels]
+    meant = next((value for value, label in zip(parsed, labels, strict=True) if value == label), parsed[0])
+    return text if meant is None else meant
+
+
+def _as_label(text: str, like: Any) -> Any:
+    """Return an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
+    if isinstance(like, str):
+        return text
+    if isinstance(like, bool) and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            return bool(value) if isinstance(like, bool) and value in (0, 1) else value
+    return None
 
 
 # Formats ----------------------------------------------------------------------------------------------------------
@@ -212,11 +288,11 @@ class _Batches:
         """Read some columns as a table."""
         import pyarrow as pa
 
-        found = []
+        batches = []
         for share, batch in self.batches(columns):
-            found.append(batch)
+            batches.append(batch)
             watch(int(share * self.size))
-        return pa.Table.from_batches(found) if found else pa.table({})
+        return pa.Table.from_batches(batches) if batches else pa.table({})
 
     def line(self, row: int) -> str:
         """Return what messages call a row."""
@@ -243,15 +319,15 @@ def _open_arrow(path: Path, *_: Any) -> _Batches:
 
     size = path.stat().st_size
     with pa.OSFile(str(path)) as file:
-        whole = file.read(6) == b"ARROW1"
+        is_file = file.read(6) == b"ARROW1"  # else a stream of batches
         file.seek(0)
-        names = list((ipc.open_file if whole else ipc.open_stream)(file).schema.names)
+        names = list((ipc.open_file if is_file else ipc.open_stream)(file).schema.names)
 
     def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
         places = {name: k for k, name in enumerate(names)}
         options = ipc.IpcReadOptions(included_fields=[places[name] for name in columns])
         with pa.OSFile(str(path)) as file:
-            if whole:
+            if is_file:
                 reader = ipc.open_file(file, options=options)
                 for k in range(reader.num_record_batches):
                     yield (k + 1) / reader.num_record_batches, reader.get_batch(k)
@@ -294,15 +370,15 @@ SUFFIXES: dict[str, _Format] = {
 
 
 def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tuple[Any, Names, _Source]:
-    """Read columns as a table, or all with None; give what messages call each, those `beside` as they say."""
-    found = _format_of(path)
-    if found is not _CSV and (given := form.options()):
-        raise ValueError(f"{given[0]} goes with a CSV file, but {str(path)!r} is {found.title}")
+    """Read columns as a table, or all with None; return also what messages call each, and the open file."""
+    file_format = _file_format(path)
+    if file_format is not _CSV and (options := form.options()):
+        raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
     import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
     check_file(path)
     with _damage_reported(path):
         known = {**(wanted or {}), **beside}
-        source = found.open(path, form, set(known) or None)
+        source = file_format.open(path, form, set(known) or None)
     if wanted is None:
         wanted = {name: f"column {name!r}" for name in source.names}
     wanted = {**wanted, **beside}
@@ -317,7 +393,7 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
 
 
 class _Watch(Protocol):
-    def __call__(self, position: int, made: int = 0) -> None: ...
+    def __call__(self, position: int, n_bytes: int = 0) -> None: ...
 
 
 @contextmanager
@@ -325,7 +401,8 @@ def _watched(path: Path) -> Iterator[_Watch]:
     """Yield what is called with the bytes that have been read: it shows how far that is, and raises of too much memory.
 
     A small file may hold columns that are a thousand times as large. While they are read, Arrow's count of all memory
-    says how large they are; in the end they do, `made`, for memory of other arrays may have been given back meanwhile.
+    says how large they are; at the end their own size, `n_bytes`, does, for memory of other arrays may have been given
+    back meanwhile.
     """
     import pyarrow as pa
 
@@ -335,13 +412,13 @@ def _watched(path: Path) -> Iterator[_Watch]:
         most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
     with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:
 
-        def watch(position: int, made: int = 0) -> None:
+        def watch(position: int, n_bytes: int = 0) -> None:
             show(position)
-            taken = max(pa.total_allocated_bytes() - before, made)
-            if taken > most:
+            held = max(pa.total_allocated_bytes() - before, n_bytes)
+            if held > most:
                 raise ValueError(
                     f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold "
-                    f"{_megabytes(taken)} of columns, and at most {_megabytes(most)} are read, a third of the memory "
+                    f"{_megabytes(held)} of columns, and at most {_megabytes(most)} are read, a third of the memory "
                     f"that is free, or {MOST_TIMES} times the size of a .gz file: unpack it if it is to be so large"
                 )
 
@@ -355,10 +432,10 @@ def _megabytes(size: float) -> str:
 # Errors -----------------------------------------------------------------------------------------------------------
 
 
-def _format_of(path: Path) -> _Format:
-    for suffix, found in SUFFIXES.items():
+def _file_format(path: Path) -> _Format:
+    for suffix, file_format in SUFFIXES.items():
         if path.name.lower().endswith(suffix):
-            return found
+            return file_format
     raise ValueError(f"{str(path)!r} is of no known format: its name must end with {', '.join(SUFFIXES)}")
 
 
@@ -388,7 +465,7 @@ def _damage_reported(path: Path) -> Iterator[None]:
             f"it is not {error.encoding}" if isinstance(error, UnicodeDecodeError) else " ".join(str(error).split())
         )
         reason = reason if len(reason) <= 200 else reason[:200] + "..."
-        raise ValueError(f"{str(path)!r} can't be read as {_format_of(path).title}: {reason}") from error
+        raise ValueError(f"{str(path)!r} can't be read as {_file_format(path).title}: {reason}") from error
 
 
 # Values -----------------------------------------------------------------------------------------------------------
@@ -403,15 +480,15 @@ def _as_numpy(shown: str, column: Any, numeric: bool, source: _Source) -> NDArra
         column = column.cast(column.type.value_type)
     dtype, missing = column.type, column.is_null().to_numpy()
     if count := int(np.count_nonzero(missing)):
-        where = source.line(int(missing.argmax()))
-        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {where}")
+        line = source.line(int(missing.argmax()))
+        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {line}")
     if types.is_decimal(dtype):
         column = column.cast(pa.float64())
     elif not _holds_numbers(dtype):
         if numeric:
             row = first_text(column.to_pylist())
-            value, where = column[row].as_py(), source.line(row)
-            raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {where})")
+            value, line = column[row].as_py(), source.line(row)
+            raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {line})")
         try:
             column = column.cast(pa.string())
         except pa.ArrowException:
@@ -423,4 +500,4 @@ def _holds_numbers(dtype: Any) -> bool:
     from pyarrow import types
 
     dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
-    return any(is_one(dtype) for is_one in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+    return any(is_kind(dtype) for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
