@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
+NOT_CALLED_WITH = ("command", "file", "format", "out", "quiet")
 
 
 _on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
@@ -261,6 +262,11 @@ def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
         parser.error(f"{given[0]} goes with a CSV FILE")
     if arguments.quiet and arguments.progress:
         parser.error("--quiet and --progress exclude each other")
+
+
+def call_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that a command's function takes: all but those that say where and how its result goes."""
+    return {name: value for name, value in vars(arguments).items() if name not in NOT_CALLED_WITH}
 
 
 def csv_form(arguments: argparse.Namespace) -> CsvForm:

@@ -7,7 +7,7 @@ import pytest
 
 from fastevals import Ranking, delong, grouped_auc, grouped_metrics
 from fastevals.datasets import load_digits_eight
-from fastevals.show.report import intervals, values
+from fastevals.show.report import intervals, over_values
 from fastevals.show.report import report as numbers
 from tests.show.test_cli import report, report_json, strict_json, write
 from tests.show.test_intervals import quietly, table
@@ -26,7 +26,7 @@ def _no_bootstrap(monkeypatch):
 @pytest.fixture
 def many(monkeypatch):
     """Make the five folds of the embedded data many."""
-    monkeypatch.setattr(values, "MOST_BLOCKS", 4)
+    monkeypatch.setattr(over_values, "MOST_BLOCKS", 4)
 
 
 def users(n_users=150, n_rows=1500, seed=0):
@@ -319,7 +319,7 @@ def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
 
 @pytest.mark.parametrize("kind", ["int", "float", "bool", "str"])
 def test_values_of_any_type(capsys, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(values, "MOST_BLOCKS", 1)
+    monkeypatch.setattr(over_values, "MOST_BLOCKS", 1)
     of_kind = {"int": [-5, 3], "float": [-0.5, 2.5], "bool": ["false", "true"], "str": ["a\tb", "é"]}[kind]
     columns = users(n_users=1, n_rows=40)
     columns["by"] = np.array(of_kind * 20, dtype=object)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastevals.show.commands import (
     Parser,
     add_shared,
+    call_options,
     check_beforehand,
     check_shared,
     option,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 EMBEDDED = "psnr (embedded)"
 POSTHOC = ("nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon")
 METHODS = ("exact", "mid-p", "corrected", "uncorrected")
-OF_RESULTS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
-OF_PREDICTIONS: tuple[str, ...] = ("pred", "method", "resamples", "seed", "group", "pos_label", "progress")
+RESULTS_OPTIONS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
+PREDICTIONS_OPTIONS: tuple[str, ...] = ("pred", "method", "resamples", "seed", "group", "pos_label", "progress")
 
 HELP = "test whether models differ, by results on data sets or by predictions"
 DESCRIPTION = """\
@@ -111,9 +112,9 @@ def check_options(data: Any, options: Mapping[str, Any]) -> None:
     """Raise unless options go with what is compared, results or predictions, and with each other."""
     label, control, posthoc = (options[name] for name in ("label", "control", "posthoc"))
     if label is None:
-        kind, others, instead = f"predictions, which need {option('label')}", OF_PREDICTIONS, "results"
+        kind, others, instead = f"predictions, which need {option('label')}", PREDICTIONS_OPTIONS, "results"
     else:
-        kind, others, instead = "results", OF_RESULTS, "predictions"
+        kind, others, instead = "results", RESULTS_OPTIONS, "predictions"
     for name in others:
         if options[name] not in (None, False):
             raise ValueError(f"{option(name)} goes with {kind}; this is a comparison of {instead}")
@@ -135,12 +136,11 @@ def run(arguments: argparse.Namespace) -> None:
     check_beforehand(arguments)
     from fastevals.show.compare.compare import compare
 
-    names = ("separator", "encoding", "header", "label", "confidence", *OF_RESULTS, *OF_PREDICTIONS)
-    made = compare(arguments.file, **{name: getattr(arguments, name) for name in names})
+    comparison = compare(arguments.file, **call_options(arguments))
 
     def pictures() -> BlockPictures:
         from fastevals.show.compare.pictures import comparison_pictures
 
-        return comparison_pictures(made)
+        return comparison_pictures(comparison)
 
-    show_result(arguments, made, pictures)
+    show_result(arguments, comparison, pictures)

@@ -10,9 +10,9 @@ from fastevals.show.commands import (
     MOST_PICTURED,
     Parser,
     add_shared,
+    call_options,
     check_beforehand,
     check_shared,
-    csv_form,
     option,
     parse_integer,
     parse_number,
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ["logistic", "naive_bayes", "random_forest"]
-ARGUMENTS = (
-    "label", "score", "weight", "by", "group", "pos_label", "threshold", "best", "cost_fp", "cost_fn", "prior",
-    "resamples", "confidence", "seed", "progress",
-)  # fmt: skip
 
 HELP = "measure and compare models' scores in a file"
 DESCRIPTION = """\
@@ -118,12 +114,8 @@ def run(arguments: argparse.Namespace) -> None:
     check_beforehand(arguments)
     from fastevals.show.report.report import build_report
 
-    report = build_report(
-        arguments.file,
-        form=csv_form(arguments),
-        n_pictured=0 if arguments.out is None else MOST_PICTURED,
-        **{name: getattr(arguments, name) for name in ARGUMENTS},
-    )
+    n_pictured = 0 if arguments.out is None else MOST_PICTURED
+    report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:
         from fastevals.show.report.pictures import report_pictures

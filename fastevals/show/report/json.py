@@ -21,9 +21,9 @@ from fastevals.show.report.intervals import (
     ModelPair,
     cells_columns,
 )
+from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import cautions, over_cautions
-from fastevals.show.report.values import OverValues, find_extreme
 
 
 def report_values(report: Report) -> dict[str, Any]:

@@ -34,8 +34,8 @@ from fastevals.show.report.intervals import (
     ModelDifference,
     cells_columns,
 )
+from fastevals.show.report.over_values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
-from fastevals.show.report.values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
 
 ROUGH = 30  # rows of a class, or groups, below which intervals are
 

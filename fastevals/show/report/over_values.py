@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,37 +16,27 @@ from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
 from fastevals.results import check_confidence_level
 from fastevals.show.commands import option
-from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
+from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan
+
+if TYPE_CHECKING:
+    from fastevals.show.report.report import ScoredRows
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
-OF_MANY = (AUC, "average_precision")  # of all values at once; others take a call for each
+MANY_COLUMNS = (AUC, "average_precision")  # of many values: these are computed at once, others by a call for each
 EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OverValues:
-    """What there is of all values.
+    """Metrics of each value, over all values and their means."""
 
-    Attributes
-    ----------
-    values : list
-        Those that have rows of weight above zero, ascending.
-    metrics : dict of str to dict of str to GroupedMetric
-        By model and metric, over the values; AUC with intervals: DeLong's, but of the mean of many values from a
-        bootstrap of whole values, since of many some seldom lack what DeLong's needs.
-    has_blocks : bool
-        Whether each value has a block too.
-    why_none : str or None
-        Says why there are no intervals of DeLong's; None where there are, and empty where none are wanted.
-    n_replicates : int or None
-        Of the bootstrap of whole values, where there is one.
-    """
-
-    values: list[Any]
+    values: list[Any]  # those that have rows of weight above zero, ascending
+    # By model and metric; AUC with intervals: DeLong's, but of the mean of many values from a bootstrap of whole
+    # values, since of many some seldom lack what DeLong's needs.
     metrics: dict[str, dict[str, GroupedMetric]]
-    has_blocks: bool
-    why_none: str | None
-    n_replicates: int | None
+    has_blocks: bool  # whether each value has a block too
+    why_none: str | None  # why there are no intervals of DeLong's; None where there are, empty where none are wanted
+    n_replicates: int | None  # of the bootstrap of whole values, where there is one
 
     @property
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -64,7 +54,7 @@ class ExtremeValue(NamedTuple):
     n_values: int
 
 
-def over_values(
+def measure_over_values(
     values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
     """Measure the rows of each value.
@@ -87,23 +77,26 @@ def over_values(
     """
     has_blocks = len(values) <= MOST_BLOCKS
     why_none = "" if plan is None else _why_none(rows)
-    how: dict[str, Any] = {"sample_weight": rows.weights}
-    of_auc = how if plan is None or why_none else {**how, "interval": "delong", "confidence_level": plan.confidence}
-    drawn = None if has_blocks or rows.groups is not None else plan
-    others = [name for name in (RANKING_COLUMNS if has_blocks else OF_MANY) if name != AUC]
+    weights: dict[str, Any] = {"sample_weight": rows.weights}
+    delong: dict[str, Any] = (
+        {} if plan is None or why_none else {"interval": "delong", "confidence_level": plan.confidence}
+    )
+    bootstrap_plan = None if has_blocks or rows.groups is not None else plan
+    others = [name for name in (RANKING_COLUMNS if has_blocks else MANY_COLUMNS) if name != AUC]
     metrics = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
         for name, scores in rows.scores.items():
-            auc = grouped_auc(rows.positive, scores, codes, **of_auc)
-            if drawn is not None:
-                auc = _bootstrapped(auc, drawn)
-            metrics[name] = {AUC: auc, **grouped_metrics(rows.positive, scores, codes, others, **how)}
-    return OverValues(list(values), metrics, has_blocks, why_none, None if drawn is None else drawn.resamples)
+            auc = grouped_auc(rows.positive, scores, codes, **weights, **delong)
+            if bootstrap_plan is not None:
+                auc = _bootstrap_values(auc, bootstrap_plan)
+            metrics[name] = {AUC: auc, **grouped_metrics(rows.positive, scores, codes, others, **weights)}
+    n_replicates = None if bootstrap_plan is None else bootstrap_plan.resamples
+    return OverValues(list(values), metrics, has_blocks, why_none, n_replicates)
 
 
-def _bootstrapped(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
-    """Return the mean an interval from draws of whole values."""
+def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
+    """Return the AUCs with an interval of their mean, from draws of whole values."""
     tail, key = check_confidence_level(plan.confidence)[1] / 2, seed_key(option("seed"), plan.seed)
     error, interval = bootstrap_mean(auc.values, auc.weights, plan.resamples, tail, key)
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
@@ -125,6 +118,6 @@ def find_extreme(metric: GroupedMetric, sign: int) -> ExtremeValue | None:
     signed = sign * metric.values
     if metric.n_undefined == len(metric):
         return None
-    there = np.flatnonzero(signed == np.nanmin(signed))
-    place = int(there[np.argmax(metric.weights[there])])
-    return ExtremeValue(float(metric.values[place]), place, there.size)
+    places = np.flatnonzero(signed == np.nanmin(signed))
+    place = int(places[np.argmax(metric.weights[places])])
+    return ExtremeValue(float(metric.values[place]), place, places.size)
