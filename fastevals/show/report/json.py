@@ -23,7 +23,7 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
-from fastevals.show.report.text import cautions, over_cautions
+from fastevals.show.report.text import block_cautions, over_cautions
 
 
 def report_values(report: Report) -> dict[str, Any]:
@@ -66,51 +66,54 @@ def _plan(report: Report) -> dict[str, Any] | None:
 
 
 def _over(report: Report, over: OverValues) -> dict[str, Any]:
-    """Return what there is over the values as JSON has it: numbers of each as arrays, in the order of the values."""
+    """Return metrics over the values of --by: those of each value as arrays, in the order of the values."""
     n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
     intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
-    told: dict[str, Any] = as_json(
+    section: dict[str, Any] = as_json(
         {
             "values": over.values,
             "n_samples": n_samples,
             "n_positives": n_positives,
             "total_weights": None if report.roles.weight is None else weights,
             "models": [
-                {"name": name, "metrics": {metric: _over_metric(each, over) for metric, each in found.items()}}
-                for name, found in over.metrics.items()
+                {"name": model, "metrics": {name: _over_metric(metric, over) for name, metric in metrics.items()}}
+                for model, metrics in over.metrics.items()
             ],
             "intervals": None if report.plan is None else intervals,
         }
     )
-    for model, found in zip(told["models"], over.metrics.values(), strict=True):
-        for metric, each in found.items():
-            if each.confidence_intervals is not None:
-                model["metrics"][metric]["intervals"] = _ends_of_all(each.confidence_intervals)
-    return told
+    for model, metrics in zip(section["models"], over.metrics.values(), strict=True):
+        for name, metric in metrics.items():
+            if metric.confidence_intervals is not None:
+                model["metrics"][name]["intervals"] = _interval_rows(metric.confidence_intervals)
+    return section
 
 
 def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "mean": metric.mean,
-        "interval": _ends(metric.mean_confidence_interval),
+        "interval": _interval(metric.mean_confidence_interval),
         "macro_mean": metric.macro_mean,
         "n_undefined": metric.n_undefined,
     }
     for name, sign in (("lowest", 1), ("highest", -1)):
-        end = find_extreme(metric, sign)
-        told[name] = end and {"metric": end.metric, "value": over.values[end.place], "n_values": end.n_values}
-    told["of_values"] = metric.values
-    return told
+        extreme = find_extreme(metric, sign)
+        values[name] = extreme and {
+            "metric": extreme.metric,
+            "value": over.values[extreme.place],
+            "n_values": extreme.n_values,
+        }
+    values["of_values"] = metric.values
+    return values
 
 
-def _ends_of_all(pairs: NDArray[np.float64]) -> list[list[float] | None]:
-    """Return intervals, null where there is none; an array as one, for there may be a million."""
+def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
+    """Return intervals, null where there is none; the array is converted at once, for there may be a million."""
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 
 def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
-    made = block.intervals
     columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
     return {
         "value": block.value,
@@ -118,39 +121,35 @@ def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
         "n_positives": block.n_positives,
         "n_negatives": block.n_negatives,
         "total_weight": block.total_weight,
-        "models": [_model(model, _intervals(block, model, columns)) for model in block.models],
+        "models": [_model(model, _model_intervals(block, model, columns)) for model in block.models],
         "best": {name: list(models) for name, models in block.best.items()},
-        "differences": [] if made is None else [_pair(pair) for pair in made.differences],
-        "intervals": None if made is None else _made(report, block, made),
+        "differences": [] if block.intervals is None else [_pair(pair) for pair in block.intervals.differences],
+        "intervals": None if block.intervals is None else _interval_details(report, block, block.intervals),
     }
 
 
-def _made(report: Report, block: ReportBlock, made: Intervals) -> dict[str, Any]:
-    """Return what a block's intervals are."""
+def _interval_details(report: Report, block: ReportBlock, intervals: Intervals) -> dict[str, Any]:
+    """Return how a block's intervals were made."""
     return {
-        "method": made.method,
-        "n_groups": made.n_groups,
-        "n_undefined": made.n_undefined,
-        "notes": cautions(report, block),
+        "method": intervals.method,
+        "n_groups": intervals.n_groups,
+        "n_undefined": intervals.n_undefined,
+        "notes": block_cautions(report, block),
     }
 
 
-def _intervals(block: ReportBlock, model: ModelNumbers, columns: Iterable[str]) -> dict[str, Any] | None:
+def _model_intervals(block: ReportBlock, model: ModelNumbers, columns: Iterable[str]) -> dict[str, Any] | None:
     """Return the intervals of all that tables show, null where there is none."""
     if block.intervals is None:
         return None
-    found = block.intervals.models.get(model.name, {})
-    return {name: _ends(found.get(name)) for name in columns}
+    intervals = block.intervals.models.get(model.name, {})
+    return {name: _interval(intervals.get(name)) for name in columns}
 
 
 def _pair(pair: ModelPair) -> dict[str, Any]:
     metrics = {
-        name: {
-            "value": each.value,
-            "interval": _ends(each.interval),
-            "pvalue": each.pvalue,
-        }
-        for name, each in pair.metrics.items()
+        name: {"value": difference.value, "interval": _interval(difference.interval), "pvalue": difference.pvalue}
+        for name, difference in pair.metrics.items()
     }
     return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
 
@@ -161,11 +160,11 @@ def _model(model: ModelNumbers, intervals: dict[str, Any] | None) -> dict[str, A
         "threshold": model.threshold,
         "confusion": None if model.cells is None else model.cells._asdict(),
         "metrics": dict(model.metrics),
-        "holds": _ends(model.holds),
-        "operating_range": _ends(model.operating_range),
+        "holds": _interval(model.holds),
+        "operating_range": _interval(model.operating_range),
         "intervals": intervals,
     }
 
 
-def _ends(interval: Interval | None) -> list[Any] | None:
+def _interval(interval: Interval | None) -> list[Any] | None:
     return None if interval is None or math.isnan(interval.low) else list(interval)

@@ -78,9 +78,9 @@ def measure_over_values(
     has_blocks = len(values) <= MOST_BLOCKS
     why_none = "" if plan is None else _why_none(rows)
     weights: dict[str, Any] = {"sample_weight": rows.weights}
-    delong: dict[str, Any] = (
-        {} if plan is None or why_none else {"interval": "delong", "confidence_level": plan.confidence}
-    )
+    delong: dict[str, Any] = {}
+    if plan is not None and not why_none:
+        delong = {"interval": "delong", "confidence_level": plan.confidence}
     bootstrap_plan = None if has_blocks or rows.groups is not None else plan
     others = [name for name in (RANKING_COLUMNS if has_blocks else MANY_COLUMNS) if name != AUC]
     metrics = {}
