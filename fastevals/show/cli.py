@@ -58,18 +58,18 @@ def _main(argv: list[str]) -> int:
 
 
 def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
-    """Return the parser, and those of the commands, with the options of the one that the arguments name."""
+    """Return the parser and those of the commands; only the command that the arguments name gets its options."""
     parser = Parser(prog="fastevals", description="Evaluate models: how good, how sure, and really better?")
     parser.add_argument("--version", action="version", version=f"fastevals {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    found = {}
+    parsers = {}
     for name, command in COMMANDS.items():
-        found[name] = commands.add_parser(
+        parsers[name] = commands.add_parser(
             name, help=command.HELP, description=command.DESCRIPTION, epilog=command.EPILOG
         )
         if name in argv:
-            command.add_options(found[name])
-    return parser, found
+            command.add_options(parsers[name])
+    return parser, parsers
 
 
 def _parse(argv: list[str]) -> argparse.Namespace | None:

@@ -1,4 +1,4 @@
-"""What commands share: how messages name an option, results as text and JSON, printing, and arguments."""
+"""What commands share: how messages name an option, results as text and JSON, printing, and options."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -35,12 +36,19 @@ def on_command_line() -> Iterator[None]:
         _on_command_line.reset(token)
 
 
-def option(name: str, value: Any = None) -> str:
-    """Return what messages call an option, of a value if one is given: ``--cost-fp``, or the argument ``cost_fp``."""
+def option(name: str, value: Any = None, *, placeholder: str | None = None) -> str:
+    """Return what messages call an option, so that a reader can type it: ``--cost-fp``, or the argument ``cost_fp``.
+
+    With a value, or a letter in place of one, it is ``--cost-fp 5`` or ``cost_fp=5``.
+    """
     if not _on_command_line.get():
-        return name if value is None else f"{name}={value!r}"
+        shown = placeholder if value is None else repr(value)
+        return name if shown is None else f"{name}={shown}"
     dashed = f"--{'no-' * (value is False)}{name.replace('_', '-')}"
-    return dashed if value is None or isinstance(value, bool) else f"{dashed} {value}"
+    if isinstance(value, bool):
+        return dashed
+    shown = placeholder if value is None else shlex.quote(str(value))
+    return dashed if shown is None else f"{dashed} {shown}"
 
 
 class TextResult:
@@ -119,10 +127,10 @@ def escape_controls(text: str) -> str:
     Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
     follows.
     """
-    return re.sub(r"[^\n -~]", lambda found: _escaped(found[0]), text)
+    return re.sub(r"[^\n -~]", lambda match: _escape(match[0]), text)
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 
 
@@ -152,20 +160,20 @@ def print_text(text: str) -> None:
 
 
 class UsageError(Exception):
-    """Wrong arguments: the program's name and what to say."""
+    """Wrong arguments: the program's name and the message."""
 
 
 class _Once(argparse.Action):
     """What argparse calls "store", of an option that may be given once: a second value would replace the first."""
 
-    given: str | Sequence[Any] | None = None
+    first: str | Sequence[Any] | None = None
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
-        if option is not None and self.given is not None:
-            raise argparse.ArgumentError(self, f"must be given once, got {self.given!r} and {values!r}")
-        self.given = values
+        if option is not None and self.first is not None:
+            raise argparse.ArgumentError(self, f"must be given once, got {self.first!r} and {values!r}")
+        self.first = values
         setattr(namespace, self.dest, values)
 
 
@@ -189,7 +197,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(self.prog, message)
 
     def unknown(self, argument: str) -> NoReturn:
-        """Raise of an argument that there is no option for."""
+        """Raise about an argument that is no option, naming the nearest one."""
         if not argument.startswith("-"):
             self.error(f"unexpected argument {argument!r} (one FILE is read at a time; {self.repeated})")
         from fastevals._validation.options import nearest  # imports NumPy
@@ -216,7 +224,7 @@ def parse_integer(text: str) -> int:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
 
 
-# What commands share ----------------------------------------------------------------------------------------------
+# Options that commands share --------------------------------------------------------------------------------------
 
 
 class CsvForm(NamedTuple):
@@ -228,11 +236,11 @@ class CsvForm(NamedTuple):
 
     @classmethod
     def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
-        """Return the format that a call's arguments say; raise if it is none."""
+        """Return the arguments of a call, checked."""
         return cls(_checked("separator", separator, _separator), _checked("encoding", encoding, _encoding), header)
 
     def options(self) -> list[str]:
-        """Return the options that say it, as messages call them."""
+        """Return the options that are given, as messages call them."""
         return [
             option(name, value if name == "header" else None)
             for name, value in self._asdict().items()
@@ -250,16 +258,16 @@ def add_shared(parser: Parser) -> None:
         ("--header", True, "names columns"),
         ("--no-header", False, "is data of columns 1, 2, ..."),
     ):
-        says = f"a CSV file's first line {text}"
-        first_line.add_argument(option, dest="header", action="store_const", const=value, help=says)
+        help_text = f"a CSV file's first line {text}"
+        first_line.add_argument(option, dest="header", action="store_const", const=value, help=help_text)
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
 
 
 def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options that all commands have go with the others."""
-    if arguments.file is None and (given := csv_form(arguments).options()):
-        parser.error(f"{given[0]} goes with a CSV FILE")
+    if arguments.file is None and (options := csv_form(arguments).options()):
+        parser.error(f"{options[0]} goes with a CSV FILE")
     if arguments.quiet and arguments.progress:
         parser.error("--quiet and --progress exclude each other")
 
@@ -270,7 +278,7 @@ def call_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
-    """Return what the options say of a CSV file."""
+    """Return how a CSV file is written, by the options."""
     return CsvForm(arguments.separator, arguments.encoding, arguments.header)
 
 
@@ -282,10 +290,10 @@ def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
 
 
 def _separator(text: str) -> str:
-    found = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(found) != 1 or not found.isascii() or found in "\"'\r\n\0" or found.isalnum():
+    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(character) != 1 or not character.isascii() or character in "\"'\r\n\0" or character.isalnum():
         raise argparse.ArgumentTypeError(f"must be one character, such as ; or |, or tab, got {text!r}")
-    return found
+    return character
 
 
 def _encoding(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What --out writes: a folder that is checked beforehand, what was found as JSON and text, and pictures."""
+"""What --out writes: a folder that is checked beforehand, the result as JSON and text, and pictures."""
 
 from __future__ import annotations
 
@@ -25,40 +25,26 @@ LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
 class Picture(NamedTuple):
-    """What draws something, what it draws, the size in inches, and further arguments."""
+    """A picture to be drawn: ``plot(result, ax=..., **options)``."""
 
     plot: Callable[..., Any]
-    drawn: Any
-    size: tuple[float, float]
+    result: Any
+    size: tuple[float, float]  # inches
     options: Mapping[str, Any] = MappingProxyType({})
 
 
 class BlockPictures(NamedTuple):
-    """What a command draws.
+    """What a command draws."""
 
-    Attributes
-    ----------
-    names : iterable of str
-        Of the pictures that a block may have.
-    by : str or None
-        The --by column: each block has a folder.
-    values : sequence
-        The blocks' values in it.
-    of_block : function of int
-        Gives a block's pictures, by its place, with their names.
-    instead : str
-        What to say in place of how many were drawn.
-    """
-
-    names: Iterable[str]
-    by: str | None
-    values: Sequence[Any]
-    of_block: Callable[[int], Iterable[tuple[str, Picture]]]
-    instead: str = ""
+    names: Iterable[str]  # of the pictures that a block may have
+    by: str | None  # the --by column: each block has a folder
+    values: Sequence[Any]  # the blocks' values in it
+    block_pictures: Callable[[int], Iterable[tuple[str, Picture]]]  # a block's by its place, with their names
+    reason: str = ""  # why none are drawn, printed in place of how many were
 
 
 def prepare_folder(out: str) -> None:
-    """Make the folder, and its parents, and see to it that a file can be written there.
+    """Make the folder and its parents, and check that a file can be written there.
 
     Parameters
     ----------
@@ -86,7 +72,7 @@ def prepare_folder(out: str) -> None:
 
 
 def write_folder(out: str, command: str, result: TextResult, pictures: BlockPictures) -> str:
-    """Write a command's JSON, its text and pictures in place of those of an earlier run; give a line on what is where.
+    """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
 
     Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
     """
@@ -94,45 +80,45 @@ def write_folder(out: str, command: str, result: TextResult, pictures: BlockPict
     numbers = folder / f"{command}.json"
     if numbers.is_file():  # without an earlier run a picture that this one doesn't draw is the user's
         _remove(folder, pictures.names)
-    for inside in _earlier_blocks(numbers):
-        _remove(inside, pictures.names)
+    for block_folder in _earlier_blocks(numbers):
+        _remove(block_folder, pictures.names)
         with contextlib.suppress(OSError):  # it holds something else
-            inside.rmdir()
+            block_folder.rmdir()
     _write(numbers, result.to_json().encode())
     _write(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
     return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, pictures)}"
 
 
 def _draw(folder: Path, pictures: BlockPictures) -> str:
-    """Draw all, those of blocks in a folder each; give how many, and of what."""
-    _, by, values, of_block, instead = pictures
-    parts: list[tuple[Path, str | None]] = [(folder, None)]
-    said = ""
+    """Draw all pictures, those of blocks in a folder each; return how many there are, and where."""
+    names, by, values, block_pictures, reason = pictures
+    blocks: list[tuple[Path, str | None]] = [(folder, None)]
+    where = ""
     if by is not None:
-        shown = enumerate(values[:MOST_PICTURED])
-        parts = [(_block_folder(folder, k, by, value), f"{by} = {format_label(value)}") for k, value in shown]
-        said = f" in a folder for each {printable(by)}"
-        said += f" of the first {len(parts)} of {len(values)} only" if len(parts) < len(values) else ""
-    drawn = 0
-    for k, (inside, title) in enumerate(progressed(parts, "drawing")):
+        pictured = enumerate(values[:MOST_PICTURED])
+        blocks = [(_block_folder(folder, k, by, value), f"{by} = {format_label(value)}") for k, value in pictured]
+        where = f" in a folder for each {printable(by)}"
+        where += f" of the first {len(blocks)} of {len(values)} only" if len(blocks) < len(values) else ""
+    count = 0
+    for k, (block_folder, title) in enumerate(progressed(blocks, "drawing")):
         if title is not None:
-            inside.mkdir(exist_ok=True)
-            _remove(inside, pictures.names)
-        for name, picture in of_block(k):
-            _write(inside / f"{name}.png", _drawn(picture, title))
-            drawn += 1
-    return instead or f"{drawn} picture{'s' * (drawn != 1)}{said}"
+            block_folder.mkdir(exist_ok=True)
+            _remove(block_folder, names)
+        for name, picture in block_pictures(k):
+            _write(block_folder / f"{name}.png", _as_png(picture, title))
+            count += 1
+    return reason or f"{count} picture{'s' * (count != 1)}{where}"
 
 
 def _earlier_blocks(numbers: Path) -> list[Path]:
-    """Return the folders of the blocks whose numbers an earlier run wrote, those that are there."""
+    """Return the folders of the blocks whose numbers an earlier run wrote, as far as they exist."""
     try:
         earlier = json.loads(numbers.read_bytes())
         by, values = earlier["by"], [block["value"] for block in earlier["blocks"]]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):  # there is none, or it is no such file
         return []
     folders = (_block_folder(numbers.parent, k, by, value) for k, value in enumerate(values[:MOST_PICTURED]))
-    return [] if by is None else [inside for inside in folders if inside.is_dir()]
+    return [] if by is None else [each for each in folders if each.is_dir()]
 
 
 def _block_folder(folder: Path, k: int, by: str, value: Any) -> Path:
@@ -147,14 +133,14 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
         (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def _drawn(picture: Picture, title: str | None) -> bytes:
+def _as_png(picture: Picture, title: str | None) -> bytes:
     """Draw a picture as PNG, without pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=picture.size, dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
-    ax = picture.plot(picture.drawn, ax=figure.subplots(), **picture.options)
+    ax = picture.plot(picture.result, ax=figure.subplots(), **picture.options)
     if title is not None:
         ax.set_title(style.named_label(title))
     content = io.BytesIO()
@@ -166,15 +152,15 @@ def _drawn(picture: Picture, title: str | None) -> bytes:
 
 def _write(file: Path, content: bytes) -> None:
     """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not."""
-    beside = file.with_name(f".{file.name}.part")
+    partial = file.with_name(f".{file.name}.part")
     try:
-        beside.unlink(missing_ok=True)  # a killed run may have left it
+        partial.unlink(missing_ok=True)  # a killed run may have left it
         try:
-            with beside.open("xb") as part:
+            with partial.open("xb") as part:
                 part.write(content)
-            beside.replace(file)
+            partial.replace(file)
         except BaseException:
-            beside.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error

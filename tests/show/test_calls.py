@@ -166,3 +166,33 @@ def test_comparison_of_predictions_is_the_commands(tmp_path, capsys):
 def test_errors_of_comparisons_name_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         fastevals.compare({name: [1.0, 2.0, 3.5] for name in "abc"}, **options)
+
+
+def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
+    """Keyword arguments in Python, options on the command line, also in notes of JSON."""
+    from fastevals.show.report import intervals
+
+    def hints_of(data, command, flags, **options):
+        result = getattr(fastevals, command)(data, **options)
+        in_json = json.dumps(result.to_dict())
+        assert json.dumps(json.loads(printed(capsys, command, data, *flags, "--format", "json"))) != in_json
+        return (" ".join(text.split()) for text in (result.to_text() + in_json, printed(capsys, command, data, *flags)))
+
+    columns = {name: DIGITS[name][:600] for name in ("label", "logistic", "fold")}
+    path = written(tmp_path, columns)
+    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 500)
+    grouped = {"label": "label", "score": "logistic", "group": "fold"}
+    flags = [text for name, value in grouped.items() for text in (f"--{name}", value)]
+    python, command = hints_of(path, "report", flags, **grouped)
+    assert python.count("resamples=N asks for a bootstrap") == 2
+    assert "--" not in python
+    assert "--resamples N asks for a bootstrap" in command
+
+    path = written(tmp_path, {"the id": range(8), "a": np.linspace(1, 2, 8), "b": np.linspace(2, 3, 8) ** 2})
+    python, command = hints_of(path, "compare", [])
+    assert python.count("leave it out by dataset='the id'") == 2
+    assert "leave it out by --dataset 'the id'" in command
+    ranks = {"a": [1, 2, 1, 1], "b": [2, 1, 2, 2]}
+    python, command = hints_of(written(tmp_path, ranks), "compare", [])
+    assert "give lower_is_better=True" in python
+    assert "give --lower-is-better" in command

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -234,8 +233,8 @@ def _cautions(taken: Mapping[str, NDArray[Any]], given: Mapping[str, str], choic
     alone = sum(column.dtype.kind == "f" for column in taken.values()) == len(taken) - 1
     for name, column in taken.items():
         if name not in given and _numbers_rows(name, column, alone):
-            how = f"leave it out by {option('dataset')} {shlex.quote(name)}"
-            yield f"{printable(name)} looks like numbers of the rows, not results: if so, {how}"
+            hint = f"leave it out by {option('dataset', name)}"
+            yield f"{printable(name)} looks like numbers of the rows, not results: if so, {hint}"
     if choice.higher_is_better and _are_ranks(list(taken.values())):
         ranks = "rows hold ranks, of which the highest was taken for the best: where 1 is best give "
         yield ranks + option("lower_is_better", True)

@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> None:
     report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:
-        from fastevals.show.report.pictures import report_pictures
+        from fastevals.show.pictures import report_pictures
 
         return report_pictures(report)
 

@@ -149,7 +149,7 @@ def make_intervals(
 def _why_no_delong(plan: IntervalPlan, case: str) -> str:
     return (
         f"above {plan.most_bootstrapped:,} rows they are DeLong's, which don't hold {case}; "
-        f"{option('resamples')} N asks for a bootstrap"
+        f"{option('resamples', placeholder='N')} asks for a bootstrap"
     )
 
 

@@ -146,7 +146,7 @@ def _describe_intervals(report: Report) -> str:
     if DELONG in methods:
         text = f"{level}, DeLong's (logit), of AUC alone, above {plan.most_bootstrapped:,} rows"
         text += "" if roles.weight is None else ", weights being numbers of rows"
-        text += f" ({option('resamples')} N: a bootstrap of all)"
+        text += f" ({option('resamples', placeholder='N')}: a bootstrap of all)"
         sentences.append(text + (f"{adjusted} (Bonferroni)" if adjusted else ""))
     return ". ".join(sentences)
 
