@@ -58,18 +58,9 @@ class Kind(ABC):
     def as_truth(self, name: str, values: Any) -> Array:
         """Return what they are compared with as a 1-D array."""
 
-    def check(self, name: str, predictions: Array) -> None:
-        """Raise of values that there can be no metric of, where those can only be found row by row."""
-        check_finite(name, predictions)
-
+    @abstractmethod
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
         """Return the truth and predictions of the same rows, checked; keys are what errors call them."""
-        truth = self.as_truth("y_true", y_true)
-        arrays = {name: self.as_array(name, values) for name, values in predictions.items()}
-        check_same_length(y_true=truth, **arrays)
-        for name, values in arrays.items():
-            self.check(name, values)
-        return truth, arrays
 
     @abstractmethod
     def metric(self, spec: Spec, argument: str = "metrics") -> Any:
@@ -78,6 +69,9 @@ class Kind(ABC):
     def metrics(self, specs: MetricSpecs) -> list[Any]:
         """Return the metrics of all specs."""
         return [self.metric(each) for each in specs.values()]
+
+    def _as_arrays(self, values: Mapping[str, Any]) -> dict[str, Array]:
+        return {name: self.as_array(name, each) for name, each in values.items()}
 
 
 class Scores(Kind):
@@ -99,7 +93,10 @@ class Scores(Kind):
     ) -> tuple[BinaryLabels, dict[str, Array]]:
         """Return the labels with the positive one, and finite scores."""
         truth = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
-        _, arrays = super().read(truth.values, predictions)
+        arrays = self._as_arrays(predictions)
+        check_same_length(y_true=truth.values, **arrays)
+        for name, values in arrays.items():
+            check_finite(name, values)
         return truth, arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> RankingMetric:
@@ -126,13 +123,11 @@ class Labels(Kind):
         return as_true_labels(name, values)
 
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
-        """Return labels that can be compared."""
-        truth, arrays = super().read(y_true, predictions)
-        check_comparable_labels(y_true=truth, **arrays)
-        return truth, arrays
-
-    def check(self, name: str, predictions: Array) -> None:
-        """Raise nothing: labels are checked when they are counted."""
+        """Return labels that can be compared; whether they are whole is looked at of rows that are counted."""
+        arrays = self._as_arrays({"y_true": y_true, **predictions})
+        check_same_length(**arrays)
+        check_comparable_labels(**arrays)
+        return arrays.pop("y_true"), arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> MatrixMetric:
         """Return the function of a matrix, or of a stack."""
@@ -204,10 +199,10 @@ class Targets(Kind):
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
         """Return finite numbers."""
         check_not_given("pos_label", pos_label, "metrics of classes")
-        arrays = {name: self.as_array(name, values) for name, values in {"y_true": y_true, **predictions}.items()}
+        arrays = self._as_arrays({"y_true": y_true, **predictions})
         check_same_length(**arrays)
         for name, values in arrays.items():
-            self.check(name, values)
+            check_finite(name, values)
         return arrays.pop("y_true"), arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> TargetMetric:

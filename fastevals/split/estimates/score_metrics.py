@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.fold_counts import add_terms, count_cells
-from fastevals._validation.arrays import check_probabilities
+from fastevals._validation.arrays import check_finite, check_probabilities
 from fastevals.counting.ordering import count_by_score
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.ranking_samples import RankingSweep, sort_rows_by_step
@@ -55,7 +55,7 @@ class ScoreMetrics(SplitMetrics):
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the scores as they are, once they are known to be finite, and probabilities where they must be."""
         scores = SCORES.as_array(name, predicted)
-        SCORES.check(name, scores)
+        check_finite(name, scores)
         if self._probabilities:
             check_probabilities(name, scores.min(), scores.max())
         return scores

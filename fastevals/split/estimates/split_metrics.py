@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.fold_counts import add_deviations, add_terms, count_cells
 from fastevals._kernels.regression import EPSILON
-from fastevals._validation.arrays import as_vector, power_of_two
+from fastevals._validation.arrays import as_vector, check_finite, power_of_two
 from fastevals._validation.labels import (
     Classes,
     _plain,
@@ -465,7 +465,7 @@ def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Row
 def as_finite_targets(name: str, predicted: Any) -> Floats:
     """Return targets, or predictions of them, as finite floats."""
     values = TARGETS.as_array(name, predicted)
-    TARGETS.check(name, values)
+    check_finite(name, values)
     return values.astype(np.float64)
 
 
