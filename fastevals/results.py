@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import format_column, format_pvalue, wrap_text
+from fastevals._text import SHOWN, format_column, format_pvalue, wrap_text
 from fastevals._validation.options import check_number, show
 
 
@@ -335,13 +336,14 @@ class SignificanceResult(Frozen):
         )
 
     def __str__(self) -> str:
+        return format_test(self.test or type(self).__name__, self._rows(), self.conclusion)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return what is printed: names and texts."""
         rows = [("statistic", f"{self.statistic:.4g}{self._df_text()}"), ("p", self._pvalue_text()), *self._details()]
         if self.effect is not None:
-            rows.insert(0, ("effect", estimate_text(self.effect, self.confidence_interval, self.alpha)))
-        width = max(len(name) for name, _ in rows)
-        title = self.test or type(self).__name__
-        numbers = [f"  {name:<{width}}  {text}" for name, text in rows]
-        return "\n".join([title[0].upper() + title[1:], *numbers, *wrap_text(self.conclusion, indent="")])
+            rows.insert(0, ("effect", format_estimate(self.effect, self.confidence_interval, self.alpha)))
+        return rows
 
     def _df_text(self) -> str:
         if self.df is None:
@@ -357,12 +359,26 @@ class SignificanceResult(Frozen):
         return []
 
 
-def estimate_text(estimate: float, interval: Interval | None, alpha: float) -> str:
+def format_test(title: str, rows: Sequence[tuple[str, str]], conclusion: str = "") -> str:
+    """Return the lines of a printed test: its title, its numbers by name, and what follows."""
+    width = max(len(name) for name, _ in rows)
+    numbers = [f"  {name:<{width}}  {text}".rstrip() for name, text in rows]
+    return "\n".join([title[0].upper() + title[1:], *numbers, *wrap_text(conclusion, indent="")])
+
+
+def format_estimate(estimate: float, interval: Interval | None, alpha: float) -> str:
     """Return an estimate and its interval, if there is one, with as many digits as they need."""
     if interval is None:
         return format_column([estimate])[0]
     value, low, high = format_column([estimate, *interval])
     return f"{value}, {100 * (1 - alpha):.6g} % interval {low} to {high}"
+
+
+def format_estimates(values: NDArray[Any], interval: Interval) -> str:
+    """Return the first few of an array of estimates, each with its interval."""
+    ends = (np.broadcast_to(each, values.shape).ravel() for each in (values, *interval))
+    shown = [f"{value:.4g} [{low:.4g}, {high:.4g}]" for value, low, high in islice(zip(*ends, strict=True), SHOWN)]
+    return ", ".join([*shown, *([f"... {values.size} values"] if values.size > SHOWN else [])])
 
 
 def check_confidence_level(confidence_level: float) -> tuple[float, float]:

@@ -39,6 +39,7 @@ from fastevals.results import MAX_RESAMPLES, Frozen, check_confidence_level
 Floats = NDArray[np.float64]
 Edges = tuple[Floats, Floats, Floats]  # x, low, high
 METHODS = {"simultaneous": ("studentised", "kolmogorov"), "pointwise": ("bootstrap",)}
+PRINTED = 5  # points of a printed band
 GRIDS = {"roc": np.arange(101) / 100, "precision_recall": np.arange(1, 101) / 100}
 
 
@@ -185,7 +186,7 @@ def confidence_band(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConfidenceBand(Frozen):
-    """Where a curve may run; unpacks as ``x, low, high``.
+    """Where a curve may run; unpacks as ``x, low, high``, and prints the edges at five of its x.
 
     Attributes
     ----------
@@ -214,6 +215,11 @@ class ConfidenceBand(Frozen):
     >>> band
     ConfidenceBand(roc, 3 points, 0.95 simultaneous, studentised)
     >>> x, low, high = band
+    >>> print(band)
+    ConfidenceBand(roc, 3 points, 0.95 simultaneous, studentised)
+      0.0000: 0.0000 to 1.0000
+      0.5000: 0.0000 to 1.0000
+      1.0000: 0.0000 to 1.0000
     """
 
     x: Floats
@@ -234,6 +240,11 @@ class ConfidenceBand(Frozen):
             f"ConfidenceBand({self.curve}, {self.x.size} points, {self.confidence_level:g} {self.kind}, "
             f"{self.method}{undefined})"
         )
+
+    def __str__(self) -> str:
+        shown = np.unique(np.linspace(0, self.x.size - 1, PRINTED).round().astype(np.intp))
+        rows = ("{:.4f}: {:.4f} to {:.4f}".format(*(each[k] for each in self)) for k in shown)
+        return "\n  ".join([repr(self), *rows])
 
 
 def _percentiles(what: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,18 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._text import format_column, format_pvalue, format_tables, shorten_names, wrap_text
 from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
-from fastevals._validation.options import as_flag, warn_degenerate, warn_too_few
+from fastevals._validation.options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_prediction_sample, make_score_sample
 from fastevals.infer.significance.paired import compared_pairs, scale_to_unit
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import metric_bounds, parse_metrics
-from fastevals.results import EXTREMENESS, TIE_TOLERANCE, Frozen, Interval, ResampledByMetric, number_or_array
+from fastevals.results import (
+    EXTREMENESS,
+    TIE_TOLERANCE,
+    Frozen,
+    Interval,
+    ResampledByMetric,
+    format_estimates,
+    number_or_array,
+)
 
 ROUNDING = 2.0**-48  # relative; what is less is rounding
+LONGEST_NAME = 24  # of a model, in a printed table
+MOST_ROWS = 45  # of a metric, in one
 
 Floats = NDArray[np.float64]
 
@@ -217,9 +229,27 @@ class ModelComparison(ResampledByMetric):
     >>> result = fastevals.compare_rankings(y_true, scores, stratified=True, n_resamples=99, rng=0)
     >>> [(each.model, each.reference) for each in result["roc_auc"].differences]
     [('a', 'b')]
+    >>> print(result)
+    Paired bootstrap, 99 replicates, pos_label=1; 95 % intervals: of models BCa, of differences
+    simultaneous, with adjusted p
+      roc_auc  value     low   high      p
+        a     0.7778  0.3333 1.0000
+        b     0.3889  0.0000 0.8333
+        a - b 0.3889 -0.1111 0.8889 0.1800
     """
 
     __slots__ = ()
+
+    def __str__(self) -> str:
+        side = "" if self.alternative == "two-sided" else f" (one-sided: {self.alternative})"
+        positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
+        level = f"{100 * self.confidence_level:.6g} %"
+        title = (
+            f"Paired bootstrap, {self.n_resamples} replicates{positive}; {level} intervals: of models {self.method}, "
+            f"of differences simultaneous, with adjusted p{side}"
+        )
+        tables = (line for name, comparison in self.metrics.items() for line in comparison._table(name))
+        return "\n".join([*wrap_text(title, indent=""), *tables])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -243,6 +273,21 @@ class MetricComparison(Frozen):
 
     def __repr__(self) -> str:
         return f"MetricComparison({list(self.differences)!r})"
+
+    def __str__(self) -> str:
+        return "\n".join(self._table("model"))
+
+    def _table(self, heading: str) -> list[str]:
+        """Return the lines of a table: each model's value, and the differences with their p-values."""
+        short = dict(zip(self.estimates, shorten_names(self.estimates, LONGEST_NAME), strict=True))
+        rows = [row for model, each in self.estimates.items() for row in _table_rows(short[model], each)]
+        for each in self.differences:
+            rows += _table_rows(f"{short[each.model]} - {short[each.reference]}", each, each.pvalue)
+        header, *lines = format_tables([[[f"  {heading}", "value", "low", "high", "p"], *rows]])[0]
+        more = [f"    ... {len(lines) - MOST_ROWS} more"] if len(lines) > MOST_ROWS else []
+        left_out = int(np.max(self.n_undefined))
+        undefined = [f"    undefined in {left_out} replicates, which are left out"] if left_out else []
+        return [header, *lines[:MOST_ROWS], *more, *undefined]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -277,9 +322,19 @@ class Difference(Frozen):
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):
-            return f"Difference({self.model} - {self.reference}: {self.value.shape} values)"
+            shown = format_estimates(self.value, self.confidence_interval)
+            return f"Difference({self.model} - {self.reference}: {shown})"
         interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
         return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+
+def _table_rows(name: str, result: Estimate | Difference, pvalue: Any = None) -> Iterator[list[str]]:
+    """Yield a row for each number of a result: its name, value, interval and p-value."""
+    columns = np.broadcast_arrays(result.value, *result.confidence_interval, math.nan if pvalue is None else pvalue)
+    for place in np.ndindex(columns[0].shape):
+        *numbers, p = (float(column[place]) for column in columns)
+        suffix = f" [{', '.join(map(str, place))}]" if place else ""
+        yield [f"    {name}{suffix}", *format_column(numbers), "" if pvalue is None else format_pvalue(p)]
 
 
 def _compare_models(

@@ -425,7 +425,7 @@ def test_bad_options(options, message):
 @pytest.mark.parametrize(
     ("subject", "metrics", "options", "message"),
     [
-        (Y, "roc_auc", {}, "subject must be a Ranking, a ConfusionMatrix or a pair"),
+        (Y, "roc_auc", {}, "subject must be a Ranking, ThresholdCounts, a ConfusionMatrix or a pair"),
         ((Y, S, S), "roc_auc", {}, "subject must be"),
         (None, "roc_auc", {}, "subject must be .* got None"),
         ((Y, S[:-1]), "roc_auc", {}, "y_score has 29 rows, but y_true has 30"),

@@ -250,7 +250,11 @@ def test_values_of_classes_of_a_bootstrap_are_the_same_vector() -> None:
     difference = told["metrics"]["f1(average=None)"]["differences"][0]
     assert [len(difference[name]) for name in ("value", "pvalue", "standard_error")] == [3, 3, 3]
     assert np.shape(difference["confidence_interval"]) == (2, 3)
-    assert repr(found[F1S].differences[0]) == "Difference(a - b: (3,) values)"
+    one = found[F1S].differences[0]
+    numbers = zip(one.value, *one.confidence_interval, strict=True)
+    shown = ", ".join("{:.4g} [{:.4g}, {:.4g}]".format(*each) for each in numbers)
+    assert repr(one) == f"Difference(a - b: {shown})"
+    assert "    a - b [2] " in str(found)
 
 
 def test_a_class_that_replicates_lack_leaves_the_others_be() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -96,6 +97,56 @@ def test_printed_pairs() -> None:
     ranks = str(fastevals.nemenyi_test(TABLE)).splitlines()
     assert ranks[0] == "The Nemenyi test, p adjusted for 3 pairs (studentized-range)"
     assert ranks[2] == "  critical difference 1.657"
+
+
+def test_printed_delong() -> None:
+    y, scores = [0, 0, 0, 1, 1, 1], {"new": [1, 2, 3, 2, 3, 4], "old": [2, 3, 2, 1, 3, 2]}
+    two = fastevals.delong(y, scores)
+    test = fastevals.delong_test(y, *scores.values(), names=("new", "old"))
+    title, *effect = str(test).splitlines()
+    low, high = two.confidence_interval()
+    assert str(two).splitlines() == [
+        title,
+        f"  AUC of new  0.7778, 95 % interval {low[0]:.4f} to {high[0]:.4f}",
+        f"  AUC of old  0.3889, 95 % interval {low[1]:.4f} to {high[1]:.4f}",
+        "  rows        3 positive, 3 negative",
+        *(line[:13].rstrip().ljust(14) + line[13:] if line[:2] == "  " else line for line in effect),
+    ]
+    one = str(fastevals.delong(y, scores["new"])).splitlines()
+    assert one[0] == "DeLong's interval"
+    assert one[1].startswith("  AUC of model  0.7778, 95 % interval")
+    many = fastevals.delong(np.arange(99) % 2, np.random.default_rng(0).random((22, 99)))
+    first, *lines = str(many).splitlines()
+    assert first == "DeLong's test of equal AUCs"
+    assert lines[20] == "  ... 2 more"
+    assert " ".join(str(many).split()).endswith(many.equality_test().conclusion)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a print doesn't warn
+        perfect = str(fastevals.delong([0, 0, 1, 1], {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}))
+    assert "p = 0 to a float" in perfect
+
+
+def test_printed_comparisons_and_bands() -> None:
+    y, scores = [0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
+    found = fastevals.compare_rankings(y, scores, stratified=True, n_resamples=99, rng=0)
+    *_, header, a, b, difference = str(found).splitlines()
+    assert header.split() == ["roc_auc", "value", "low", "high", "p"]
+    assert a.split()[:2] == ["a", "0.7778"]
+    assert b.split()[:2] == ["b", "0.3889"]
+    assert difference.split()[:4] == ["a", "-", "b", "0.3889"]
+    assert str(found["roc_auc"]).splitlines()[1:] == [a, b, difference]
+    many = fastevals.compare_rankings(
+        y, np.random.default_rng(0).random((9, 6)), stratified=True, n_resamples=99, rng=0
+    )
+    assert len(str(many["roc_auc"]).splitlines()) == 1 + 45
+    many = fastevals.compare_rankings(
+        y, np.random.default_rng(0).random((12, 6)), stratified=True, n_resamples=99, rng=0
+    )
+    assert str(many["roc_auc"]).splitlines()[-1] == f"    ... {12 + 66 - 45} more"
+    band = fastevals.confidence_band(fastevals.Ranking(y, scores["a"]), at=[0.0, 0.5, 1.0], n_resamples=99, rng=0)
+    first, *points = str(band).splitlines()
+    assert first == repr(band)
+    assert points == [f"  {x:.4f}: {low:.4f} to {high:.4f}" for x, low, high in zip(*band, strict=True)]
 
 
 @pytest.mark.parametrize(

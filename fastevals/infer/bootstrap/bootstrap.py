@@ -31,6 +31,7 @@ from fastevals.results import (
     Interval,
     ResampledByMetric,
     check_confidence_level,
+    format_estimates,
     number_or_array,
 )
 
@@ -64,11 +65,13 @@ def bootstrap(
     Parameters
     ----------
     subject : Ranking, ThresholdCounts, ConfusionMatrix, or pair of array-likes (y_true, y_score or y_pred)
-        What is measured. The metrics say what a pair is: scores if one of them is of a ranking or at a threshold,
-        numbers if they are of regression, else predicted labels. Each matrix of a stack is drawn from by itself.
+        What is measured. The metrics say what a pair is: scores if one of them is of a ranking, of probabilities or at
+        a threshold, numbers if they are of regression, else predicted labels. Each matrix of a stack is drawn from by
+        itself.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        What to estimate; a mapping says what the results are called. A function takes the `ThresholdCounts` of a
-        replicate, or a stack of confusion matrices, and returns a number, or an array along the stack's first axis.
+        What to estimate; a mapping says what the results are called. A function takes `ThresholdCounts` and returns a
+        number; or a `ConfusionMatrix`, of the data or a stack of replicates, and returns a number, or an array along
+        the stack's first axis. For a pair a named metric beside it says which.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -79,7 +82,7 @@ def bootstrap(
     alternative : {"two-sided", "less", "greater"}
         Two ends; or only an upper ("less") or a lower end ("greater"), at the full level.
     stratified : bool
-        Draw as many rows of each class as there are of it.
+        Draw as many rows of each class as there are of it; not for metrics of regression.
     groups : array-like of shape (n_samples,), optional
         Rows of one group (a patient, a session, a query) are drawn together: as many groups as there are. With
         `stratified` each must be of one class.
@@ -116,8 +119,8 @@ def bootstrap(
     Notes
     -----
     BCa's acceleration comes from the jackknife: in closed form for AUC, average precision and metrics at a threshold
-    fixed beforehand; else by leaving out one row of each cell where there are at most 200, or by the delete-a-group
-    jackknife, each of 200 random groups of rows, where there are more.
+    fixed beforehand; else by leaving out one row of each cell where there are at most 200 cells, or by the
+    delete-a-group jackknife, each of 200 random groups of rows, where there are more (of each class if stratified).
 
     Some metrics are the best of many: KS, any at the threshold that is best by itself, the area under the least
     costs, the EER on the hull, and the expected calibration error, a sum of absolute differences. They lie beyond the
@@ -227,7 +230,7 @@ class Estimate(Frozen):
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):
-            return f"Estimate({self.value.shape} values)"
+            return f"Estimate({format_estimates(self.value, self.confidence_interval)})"
         low, high = self.confidence_interval
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
         caution = f", caution={self.caution!r}" if self.caution else ""

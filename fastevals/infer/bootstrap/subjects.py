@@ -55,7 +55,8 @@ def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sam
         return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
-            f"subject must be a Ranking, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got {show(subject)}"
+            "subject must be a Ranking, ThresholdCounts, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got "
+            f"{show(subject)}"
         )
     kind = array_kind(metric_kinds(specs))
     if kind is None:

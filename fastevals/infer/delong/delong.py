@@ -7,6 +7,7 @@ A row's placement is the share of the other class that it is ranked right agains
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,9 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._text import shorten_names
 from fastevals._validation.arrays import as_frequencies, as_predictions, as_scores, check_finite, check_same_length
 from fastevals._validation.labels import binary_labels, check_class_sizes, check_unweighted
-from fastevals._validation.options import check_choice, check_integer, listed, show, warn_degenerate, warn_undefined
+from fastevals._validation.options import (
+    UndefinedMetricWarning,
+    check_choice,
+    check_integer,
+    listed,
+    show,
+    warn_degenerate,
+    warn_undefined,
+)
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import LIMIT, BinaryLabels
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
@@ -30,6 +40,8 @@ from fastevals.results import (
     PairNames,
     SignificanceResult,
     check_confidence_level,
+    format_estimate,
+    format_test,
     tail_probability,
 )
 
@@ -38,6 +50,8 @@ METHODS = ("delong", "logit")
 USUAL = 100  # binary exponents of weights that are taken as they are
 SIMPLE = 1000  # a weight that is the float of a fraction with a denominator up to this is that fraction
 MOST_EXACT = 50  # models whose chi-square is computed in integers, within a second
+LONGEST_NAME = 24  # of a model, where a result is printed
+MOST_PRINTED = 20  # models
 NO_DIRECTION = 1e-8  # standard errors; an effect as small, along a direction without variance, is rounding
 
 
@@ -257,6 +271,8 @@ def delong_test_unpaired(
 class DelongResult(Frozen):
     """AUCs of models on the same rows, and their covariance; unpacks as ``aucs, covariance``.
 
+    Prints each model's AUC with its interval, and the test that two, or all, are equal, at level 0.05.
+
     Attributes
     ----------
     aucs : ndarray of shape (n_models,)
@@ -280,6 +296,16 @@ class DelongResult(Frozen):
     DelongResult(aucs=[0.7778, 0.3889], standard_errors=[0.2079, 0.2664], n_positives=3, n_negatives=3)
     >>> result.contrast([1, -1])
     SignificanceResult(statistic=1.373, pvalue=0.1698, effect=0.3889, rejected=False)
+    >>> print(result)
+    DeLong's test
+      AUC of a   0.7778, 95 % interval 0.3704 to 1.0000
+      AUC of b   0.3889, 95 % interval 0.0000 to 0.9111
+      rows       3 positive, 3 negative
+      effect     0.3889, 95 % interval -0.1663 to 0.9441
+      statistic  1.373
+      p          0.1698
+    At level 0.05, it is not shown that the AUC of a less that of b is other than 0 (DeLong's test: p =
+    0.17); values from -0.166 to 0.944 agree with the data.
     """
 
     aucs: Floats
@@ -300,6 +326,33 @@ class DelongResult(Frozen):
         }
         values = ", ".join(f"{name}={text}" for name, text in shown.items())
         return f"DelongResult({values}, n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    def __str__(self) -> str:
+        models = ["model"] if self.names is None and self.aucs.size == 1 else self._model_names()
+        test = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # without variance the conclusion says so
+            low, high = map(np.asarray, self.confidence_interval())
+            if len(models) == 2:
+                what = f"the AUC of {models[0]} less that of {models[1]}"
+                test = contrast_test(self.moments, [1, -1], what, alternative="two-sided", confidence_level=0.95)
+            elif len(models) > 2:
+                test = self.equality_test()
+        rows = [
+            (f"AUC of {model}", format_estimate(float(self.aucs[k]), Interval(float(low[k]), float(high[k])), 0.05))
+            for k, model in enumerate(models[:MOST_PRINTED])
+        ]
+        if len(models) > MOST_PRINTED:
+            rows.append((f"... {len(models) - MOST_PRINTED} more", ""))
+        rows.append(("rows", f"{self.n_positives} positive, {self.n_negatives} negative"))
+        if test is None:
+            return format_test("DeLong's interval", rows)
+        return format_test(test.test, [*rows, *test._rows()], test.conclusion)
+
+    def _model_names(self) -> list[str]:
+        """Return what a printed table calls the models."""
+        names = [f"model {k}" for k in range(self.aucs.size)] if self.names is None else self.names
+        return shorten_names(names, LONGEST_NAME)
 
     @property
     def standard_error(self) -> Floats:

@@ -33,7 +33,7 @@ from fastevals.infer.significance.decision import (
 )
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
-from fastevals.results import Interval, Null, PairNames, SignificanceResult, estimate_text, tail_probability
+from fastevals.results import Interval, Null, PairNames, SignificanceResult, format_estimate, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ class McNemarResult(SignificanceResult):
     def _details(self) -> list[tuple[str, str]]:
         (both, first), (second, neither) = self.table.tolist()
         return [
-            ("difference", estimate_text(self.difference, self.difference_interval, self.alpha)),
+            ("difference", format_estimate(self.difference, self.difference_interval, self.alpha)),
             ("rows right", f"both {both}, only the first {first}, only the second {second}, neither {neither}"),
         ]
 
