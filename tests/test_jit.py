@@ -20,7 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 import fastevals
 from fastevals._kernels import jit
 from fastevals._kernels.cache import KernelCache
-from tests import reference_confusion as twin
+from tests.reference import confusion as twin
 from tests.test_cache import result, start
 
 PACKAGE = Path(fastevals.__file__).parent

@@ -30,7 +30,7 @@ from fastevals import (
     num_threads,
 )
 from fastevals._kernels.placements import add_products
-from tests import reference_delong as reference
+from tests.reference import delong as reference
 from tests.strategies import BOUNDED, EXTREME, ORDINARY, Case, unweighted
 
 FAWCETT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]

@@ -25,7 +25,7 @@ from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from fastevals.results import ALTERNATIVES
-from tests import reference_significance_permutation as twin
+from tests.reference import permutation as twin
 from tests.strategies import BOUNDED, FEWER
 
 MACRO_F1 = metric("f_score", average="macro")

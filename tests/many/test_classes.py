@@ -20,7 +20,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
 from fastevals.many.class_scores import aucs_by_class
-from tests import reference, reference_classes
+from tests.reference import classes as reference_classes
+from tests.reference import ranking as reference
 from tests.strategies import BOUNDED, EXTREME, FLOAT_WEIGHTS, ORDINARY
 
 LETTERS = ["a", "a", "b", "c"]

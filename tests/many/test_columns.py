@@ -19,7 +19,7 @@ from fastevals.many import columns as module
 from fastevals.many.columns import ScoreColumns, batch_rankings, batch_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
-from tests import reference_models as reference
+from tests.reference import models as reference
 from tests.strategies import BOUNDED, EXTREME, LARGEST, Case, cases, float_weighted
 
 AUC = [ranking_metric(MetricSpec("roc_auc", {}))]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fastevals import Ranking, RankingFolds, num_threads
 from fastevals.datasets import load_digits_eight
-from tests import reference_curves
+from tests.reference import curves as reference_curves
 from tests.strategies import BOUNDED, FEWER, Case, cases, float_weighted, unweighted
 
 Y, S, FOLDS = [0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4, 0.8, 0.3], [1, 1, 1, 2, 2, 2]

@@ -20,8 +20,8 @@ from fastevals import ConfusionMatrix, grouped_auc
 from fastevals._validation.labels import check_group_cells
 from fastevals.counting.groups import _check_group_rows, code_groups
 from fastevals.many import group_scores as by_group
-from tests import reference
-from tests.reference_groups import matrices_by_group, rows_by_group, values_by_group
+from tests.reference import ranking as reference
+from tests.reference.groups import matrices_by_group, rows_by_group, values_by_group
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, complaint
 

@@ -21,8 +21,9 @@ from fastevals.many import group_bootstrap as groups_bootstrap
 from fastevals.many import group_scores as by_group
 from fastevals.measure.metric_specs import parse_metric, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
-from tests import reference, reference_delong
-from tests.reference_groups import mean, rows_by_group, values_by_group
+from tests.reference import delong as reference_delong
+from tests.reference import ranking as reference
+from tests.reference.groups import mean, rows_by_group, values_by_group
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, EXTREME, FEWER, ORDINARY
 from tests.test_validation import ODD_SCALARS, complaint
 

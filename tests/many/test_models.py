@@ -29,7 +29,7 @@ from fastevals import (
 )
 from fastevals.many import columns
 from fastevals.measure.registry import METRICS, SCORE_METRICS
-from tests import reference_models as reference
+from tests.reference import models as reference
 from tests.strategies import BOUNDED, EXTREME, ORDINARY
 from tests.test_validation import ODD_ARRAYS, complaint
 

@@ -24,7 +24,7 @@ from fastevals.measure.bias_variance.results import (
     JamesDecomposition,
 )
 from fastevals.measure.bias_variance.summary import BiasVarianceSummary
-from tests import reference_bias_variance as reference
+from tests.reference import bias_variance as reference
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, FLOAT_WEIGHTS
 
 DECOMPOSITIONS = ("domingos", "kohavi-wolpert", "james")

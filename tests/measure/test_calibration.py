@@ -18,7 +18,7 @@ import fastevals
 from fastevals import Ranking, ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_metrics import brier_decomposition, brier_score, log_loss
-from tests import reference_calibration as reference
+from tests.reference import calibration as reference
 from tests.strategies import BOUNDED, DENORMAL, DYADIC_WEIGHTS, FEWER, FLOAT_WEIGHTS, Case
 
 STRATEGIES = ("uniform", "quantile")

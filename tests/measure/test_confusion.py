@@ -19,7 +19,7 @@ from sklearn import metrics as sk
 
 import fastevals
 from fastevals import ConfusionMatrix, UndefinedMetricWarning
-from tests import reference_confusion as twin
+from tests.reference import confusion as twin
 from tests.strategies import EXAMPLES
 
 AVERAGES = (None, "binary", "micro", "macro", "weighted")

@@ -18,7 +18,7 @@ from scipy.integrate import quad
 
 from fastevals import CostCurve, OperatingPoint, Ranking, ThresholdCounts, UndefinedMetricWarning, num_threads
 from fastevals.measure.registry import SCORE_METRICS
-from tests import reference_curves
+from tests.reference import curves as reference_curves
 from tests.strategies import BOUNDED, Case, any_weights, exact_cases
 
 EXPECTED = (FAWCETT := json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"])[

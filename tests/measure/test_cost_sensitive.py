@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fastevals
 from fastevals import ConfusionMatrix, Ranking, UndefinedMetricWarning, cost_threshold, minimum_cost_predictions
 from fastevals.measure import cost_sensitive
-from tests import reference_confusion as twin
+from tests.reference import confusion as twin
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 

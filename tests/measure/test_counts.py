@@ -13,7 +13,7 @@ import fastevals
 from fastevals import Ranking, ThresholdCounts
 from fastevals.counting.sweeps import best_row, fill_rows, select_rows, sum_steps
 from fastevals.counts import Cells
-from tests import reference
+from tests.reference import ranking as reference
 
 INF = math.inf
 BLOCK = 1 << 16

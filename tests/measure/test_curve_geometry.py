@@ -32,7 +32,8 @@ from fastevals import (
     num_threads,
 )
 from fastevals.results import as_json
-from tests import reference, reference_curves
+from tests.reference import curves as reference_curves
+from tests.reference import ranking as reference
 from tests.strategies import BOUNDED, FEWER, Case, any_weights, exact_cases, unweighted
 
 FAWCETT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from fastevals import PrecisionRecallCurve, Ranking, RocCurve, UndefinedMetricWarning
-from tests import reference
+from tests.reference import ranking as reference
 from tests.strategies import BOUNDED, Case, any_weights, exact_cases
 
 FAWCETT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]

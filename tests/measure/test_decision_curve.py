@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fastevals import Ranking
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
-from tests import reference_calibration as reference
 from tests.measure.test_calibration import EDGES, any_cases, counts_of, probability_cases
+from tests.reference import calibration as reference
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS
 
 Y, P = [0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8]

@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import tests.reference as reference
-import tests.reference_confusion as of_matrices
-import tests.reference_regression as of_targets
 from fastevals import (
     ConfusionMatrix,
     HoldOut,
@@ -32,6 +29,9 @@ from fastevals import metrics as drop_in
 from fastevals._kernels.replicate_thresholds import best_difference, best_f
 from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.thresholds import best_threshold
+from tests.reference import confusion as of_matrices
+from tests.reference import ranking as reference
+from tests.reference import regression as of_targets
 
 TIED = [1] * 12 + [0] + [1] * 11 + [0] + [1] * 10 + [0], [4] + [3] * 12 + [2] * 12 + [1] * 11
 OF_CELLS = [

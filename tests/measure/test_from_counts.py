@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts
-from tests import reference
+from tests.reference import ranking as reference
 
 INF = math.inf
 

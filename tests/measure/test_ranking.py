@@ -24,7 +24,7 @@ from sklearn import metrics as sk
 from fastevals import OperatingPoint, Ranking, UndefinedMetricWarning
 from fastevals.measure import ranking_metrics
 from fastevals.measure.registry import SCORE_METRICS
-from tests import reference
+from tests.reference import ranking as reference
 from tests.strategies import (
     BOUNDED,
     DENORMAL,

@@ -18,7 +18,7 @@ from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals.measure import registry
 from fastevals.measure.cells import Quotient
 from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
-from tests import reference
+from tests.reference import ranking as reference
 from tests.strategies import (
     BOUNDED,
     EXAMPLES,

@@ -16,7 +16,7 @@ from sklearn import metrics as sk
 from fastevals import RegressionMetrics, UndefinedMetricWarning, num_threads, regression_metrics
 from fastevals.measure import regression
 from fastevals.measure import regression as median
-from tests import reference_regression as reference
+from tests.reference import regression as reference
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, FLOAT_WEIGHTS
 
 Y, P = [3, -0.5, 2, 7], [2.5, 0.0, 2, 8]

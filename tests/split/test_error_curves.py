@@ -24,7 +24,7 @@ from fastevals.datasets import load_auto
 from fastevals.split.error_curves import learning_curve, validation_curve
 from fastevals.split.splitters.hold_out import HoldOut
 from fastevals.split.splitters.k_fold import KFold
-from tests import reference_selection as twin
+from tests.reference import selection as twin
 from tests.split.test_selection import MSE, Twice, data, polynomial, squared
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint

@@ -32,7 +32,7 @@ from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 from fastevals.split.splitters.hold_out import HoldOut
 from fastevals.split.splitters.k_fold import KFold
 from fastevals.split.splitters.leave_out import LeaveOneOut, LeavePOut
-from tests import reference_estimates as twin
+from tests.reference import estimates as twin
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text(encoding="utf-8"))
 

@@ -26,7 +26,7 @@ from fastevals import (
 )
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.split.estimates.split_metrics import LabelMetrics
-from tests import reference_estimates as twin
+from tests.reference import estimates as twin
 
 N = 450
 Y = np.repeat([1, 0], [113, 337])

@@ -22,7 +22,7 @@ from fastevals import UndefinedMetricWarning
 from fastevals.split.selection import select_model
 from fastevals.split.splitters.hold_out import HoldOut
 from fastevals.split.splitters.k_fold import KFold
-from tests import reference_selection as twin
+from tests.reference import selection as twin
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 

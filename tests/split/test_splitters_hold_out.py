@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from fastevals._execution import num_threads
 from fastevals.split.splitters.hold_out import HoldOut, apportion_over_classes
-from tests import reference_splits as twin
+from tests.reference import splits as twin
 from tests.strategies import BOUNDED
 
 

@@ -14,7 +14,7 @@ from sklearn import model_selection
 
 from fastevals._execution import num_threads
 from fastevals.split.splitters.k_fold import KFold
-from tests import reference_splits as twin
+from tests.reference import splits as twin
 from tests.strategies import BOUNDED
 
 

@@ -16,8 +16,8 @@ from fastevals.split.training_sets import (
     bias_variance_curve,
     bias_variance_over_training_sets,
 )
-from tests import reference_training_sets as twin
-from tests.reference_training_sets import bias_variance_of_sets, closed_form
+from tests.reference import training_sets as twin
+from tests.reference.training_sets import bias_variance_of_sets, closed_form
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fastevals import binomial_error_test
 from fastevals.results import Interval
 from tests.infer.significance.cases import CASES
-from tests.reference_significance import binomial_pvalue, critical_errors
+from tests.reference.significance import binomial_pvalue, critical_errors
 from tests.strategies import BOUNDED
 
 ALTERNATIVES = ("greater", "less", "two-sided")

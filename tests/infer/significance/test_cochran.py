@@ -16,7 +16,7 @@ from fastevals import num_threads
 from fastevals.infer.significance import agreement
 from fastevals.infer.significance.cochran import cochran_q_test
 from fastevals.infer.significance.mcnemar import mcnemar_test
-from tests import reference_significance_mcnemar as twin
+from tests.reference import mcnemar as twin
 from tests.strategies import BOUNDED
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fastevals import adjust_pvalues
 from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
-from tests.reference_significance import adjusted
+from tests.reference.significance import adjusted
 from tests.strategies import FEWER
 
 pvalues = st.lists(st.one_of(st.sampled_from([0.0, 0.01, 0.04, 0.5, 1.0]), st.floats(0, 1)), min_size=1, max_size=9)

@@ -18,7 +18,7 @@ import fastevals
 from fastevals import UndefinedMetricWarning
 from fastevals.infer.significance import friedman
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
-from tests import reference_significance_ranks as reference
+from tests.reference import rank_tests as reference
 from tests.strategies import BOUNDED
 
 CASES = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())

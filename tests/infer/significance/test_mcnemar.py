@@ -27,7 +27,7 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.results import ALTERNATIVES, Interval
-from tests import reference_significance_mcnemar as twin
+from tests.reference import mcnemar as twin
 from tests.strategies import BOUNDED
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["mcnemar"]["rows"]

@@ -21,8 +21,8 @@ from fastevals.infer.significance.rank_comparisons import (
     nemenyi_test,
     rank_comparison_test,
 )
-from tests import reference_significance_ranks as reference
 from tests.infer.significance.test_friedman import CASES, PSNR, ZHOU, psnr
+from tests.reference import rank_tests as reference
 from tests.strategies import BOUNDED, FEWER
 
 # Names of algorithms, shuffled so that the order of the columns is not that of the ranks.

@@ -24,7 +24,7 @@ from fastevals.infer.significance.signed_ranks import (
     wilcoxon_test,
 )
 from fastevals.results import ALTERNATIVES, Interval, SignificanceResult
-from tests import reference_significance_ranks as reference
+from tests.reference import rank_tests as reference
 from tests.strategies import BOUNDED, FEWER, LARGEST
 
 TIED = (-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 2.0)

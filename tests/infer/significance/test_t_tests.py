@@ -22,7 +22,7 @@ from fastevals import (
     paired_t_test,
 )
 from tests.infer.significance.cases import CASES
-from tests.reference_significance import five_by_two, t_squared
+from tests.reference.significance import five_by_two, t_squared
 from tests.strategies import BOUNDED
 
 measurements = st.lists(

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the fast functions, straight from the definitions.
+"""Slow, obvious twins of rankings and their metrics, straight from the definitions.
 
 Every function takes ``(y_true, y_score, weights=None)`` with `y_true` of 0/1 or booleans. Numbers become fractions
 where they can, so results are exact; a value that is undefined is None. Rows of weight zero are no rows.

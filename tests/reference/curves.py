@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
-from tests.reference import Point, polyline_area, threshold_counts
+from tests.reference.ranking import Point, polyline_area, threshold_counts
 
 
 class Line(NamedTuple):

@@ -7,7 +7,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from tests import reference, reference_confusion, reference_regression
+from tests.reference import confusion as reference_confusion
+from tests.reference import ranking as reference
+from tests.reference import regression as reference_regression
 
 Metric = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Any]
 

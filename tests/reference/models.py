@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests import reference, reference_delong
+from tests.reference import delong as reference_delong
+from tests.reference import ranking as reference
 
 
 def of_each(shared_or_each: Any, n_models: int) -> list[Any]:

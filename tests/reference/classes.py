@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any
 
-from tests import reference
+from tests.reference import ranking as reference
 
 Row = tuple[frozenset[int], Sequence[Any], Fraction]
 

@@ -1,6 +1,6 @@
 """Slow, obvious twins of the scores of probabilities, row by row; fractions where they can be.
 
-Every function takes ``(y_true, y_score, weights=None)`` first, as in `tests.reference`.
+Every function takes ``(y_true, y_score, weights=None)`` first, as in `tests.reference.ranking`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.reference import Row, exact, rows_of, total
+from tests.reference.ranking import Row, exact, rows_of, total
 
 
 class Bin(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastevals.measure.bias_variance.calls import bias_variance
-from tests.reference_splits import random_bits, stream_key
+from tests.reference.splits import random_bits, stream_key
 
 
 def rows_of_set(key, number, n, size, replace):
