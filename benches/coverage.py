@@ -26,7 +26,8 @@ from benches.history import FOLDER
 from fastevals._random import seed_key
 from fastevals.infer import bands
 from fastevals.infer.bands import Tube
-from fastevals.infer.bootstrap import intervals
+from fastevals.infer.bootstrap.bootstrap import METHODS as INTERVALS
+from fastevals.infer.bootstrap.bootstrap import confidence_interval
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.delong.delong import DelongResult
 from fastevals.infer.delong.placements import compute_ranking_moments
@@ -138,7 +139,7 @@ def _against(truth: Floats | float, ends: Floats) -> Floats:
 # AUC --------------------------------------------------------------------------------------------------------------
 
 DELONG = {"DeLong": "delong", "DeLong, logit": "logit"}
-METHODS = (*intervals.METHODS, *DELONG)
+METHODS = (*INTERVALS, *DELONG)
 ASKED = parse_metrics("roc_auc")
 
 
@@ -161,7 +162,7 @@ def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_r
     replicates = replicates[~np.isnan(replicates)]
     value, acceleration = float(sample.estimates()[0]), float(sample.accelerations(key, [0])[0])
     return [
-        intervals.confidence_interval(
+        confidence_interval(
             method,
             replicates,
             value,
@@ -170,7 +171,7 @@ def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_r
             acceleration=acceleration,
             bounds=(0.0, 1.0),
         )
-        for method in intervals.METHODS
+        for method in INTERVALS
     ]
 
 

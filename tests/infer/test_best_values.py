@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankings, metric
-from fastevals.infer.bootstrap.intervals import confidence_interval
+from fastevals.infer.bootstrap.bootstrap import confidence_interval
 from fastevals.measure.metric_specs import optimized_bounds
 
 

@@ -21,7 +21,7 @@ from benches.coverage import (
     simulate,
     truth_of,
 )
-from fastevals.infer.bootstrap.intervals import METHODS as OF_BOOTSTRAP
+from fastevals.infer.bootstrap.bootstrap import METHODS as OF_BOOTSTRAP
 
 AUC = STUDIES["auc"]
 SETTINGS = AUC.settings

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from fastevals._kernels.random import stream_key
-from fastevals.infer.bootstrap.intervals import METHODS, confidence_interval, jackknife_acceleration
-from fastevals.infer.bootstrap.samples import CellSampler
+from fastevals.infer.bootstrap.bootstrap import METHODS, confidence_interval
+from fastevals.infer.bootstrap.samples import CellSampler, jackknife_acceleration
 
 R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
 

@@ -11,6 +11,6 @@
    - *Rows that have names*, since they have weights, groups, or scores of several models, are drawn by number: a
      `UnitSample` counts how often each row or group was drawn (`row_samples.py`), and a `CellCounter` adds that up to
      the same cells. `ModelsSample` has rankings, `LabelSample` confusion matrices, `TargetSample` targets.
-3. `bootstrap.py` makes of values and replicates an `Estimate`, with an interval by `intervals.py`; BCa's acceleration
-   is the sample's (`Sample.accelerations`), by the same measurements with rows left out.
+3. `bootstrap.py` makes of values and replicates an `Estimate` with an interval; BCa's acceleration is the sample's
+   (`Sample.accelerations`), by the same measurements with rows left out.
 """

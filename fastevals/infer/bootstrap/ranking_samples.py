@@ -21,7 +21,6 @@ from fastevals._kernels.steps import above_cut, fill_steps, merge_steps, totals
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.infer.bootstrap.intervals import jackknife_acceleration
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import (
     GROUPS,
@@ -30,6 +29,7 @@ from fastevals.infer.bootstrap.samples import (
     Sample,
     Values,
     draw_tables,
+    jackknife_acceleration,
     leave_out_table,
     table_size,
 )
