@@ -25,8 +25,6 @@ from fastevals.show.csv_files import CsvFile, is_number
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
-MOST_BLOCKS = 1000
-
 
 class NamedColumns(dict[str, NDArray[Any]]):
     """A file's columns by name, and what messages call a row: the file's line, where it has lines."""
@@ -188,14 +186,6 @@ def distinct_values(shown: str, column: NDArray[Any]) -> list[Any]:
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise_not_finite(shown, column)
     return np.unique(column).tolist()  # type: ignore[no-any-return]
-
-
-def split_by_value(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
-    """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
-    values, codes = encode_values(shown, column)
-    if len(values) > MOST_BLOCKS:
-        raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
-    return list(zip(values, rows_by_code(codes, len(values)), strict=True))
 
 
 def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:

@@ -101,14 +101,14 @@ def comparison_pictures(comparison: ResultsComparison | PredictionsComparison) -
         return BlockPictures(COMPARISON_PICTURES, None, (), lambda _: _pair_pictures(comparison.pairs, first))
     blocks = comparison.blocks
     values = [block.value for block in blocks]
-    return BlockPictures(COMPARISON_PICTURES, comparison.choice.by, values, lambda k: _results_pictures(blocks[k]))
+    return BlockPictures(COMPARISON_PICTURES, comparison.options.by, values, lambda k: _results_pictures(blocks[k]))
 
 
 def _results_pictures(block: ResultsBlock) -> Iterator[tuple[str, Picture]]:
     if block.pairs is not None:
         yield from _pair_pictures(block.pairs, block.friedman)
-    elif block.of_two is not None:
-        yield from _null_picture(next((test for test in block.of_two if test.null is not None), block.of_two[0]))
+    elif block.two_tests is not None:
+        yield from _null_picture(next((test for test in block.two_tests if test.null is not None), block.two_tests[0]))
 
 
 def _pair_pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tuple[str, Picture]]:

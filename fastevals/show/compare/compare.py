@@ -97,8 +97,7 @@ def compare(
     >>> block["mean_ranks"], round(block["friedman"]["pvalue"], 4)
     ({'a': 1.0, 'b': 2.0, 'c': 3.0}, 0.0008)
     """
-    options = {**locals()}
-    check_options(options.pop("data"), options)
+    check_options(data, locals())
     for name, value, choices in (("posthoc", posthoc, POSTHOC), ("method", method, METHODS)):
         if value is not None:
             check_choice(option(name), value, choices)
@@ -114,9 +113,9 @@ def compare(
                 name: f"{option(role)} {name!r}" for role, names in roles.items() for name in names if name is not None
             }
             columns = read_data(data, None, beside=beside, form=form)
-        choice = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
+        comparison = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
         with naming_rows(columns.line):
-            return compare_results(columns, choice, EMBEDDED if data is None else data_name(data))
+            return compare_results(columns, comparison, EMBEDDED if data is None else data_name(data))
     models = _names(pred)
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]

@@ -33,21 +33,30 @@ from fastevals.infer.significance.mcnemar import (
     mcnemar_test_of_table,
     pairwise_mcnemar_tests,
 )
-from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.metric_specs import metric
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.columns import encode_groups, parse_label
 from fastevals.show.commands import TextResult, option
 
 CORRECTION = "holm"
-OF_A_POSITIVE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
-OF_ALL_CLASSES = ("accuracy", "balanced_accuracy", "f1", "matthews", "cohen_kappa")
+POSITIVE_METRICS = {  # where one of two classes is positive
+    name: metric(name)
+    for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
+}
+CLASS_METRICS = {
+    "accuracy": metric("accuracy"),
+    "balanced_accuracy": metric("balanced_accuracy"),
+    "F1 (macro)": metric("f1", average="macro"),
+    "matthews": metric("matthews"),
+    "cohen_kappa": metric("cohen_kappa"),
+}
 HEADS = {"balanced_accuracy": "bal. acc.", "matthews": "MCC", "cohen_kappa": "kappa", "f1": "F1"}
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PredictionsComparison(TextResult):
-    """What is found of models' predictions.
+    """A comparison of models by their predictions, which prints itself as text.
 
     Attributes
     ----------
@@ -104,8 +113,8 @@ class PredictionsComparison(TextResult):
         models, differences = format_tables([self._model_rows(names), self._difference_rows(names, shown)])
         lines = [
             f"fastevals compare: {printable(self.data)}",
-            *wrap_text(f"label {printable(self.label)}, {rows}, {self._classes()}"),
-            *wrap_text(self._how_made()),
+            *wrap_text(f"label {printable(self.label)}, {rows}, {self._describe_classes()}"),
+            *wrap_text(self._describe_intervals()),
             "",
             *models,
             "",
@@ -122,45 +131,45 @@ class PredictionsComparison(TextResult):
             ]
         lines += [*self._mcnemar_lines(names, shown), *more]
         lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
-        every = [one for each in self.models.values() for one in each.differences]
-        if any(one.value and one.standard_error == 0 for one in every):
+        differences_made = [difference for metric in self.models.values() for difference in metric.differences]
+        if any(difference.value and difference.standard_error == 0 for difference in differences_made):
             lines.append("! : a difference is the same in all replicates: its interval and its p say nothing")
         if self.group is not None:
             lines.append("! : McNemar's test takes rows as independent: it makes no allowance for groups")
         return "\n".join(lines) + "\n"
 
-    def _classes(self) -> str:
+    def _describe_classes(self) -> str:
         """Return how many classes there are, and which is positive."""
         labels, positive = self.classes
         if positive is not None:
             return f"2 classes, positive class {format_label(positive)}"
         if labels.size != 2:
             return f"{labels.size} class{'es' * (labels.size != 1)}"
-        names = " and ".join(format_label(each) for each in labels.tolist())
+        names = " and ".join(map(format_label, labels.tolist()))
         hint = f"{option('pos_label')} gives its precision, recall and F1"
         return f"2 classes, {names}; which is positive is not said: {hint}"
 
-    def _how_made(self) -> str:
-        made = self.models
-        how = f"intervals {made.method}, level {made.confidence_level:g}, {made.n_resamples} replicates"
-        return how if self.group is None else f"{how}, rows of one {printable(self.group)} drawn together"
+    def _describe_intervals(self) -> str:
+        models = self.models
+        text = f"intervals {models.method}, level {models.confidence_level:g}, {models.n_resamples} replicates"
+        return text if self.group is None else f"{text}, rows of one {printable(self.group)} drawn together"
 
     def _model_rows(self, names: Sequence[str]) -> list[list[str]]:
         rows = [["model", *(HEADS.get(name, name) for name in self.models)]]
         for model, name in zip(self.pairs.names, names, strict=True):
-            found = [each.estimates[model] for each in self.models.values()]
-            rows.append([name, *(format_number(each.value) for each in found)])
-            rows += _end_rows([each.confidence_interval for each in found])
+            estimates = [metric.estimates[model] for metric in self.models.values()]
+            rows.append([name, *(format_number(each.value) for each in estimates)])
+            rows += _interval_rows([each.confidence_interval for each in estimates])
         return rows
 
     def _difference_rows(self, names: Sequence[str], shown: Sequence[int]) -> list[list[str]]:
         rows = [["difference", *([""] * len(self.models))]]
         for k in shown:
-            found = [each.differences[k] for each in self.models.values()]
+            differences = [metric.differences[k] for metric in self.models.values()]
             first, second = (names[place] for place in self.pairs.pairs[k])
-            rows.append([f"{first} - {second}", *(format_number(each.value) for each in found)])
-            rows += _end_rows([each.confidence_interval for each in found])
-            rows.append(["  p", *(format_pvalue(each.pvalue) for each in found)])
+            rows.append([f"{first} - {second}", *(format_number(each.value) for each in differences)])
+            rows += _interval_rows([each.confidence_interval for each in differences])
+            rows.append(["  p", *(format_pvalue(each.pvalue) for each in differences)])
         return rows
 
     def _mcnemar_lines(self, names: Sequence[str], shown: Sequence[int]) -> list[str]:
@@ -208,11 +217,6 @@ def compare_columns(
     data : str
         Where the columns are from.
 
-    Returns
-    -------
-    PredictionsComparison
-        As text and JSON.
-
     Raises
     ------
     ValueError
@@ -221,24 +225,21 @@ def compare_columns(
     check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
     check_integer(option("resamples"), resamples, low=1, high=MAX_RESAMPLES)
     check_integer(option("seed"), seed, low=0)
-    shown = f"{option('label')} {label!r}"
-    true = as_true_labels(shown, columns[label])
+    label_name = f"{option('label')} {label!r}"
+    true = as_true_labels(label_name, columns[label])
     predicted = as_predicted_labels(
-        true, {f"{option('pred')} {name!r}": columns[name] for name in models}, true_name=shown
+        true, {f"{option('pred')} {name!r}": columns[name] for name in models}, true_name=label_name
     )
     groups = None if group is None else encode_groups(f"{option('group')} {group!r}", columns[group])
-    found = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
-    meant = parse_label(pos_label, found.tolist()) if isinstance(pos_label, str) else pos_label
-    classes = as_classes(shown, found, None, meant, option=option("pos_label"))
+    labels = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
+    wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
+    classes = as_classes(label_name, labels, None, wanted, option=option("pos_label"))
     predicted = dict(zip(models, predicted.values(), strict=True))
-    asked: dict[str, MetricSpec] = {}
-    for name in OF_ALL_CLASSES if classes.pos_label is None else OF_A_POSITIVE:
-        each = metric(name, average="macro") if name == "f1" and classes.pos_label is None else metric(name)
-        asked["F1 (macro)" if each.options else name] = each
+    metrics = CLASS_METRICS if classes.pos_label is None else POSITIVE_METRICS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
-        compared = compare_predictions(
-            true, predicted, metrics=asked, groups=groups, n_resamples=resamples, pos_label=meant,
+        comparison = compare_predictions(
+            true, predicted, metrics=metrics, groups=groups, n_resamples=resamples, pos_label=wanted,
             rng=seed, confidence_level=confidence, progress=progress,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(
@@ -251,10 +252,10 @@ def compare_columns(
             for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence) if len(models) > 2 else None
-    return PredictionsComparison(label, group, classes, true.size, compared, cochran, pairs, tests, data)
+    return PredictionsComparison(label, group, classes, true.size, comparison, cochran, pairs, tests, data)
 
 
-def _end_rows(intervals: Sequence[Interval]) -> list[list[str]]:
+def _interval_rows(intervals: Sequence[Interval]) -> list[list[str]]:
     lows, highs = zip(*intervals, strict=True)
     return [["  from", *map(format_number, lows)], ["  to", *map(format_number, highs)]]
 
