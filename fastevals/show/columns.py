@@ -242,7 +242,7 @@ def _as_label(text: str, like: Any) -> Any:
 
 
 class _Source(Protocol):
-    """A file that is open.
+    """An open file.
 
     Attributes
     ----------

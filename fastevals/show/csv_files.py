@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from fastevals.show.commands import CsvForm, option
 
 HEAD = 1 << 20  # bytes that are looked at
-LINES = 200  # of them
+LINES = 200  # of these that are looked at
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
 PACKED = {  # what else a file's first bytes may say it is
@@ -30,19 +30,19 @@ ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: wh
 EXACT = 2**53  # up to here every integer is a float64
 
 
-class _Look(NamedTuple):
-    """What the first lines of a file are: its separator, encoding and header, and whether decimals have commas."""
+class _Dialect(NamedTuple):
+    """How a file is written, by its first lines and what the call says."""
 
     separator: str
     encoding: str
     header: bool
-    decimal: str
-    guessed: bool  # the encoding: columns are certain, their text is not
+    decimal: str  # point or comma
+    is_guess: bool  # of the encoding: columns are certain, their text is not
     hint: str  # for a message on a column that is not there
 
 
 class CsvFile:
-    """A CSV file that is open.
+    """An open CSV file.
 
     Parameters
     ----------
@@ -71,24 +71,26 @@ class CsvFile:
         from pyarrow import csv as arrow
 
         self.path = path
-        self.look = _look(path, self._head(), form, wanted)
-        self.hint = self.look.hint
-        self.parse = arrow.ParseOptions(delimiter=self.look.separator, newlines_in_values=True)
-        self.options = arrow.ReadOptions(encoding=self.look.encoding, autogenerate_column_names=not self.look.header)
-        with self._lines_named():
+        self.dialect = _detect_dialect(path, self._head(), form, wanted)
+        self.hint = self.dialect.hint
+        self.parse = arrow.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True)
+        self.options = arrow.ReadOptions(
+            encoding=self.dialect.encoding, autogenerate_column_names=not self.dialect.header
+        )
+        with self._name_lines():
             reader = arrow.open_csv(self._stream(), read_options=self.options, parse_options=self.parse)
             self.names = list(reader.schema.names)
             reader.close()
-        if not self.look.header:
+        if not self.dialect.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
-            self.options = arrow.ReadOptions(encoding=self.look.encoding, column_names=self.names)
+            self.options = arrow.ReadOptions(encoding=self.dialect.encoding, column_names=self.names)
 
     def _head(self) -> bytes:
         """Return the first bytes of the content; raise where these are no text."""
         head: bytes = self._stream().read(HEAD)
-        for mark, (what, rule) in PACKED.items():
+        for mark, (kind, rule) in PACKED.items():
             if head.startswith(mark):
-                raise ValueError(f"{str(self.path)!r} can't be read as CSV: it is {what}; {rule}")
+                raise ValueError(f"{str(self.path)!r} can't be read as CSV: it is {kind}; {rule}")
         return head
 
     def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
@@ -100,58 +102,58 @@ class CsvFile:
         if watch is None:
             return stream
 
-        def seen(part: Any) -> Any:
+        def report_position(chunk: Any) -> Any:
             watch(file.tell())
-            return part
+            return chunk
 
-        return pa.TransformInputStream(stream, seen)
+        return pa.TransformInputStream(stream, report_position)
 
     def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
         """Read columns as a table; numbers are exact, and a string that is missing or empty is null."""
         from pyarrow import ArrowInvalid, Table, compute, types
         from pyarrow import csv as arrow
 
-        options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.look.decimal)
+        options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal)
 
-        def read(text: list[str] | None = None) -> Any:
-            if text is not None:
-                options.include_columns, options.column_types = text, dict.fromkeys(text, "binary")
-            with self._lines_named():
+        def read(as_text: list[str] | None = None) -> Any:
+            if as_text is not None:
+                options.include_columns, options.column_types = as_text, dict.fromkeys(as_text, "binary")
+            with self._name_lines():
                 return arrow.read_csv(
                     self._stream(watch), read_options=self.options, parse_options=self.parse, convert_options=options
                 )
 
         try:
             table = read()
-            found = {name: table[name] for name in columns}
+            arrays = {name: table[name] for name in columns}
         except ArrowInvalid as error:
             if "conversion error" not in str(error):
                 raise
             # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
             table = read(columns)
-            found = {name: self._typed(name, table[name], options.null_values) for name in columns}
-        rounded = [name for name, column in found.items() if _may_be_rounded(column)]
+            arrays = {name: self._parse_column(name, table[name], options.null_values) for name in columns}
+        rounded = [name for name, column in arrays.items() if _may_be_rounded(column)]
         if rounded:
             text = read(rounded)
             for name in rounded:
-                found[name] = self._typed(name, text[name], options.null_values)
-                _check_not_rounded(name, text[name], found[name])
-        for name, column in found.items():
-            column = self._decoded(name, column) if types.is_binary(column.type) else column
+                arrays[name] = self._parse_column(name, text[name], options.null_values)
+                _check_not_rounded(name, text[name], arrays[name])
+        for name, column in arrays.items():
+            column = self._decode_column(name, column) if types.is_binary(column.type) else column
             if types.is_string(column.type):
-                self._check_certain(name, column)
+                self._check_encoding_known(name, column)
                 column = compute.if_else(compute.equal(column, ""), None, column)
-            found[name] = column
-        return Table.from_arrays(list(found.values()), names=columns)
+            arrays[name] = column
+        return Table.from_arrays(list(arrays.values()), names=columns)
 
-    def _typed(self, name: str, text: Any, nulls: list[str]) -> Any:
+    def _parse_column(self, name: str, text: Any, nulls: list[str]) -> Any:
         """Return a column of bytes as integers or floats if all its values are such, else as strings."""
         import pyarrow as pa
         from pyarrow import compute
 
-        column = self._decoded(name, text)
+        column = self._decode_column(name, text)
         missing = compute.is_in(column, value_set=pa.array(nulls))
-        point = column if self.look.decimal == "." else compute.replace_substring(column, self.look.decimal, ".")
+        point = column if self.dialect.decimal == "." else compute.replace_substring(column, self.dialect.decimal, ".")
         for dtype in (pa.int64(), pa.uint64(), pa.float64()):
             try:
                 return compute.if_else(missing, None, column if pa.types.is_integer(dtype) else point).cast(dtype)
@@ -159,7 +161,7 @@ class CsvFile:
                 continue
         return column
 
-    def _decoded(self, name: str, column: Any) -> Any:
+    def _decode_column(self, name: str, column: Any) -> Any:
         """Return a column of bytes as strings."""
         import pyarrow as pa
 
@@ -174,11 +176,11 @@ class CsvFile:
                 raise ValueError(self._not_utf8(name, value, row)) from None
         return column
 
-    def _check_certain(self, name: str, column: Any) -> None:
+    def _check_encoding_known(self, name: str, column: Any) -> None:
         """Raise if text would be other text in another encoding that the file may have."""
         from pyarrow import compute
 
-        if self.look.guessed and not compute.all(compute.string_is_ascii(column)).as_py():
+        if self.dialect.is_guess and not compute.all(compute.string_is_ascii(column)).as_py():
             row = next(row for row, value in enumerate(column.to_pylist()) if not (value or "").isascii())
             raise ValueError(self._not_utf8(name, column[row].as_py().encode(ONE_BYTE), row))
 
@@ -191,13 +193,13 @@ class CsvFile:
     # Lines --------------------------------------------------------------------------------------------------------
 
     def line(self, row: int) -> str:
-        """Return what a row is in the file, where it is found: the line that it starts in, from 1."""
-        records = itertools.islice(self._records(), row + self.look.header, None)
+        """Return what messages call a row: the line that it starts in, from 1, where that can be counted."""
+        records = itertools.islice(self._records(), row + self.dialect.header, None)
         line, _ = next(records, (None, []))
         return f"row {row}" if line is None else f"line {line}"
 
     @contextmanager
-    def _lines_named(self) -> Iterator[None]:
+    def _name_lines(self) -> Iterator[None]:
         """Name in errors which line has another number of columns than the first, where that is what is wrong."""
         from pyarrow import ArrowInvalid
 
@@ -208,16 +210,16 @@ class CsvFile:
             first, names = next(records, (1, []))
             for line, record in records:
                 if len(record) != len(names):
-                    said = f"line {line} has {len(record)} columns, but line {first} has {len(names)}"
-                    raise ArrowInvalid(said) from error
+                    message = f"line {line} has {len(record)} columns, but line {first} has {len(names)}"
+                    raise ArrowInvalid(message) from error
             raise
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the lines that records start in, and their fields."""
-        encoding = "utf-8-sig" if self.look.encoding == "utf8" else self.look.encoding
+        encoding = "utf-8-sig" if self.dialect.encoding == "utf8" else self.dialect.encoding
         opened = gzip.open if self.path.name.lower().endswith(".gz") else open
         with opened(self.path, "rt", encoding=encoding, errors="replace", newline="") as file:
-            reader = csv.reader(file, delimiter=self.look.separator)
+            reader = csv.reader(file, delimiter=self.dialect.separator)
             line = 1
             try:
                 for record in reader:
@@ -228,20 +230,20 @@ class CsvFile:
                 return
 
 
-# Looking at the first lines ---------------------------------------------------------------------------------------
+# Separator, encoding and header by the first lines ----------------------------------------------------------------
 
 
-def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _Look:
-    """See what a file is from its first bytes; raise where it may be this or that."""
-    text, encoding, guessed = _decoded_head(path, head, form.encoding)
+def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _Dialect:
+    """Return how a file is written, from its first bytes; raise where it may be this or that."""
+    text, encoding, is_guess = _decode_head(path, head, form.encoding)
     if "\0" in text and form.encoding is None:
         raise ValueError(
             f"{str(path)!r} can't be read as CSV: it has zero bytes, as text in {option('encoding', 'utf-16-le')} has"
         )
-    ends = len(head) < HEAD
+    is_whole = len(head) < HEAD
     usual = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
-    separator = form.separator or _separator(path, text, ends, usual, None if form.header is False else wanted)
-    records = _first_records(text, separator, ends)
+    separator = form.separator or _separator(path, text, is_whole, usual, None if form.header is False else wanted)
+    records = _first_records(text, separator, is_whole)
     first, *others = records or [[]]
     numbers = _looks_like_data(first)
     header = True if form.header is None else form.header
@@ -257,13 +259,13 @@ def _look(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _L
         hint = f"; {option('separator')} says what stands between columns"
     elif header and numbers:
         hint = f"; if its first line is data, {option('header', False)} calls its columns 1, 2, ..."
-    elif guessed and not text.isascii():
+    elif is_guess and not text.isascii():
         hint = f"; it is not UTF-8, and {option('encoding')} says what it is, such as latin-1 or cp1252"
     decimal = "," if separator != "," and _has_decimal_commas(others if header else records) else "."
-    return _Look(separator, encoding, header, decimal, guessed, hint)
+    return _Dialect(separator, encoding, header, decimal, is_guess, hint)
 
 
-def _decoded_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, str, bool]:
+def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, str, bool]:
     """Return the first bytes as text, the encoding for pyarrow, and whether it is guessed."""
     encoding = encoding or next((name for mark, name in MARKS.items() if head.startswith(mark)), "utf-8")
     if encoding in ("utf-8", "utf-8-sig", "ascii"):
@@ -276,41 +278,41 @@ def _decoded_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, s
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD), encoding, False
     except UnicodeError as error:  # of UTF-16 without a mark it names no place
-        where = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
+        reason = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ValueError(
-            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {where}; {option('encoding')} says what it is"
+            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {reason}; {option('encoding')} says what it is"
         ) from None
 
 
-def _separator(path: Path, text: str, ends: bool, usual: str, wanted: set[str] | None) -> str:
+def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[str] | None) -> str:
     """Return what separates columns: each of the first lines has as many, or the header has those wanted."""
-    seen = {each: _first_records(text, each, ends) for each in SEPARATORS}
-    several = {each: records for each, records in seen.items() if records and len(records[0]) > 1}
-    fitting = [each for each, records in several.items() if len({len(record) for record in records}) == 1]
-    named = [each for each in fitting if wanted and wanted <= set(several[each][0])]
-    found = named if len(named) == 1 else fitting or list(several)
-    if len(found) == 1:
-        return found[0]
+    parsed = {separator: _first_records(text, separator, is_whole) for separator in SEPARATORS}
+    several = {separator: records for separator, records in parsed.items() if records and len(records[0]) > 1}
+    fitting = [separator for separator, records in several.items() if len({len(record) for record in records}) == 1]
+    with_names = [separator for separator in fitting if wanted and wanted <= set(several[separator][0])]
+    candidates = with_names if len(with_names) == 1 else fitting or list(several)
+    if len(candidates) == 1:
+        return candidates[0]
     if len(fitting) > 1:
-        columns = " or ".join(f"{each!r} ({len(several[each][0])} columns)" for each in fitting)
+        columns = " or ".join(f"{separator!r} ({len(several[separator][0])} columns)" for separator in fitting)
         raise ValueError(f"{str(path)!r} may have columns separated by {columns}: {option('separator')} says by which")
     return usual
 
 
-def _first_records(text: str, separator: str, ends: bool) -> list[list[str]]:
+def _first_records(text: str, separator: str, is_whole: bool) -> list[list[str]]:
     """Return the fields of the first lines that are whole and not empty; none where they can't be told apart."""
     try:
         records = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), LINES))
     except csv.Error:
         return []
-    return [record for record in (records if ends or len(records) == LINES else records[:-1]) if record]
+    return [record for record in (records if is_whole or len(records) == LINES else records[:-1]) if record]
 
 
 def _looks_like_data(names: list[str]) -> list[str]:
     """Return names of columns that are numbers, other than those that count columns from 0 or 1."""
     numbers = [name for name in names if is_number(name) and any(map(str.isdigit, name))]
-    counted = ([str(k) for k in range(start, start + len(numbers))] for start in (0, 1))
-    return [] if numbers in counted else numbers
+    counts = ([str(k) for k in range(start, start + len(numbers))] for start in (0, 1))
+    return [] if numbers in counts else numbers
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
@@ -354,7 +356,7 @@ def _check_not_rounded(name: str, text: Any, column: Any) -> None:
     if types.is_floating(column.type):
         for value in text.to_pylist():
             if value is not None and value.strip().lstrip(b"+-").isdigit() and float(value) != int(value):
-                said = value.decode()
                 raise ValueError(
-                    f"column {name!r} holds {said}, which a float rounds, and not all of it are integers of 64 bits"
+                    f"column {name!r} holds {value.decode()}, which a float rounds, "
+                    "and not all of it are integers of 64 bits"
                 )

@@ -103,7 +103,7 @@ class _Data:
 
 
 def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
-    """List what is run, with a name for each."""
+    """Yield a name and a function for each step."""
     for command in (
         ["report"],
         ["report", "--by", "fold", "--cost-fp", "1", "--cost-fn", "5", "--prior", "0.1"],
@@ -138,14 +138,14 @@ def _rankings(data: _Data) -> None:
         Ranking(labels, data.scores).roc_auc()
     for scores in (data.scores.astype(np.float32), data.ties, (data.ties * 10).astype(np.int64)):
         for weights in (None, data.weights):
-            _all_of_a_ranking(Ranking(data.y, scores, sample_weight=weights))
+            _every_curve_and_area(Ranking(data.y, scores, sample_weight=weights))
     for weights in (None, data.weights):
         ranking = Ranking(data.y, data.scores, sample_weight=weights)
-        _all_of_a_ranking(ranking)
+        _every_curve_and_area(ranking)
         ranking.calibration_curve(), ranking.net_benefit(0.2), ranking.decision_curve()
 
 
-def _all_of_a_ranking(ranking: Any) -> None:
+def _every_curve_and_area(ranking: Any) -> None:
     ranking.roc_auc(), ranking.roc_auc(max_fpr=0.1), ranking.average_precision(), ranking.pr_auc()
     ranking.pr_auc(interpolation="linear"), ranking.rank_loss(), ranking.ks_statistic(), ranking.equal_error_rate()
     ranking.equal_error_rate(on_hull=True), ranking.break_even_point(), ranking.best_threshold("f1")
@@ -158,8 +158,8 @@ def _all_of_a_ranking(ranking: Any) -> None:
 def _labels(data: _Data) -> None:
     from fastevals import ConfusionMatrix
 
-    words = data.classes.astype(str), data.predicted.astype(str)
-    for true, predicted in ((data.classes, data.predicted), words, [each.astype(object) for each in words]):
+    strings = data.classes.astype(str), data.predicted.astype(str)
+    for true, predicted in ((data.classes, data.predicted), strings, [each.astype(object) for each in strings]):
         for weights in (None, data.weights):
             matrix = ConfusionMatrix.from_predictions(true, predicted, sample_weight=weights)
             matrix.f_score(average="macro"), matrix.matthews(), matrix.cohen_kappa()
@@ -231,18 +231,18 @@ def _regressions(data: _Data) -> None:
 def _drop_in(data: _Data) -> None:
     from fastevals import metrics
 
-    of_scores = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
-    of_labels = "accuracy_score confusion_matrix balanced_accuracy_score classification_report cohen_kappa_score"
-    of_averages = "f1_score precision_score recall_score"
-    of_targets = "mean_squared_error mean_absolute_error r2_score"
+    score_functions = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
+    label_functions = "accuracy_score confusion_matrix balanced_accuracy_score classification_report cohen_kappa_score"
+    averaged_functions = "f1_score precision_score recall_score"
+    target_functions = "mean_squared_error mean_absolute_error r2_score"
     for weights in (None, data.weights):
-        for name in of_scores.split():
+        for name in score_functions.split():
             getattr(metrics, name)(data.y, data.scores, sample_weight=weights)
-        for name in of_labels.split():
+        for name in label_functions.split():
             getattr(metrics, name)(data.classes, data.predicted, sample_weight=weights)
-        for name in of_averages.split():
+        for name in averaged_functions.split():
             getattr(metrics, name)(data.classes, data.predicted, average="macro", sample_weight=weights)
-        for name in of_targets.split():
+        for name in target_functions.split():
             getattr(metrics, name)(data.targets, data.fitted, sample_weight=weights)
     for multi_class in ("ovr", "ovo"):
         metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
@@ -294,7 +294,7 @@ def _tests(data: _Data) -> None:
     sign_test(results[:, 0], results[:, 1])
     for pair in (data.targets[:12], data.fitted[:12]), (data.targets, data.fitted):
         paired_permutation_test(*pair, n_resamples=FEW, rng=0)
-    for asked in ("accuracy", metric("f1", average="macro")):
-        permutation_test(data.classes, models["a"], models["b"], asked, n_resamples=FEW, rng=0)
-    for asked in ("roc_auc", "average_precision"):
-        permutation_test(data.y, data.scores, data.other, asked, n_resamples=FEW, rng=0)
+    for label_metric in ("accuracy", metric("f1", average="macro")):
+        permutation_test(data.classes, models["a"], models["b"], label_metric, n_resamples=FEW, rng=0)
+    for score_metric in ("roc_auc", "average_precision"):
+        permutation_test(data.y, data.scores, data.other, score_metric, n_resamples=FEW, rng=0)

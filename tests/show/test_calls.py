@@ -154,6 +154,7 @@ def test_comparison_of_predictions_is_the_commands(tmp_path, capsys):
     ("options", "message"),
     [
         ({"label": "a"}, "pred must be given twice or more"),
+        ({"label": "a", "pred": "bc"}, "pred must be given twice or more"),
         ({"pred": ["a", "b"]}, "pred goes with predictions, which need label"),
         ({"label": "a", "pred": ["b", "c"], "lower_is_better": True}, "lower_is_better goes with results"),
         ({"posthoc": "nemenyi", "control": "a"}, "posthoc='nemenyi' compares all pairs; with control take another"),

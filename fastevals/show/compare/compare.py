@@ -97,7 +97,8 @@ def compare(
     >>> block["mean_ranks"], round(block["friedman"]["pvalue"], 4)
     ({'a': 1.0, 'b': 2.0, 'c': 3.0}, 0.0008)
     """
-    check_options(data, locals())
+    models = _names(pred)
+    check_options(data, {**locals(), "pred": models or None})
     for name, value, choices in (("posthoc", posthoc, POSTHOC), ("method", method, METHODS)):
         if value is not None:
             check_choice(option(name), value, choices)
@@ -116,7 +117,6 @@ def compare(
         comparison = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
         with naming_rows(columns.line):
             return compare_results(columns, comparison, EMBEDDED if data is None else data_name(data))
-    models = _names(pred)
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
     )
