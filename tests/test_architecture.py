@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,13 @@ def test_names_are_listed_only_where_users_import_from() -> None:
     listing = [str(path.relative_to(PACKAGE)) for path in FILES if "\n__all__" in path.read_text()]
     places = ["", "datasets/", "metrics/", "show/", "show/plots/"]
     assert listing == [f"{place}__init__.py" for place in places]
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = [
+        node.name for path in FILES for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)
+    ]
+    assert {name: count for name, count in Counter(names).items() if count > 1} == {}
 
 
 # What the second of two calls goes through, with kernels not compiled: how many rooms a reader has to enter.

@@ -25,6 +25,10 @@ from fastevals.show.csv_files import CsvFile, is_number
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
+BATCH = 1 << 17  # rows of a Parquet file that are read at once
+SHARE = 1 / 3  # of the free memory, that a file's columns may take: arrays and what is sorted take as much again
+MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and how much more than its own: 20 is a lot
+
 
 class NamedColumns(dict[str, NDArray[Any]]):
     """A file's columns by name, and what messages call a row: the file's line, where it has lines."""
@@ -218,8 +222,8 @@ def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
     if text is None:
         return None
     parsed = [_as_label(text, label) for label in labels]
-    meant = next((value for value, label in zip(parsed, labels, strict=True) if value == label), parsed[0])
-    return text if meant is None else meant
+    match = next((value for value, label in zip(parsed, labels, strict=True) if value == label), parsed[0])
+    return text if match is None else match
 
 
 def _as_label(text: str, like: Any) -> Any:
@@ -263,7 +267,7 @@ class _Source(Protocol):
 
 
 class _Batches:
-    """A Parquet or Arrow file: it is read in parts, which may be far larger than they are in the file."""
+    """A Parquet or Arrow file, read in batches, which may be far larger than they are in the file."""
 
     hint = ""
 
@@ -272,7 +276,7 @@ class _Batches:
     ) -> None:
         self.names = names
         self.size = size
-        self.batches = batches  # of some columns, each with how much of the file it and those before are
+        self.batches = batches  # a function of columns: their batches, each with the share of the file read by then
 
     def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
         """Read some columns as a table."""
@@ -337,11 +341,6 @@ class _Format(NamedTuple):
 
 _CSV, _PARQUET, _ARROW = _Format("CSV", CsvFile), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
 
-BATCH = 1 << 17  # rows
-SHARE = 1 / 3  # of the memory there is, that a file's columns may take: arrays and what is sorted take as much again
-
-MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and how much more than its own: 20 is a lot
-
 SUFFIXES: dict[str, _Format] = {
     ".csv": _CSV,
     ".csv.gz": _CSV,
@@ -366,14 +365,14 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
         raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
     import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
     check_file(path)
-    with _damage_reported(path):
+    with _explain_damage(path):
         known = {**(wanted or {}), **beside}
         source = file_format.open(path, form, set(known) or None)
     if wanted is None:
         wanted = {name: f"column {name!r}" for name in source.names}
     wanted = {**wanted, **beside}
     check_columns(repr(str(path)), source.names, wanted, source.hint)
-    with _damage_reported(path), _watched(path) as watch:
+    with _explain_damage(path), _watch_memory(path) as watch:
         table = source.read(list(wanted), watch)
         watch(path.stat().st_size, table.nbytes)
         table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
@@ -387,8 +386,8 @@ class _Watch(Protocol):
 
 
 @contextmanager
-def _watched(path: Path) -> Iterator[_Watch]:
-    """Yield what is called with the bytes that have been read: it shows how far that is, and raises of too much memory.
+def _watch_memory(path: Path) -> Iterator[_Watch]:
+    """Yield a function of the bytes read so far: it shows a bar, and raises where the columns take too much memory.
 
     A small file may hold columns that are a thousand times as large. While they are read, Arrow's count of all memory
     says how large they are; at the end their own size, `n_bytes`, does, for memory of other arrays may have been given
@@ -440,8 +439,8 @@ def check_file(path: Path) -> None:
 
 
 @contextmanager
-def _damage_reported(path: Path) -> Iterator[None]:
-    """Name the format that a file was taken for in errors about what can't be read of it."""
+def _explain_damage(path: Path) -> Iterator[None]:
+    """Name the file's format in errors about what can't be read of it."""
     from pyarrow import ArrowException
 
     try:

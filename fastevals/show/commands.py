@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
-NOT_CALLED_WITH = ("command", "file", "format", "out", "quiet")
+NOT_CALLED_WITH = ("command", "file", "format", "out", "quiet")  # all others are arguments of a call, too
 
 
 _on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
@@ -273,7 +273,7 @@ def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
 
 
 def call_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that a command's function takes: all but those that say where and how its result goes."""
+    """Return the options that are arguments of a command's function: all but where and how its result goes."""
     return {name: value for name, value in vars(arguments).items() if name not in NOT_CALLED_WITH}
 
 

@@ -1,5 +1,6 @@
 """`fastevals.report` and `compare`: the commands' numbers, from files, frames, columns and counts."""
 
+import inspect
 import json
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 import fastevals
 from fastevals.datasets import load_digits_eight, load_psnr
-from fastevals.show.cli import main
+from fastevals.show.cli import COMMANDS, main
+from fastevals.show.commands import NOT_CALLED_WITH, Parser
 
 DIGITS = load_digits_eight()
 REPORT = {"label": "label", "score": ["logistic", "random_forest"], "by": "fold", "resamples": 99, "cost_fn": 5.0}
@@ -31,6 +33,16 @@ def written(folder, columns):
 def printed(capsys, *arguments):
     assert main([*arguments, "--quiet"]) == 0
     return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["report", "compare"])
+def test_options_are_arguments(name):
+    """Each option of the command is an argument of the call, of the same default, and the other way round."""
+    parser = Parser()
+    COMMANDS[name].add_options(parser)
+    options = {key: value for key, value in vars(parser.parse_args([])).items() if key not in NOT_CALLED_WITH}
+    parameters = inspect.signature(getattr(fastevals, name)).parameters
+    assert options == {key: parameter.default for key, parameter in parameters.items() if key != "data"}
 
 
 def test_report_is_the_commands(tmp_path, capsys):

@@ -1,8 +1,9 @@
 """`fastevals.report`, and what it computes: a tree of plain values that text, JSON and pictures are written from.
 
-From data to numbers: columns are read and checked, rows are split into the blocks of the --by column, and each model is
-measured in each block; then intervals.py makes intervals of the block's rows. `Report` prints itself by text.py and
-json.py.
+The way of the data: `report` (in Python) and command.py (``fastevals report``) call `build_report`. It reads columns
+(../columns.py), checks options, makes `ScoredRows` of the columns and splits them into the blocks of the --by column.
+Each model is measured in each block (`_measure_block`), intervals.py makes the block's intervals, and over_values.py
+measures over all blocks. The `Report` writes itself as text (text.py) and JSON (json.py); the command prints these.
 """
 
 from __future__ import annotations
@@ -128,8 +129,7 @@ def report(
     >>> [(model["name"], round(model["metrics"]["roc_auc"], 4)) for model in report["blocks"][0]["models"]]
     [('a', 0.8889), ('b', 1.0)]
     """
-    options = {**locals()}
-    return build_report(options.pop("data"), **options)
+    return build_report(**locals())  # the arguments: nothing else is local here
 
 
 @dataclass(frozen=True, slots=True, repr=False)
