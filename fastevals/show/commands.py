@@ -23,6 +23,8 @@ MOST_PICTURED = 20  # blocks with pictures
 NOT_CALLED_WITH = ("command", "file", "format", "out", "quiet")  # all others are arguments of a call, too
 
 
+# How messages name options ------------------------------------------------------------------------------------------
+
 _on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
 
 
@@ -51,6 +53,9 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
     return dashed if shown is None else f"{dashed} {shown}"
 
 
+# Results ------------------------------------------------------------------------------------------------------------
+
+
 class TextResult:
     """A result that prints itself as the command does, and whose JSON is the command's."""
 
@@ -70,26 +75,6 @@ class TextResult:
 
     def __repr__(self) -> str:
         return escape_controls(self.to_text()).rstrip("\n")
-
-
-def check_beforehand(arguments: argparse.Namespace) -> None:
-    """Raise, before time is spent on the data, if --out or --progress can't be had."""
-    if arguments.out is not None:
-        from fastevals.show.output import prepare_folder
-
-        prepare_folder(arguments.out)
-    if arguments.progress:
-        from fastevals._validation.options import import_optional
-
-        import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
-
-
-def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
-    """Return a context in which steps that take long show how far they are, where standard error is a terminal."""
-    from fastevals._execution import bars_after
-
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
 
 
 def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Callable[[], BlockPictures]) -> None:
@@ -119,6 +104,9 @@ def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Cal
         print_text(f"\n{written}\n")
     else:
         print_error(written)  # what stands on stdout is JSON and nothing else
+
+
+# Printing -----------------------------------------------------------------------------------------------------------
 
 
 def escape_controls(text: str) -> str:
@@ -157,6 +145,32 @@ def print_text(text: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise
+
+
+# Before and while a command runs ------------------------------------------------------------------------------------
+
+
+def check_beforehand(arguments: argparse.Namespace) -> None:
+    """Raise, before time is spent on the data, if --out or --progress can't be had."""
+    if arguments.out is not None:
+        from fastevals.show.output import prepare_folder
+
+        prepare_folder(arguments.out)
+    if arguments.progress:
+        from fastevals._validation.options import import_optional
+
+        import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
+
+
+def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+    """Return a context in which steps that take long show how far they are, where standard error is a terminal."""
+    from fastevals._execution import bars_after
+
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
+
+
+# Arguments ----------------------------------------------------------------------------------------------------------
 
 
 class UsageError(Exception):

@@ -13,8 +13,7 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import SCORE_METRICS
-from fastevals.show import cli, output
-from fastevals.show import commands as running
+from fastevals.show import cli, commands, output
 from fastevals.show.report import intervals
 
 SMALL = (
@@ -492,7 +491,7 @@ def test_steps_that_take_long_show_bars_on_a_terminal(capsys, monkeypatch):
         return sys.stderr.getvalue()
 
     assert shown() == ""  # it takes less than two seconds
-    monkeypatch.setattr(running, "LONG_STEP", 0.0)
+    monkeypatch.setattr(commands, "LONG_STEP", 0.0)
     bars = shown()
     assert re.search("measuring: +[0-9]+%", bars)
     assert bars.rpartition("\r")[2] == ""  # and is taken away

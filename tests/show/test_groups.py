@@ -8,7 +8,7 @@ import pytest
 from fastevals import Ranking, delong, grouped_auc, grouped_metrics
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals, over_values
-from fastevals.show.report import report as numbers
+from fastevals.show.report import report as report_module
 from tests.show.test_cli import report, report_json, strict_json, write
 from tests.show.test_intervals import quietly, table
 
@@ -20,7 +20,7 @@ TWO = ("--label", "y", "--score", "a", "--score", "b")
 @pytest.fixture(autouse=True)
 def _no_bootstrap(monkeypatch):
     """Make no intervals of blocks; test_intervals.py looks at them."""
-    monkeypatch.setattr(numbers, "make_intervals", lambda *_, **__: intervals.Intervals())
+    monkeypatch.setattr(report_module, "make_intervals", lambda *_, **__: intervals.Intervals())
 
 
 @pytest.fixture

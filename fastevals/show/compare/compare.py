@@ -10,8 +10,8 @@ from fastevals.datasets import load_psnr
 from fastevals.show.columns import NamedColumns, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.compare.command import EMBEDDED, METHODS, POSTHOC, check_options
-from fastevals.show.compare.predictions import PredictionsComparison, compare_columns
-from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_results
+from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
+from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_result_columns
 
 
 def compare(
@@ -116,13 +116,13 @@ def compare(
             columns = read_data(data, None, beside=beside, form=form)
         comparison = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
         with naming_rows(columns.line):
-            return compare_results(columns, comparison, EMBEDDED if data is None else data_name(data))
+            return compare_result_columns(columns, comparison, EMBEDDED if data is None else data_name(data))
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
     )
     columns = read_data(data, wanted, form=form)
     with naming_rows(columns.line):
-        return compare_columns(
+        return compare_prediction_columns(
             columns, label, models, group=group, method=method or "exact",
             resamples=1999 if resamples is None else resamples, seed=seed or 0, confidence=confidence,
             progress=progress, pos_label=pos_label, data=data_name(data),

@@ -190,7 +190,7 @@ class PredictionsComparison(TextResult):
         return [f"{title}: rows that one of two models gets right{adjusted}", *format_tables([rows])[0]]
 
 
-def compare_columns(
+def compare_prediction_columns(
     columns: Mapping[str, NDArray[Any]],
     label: str,
     models: Sequence[str],

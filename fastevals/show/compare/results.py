@@ -145,7 +145,9 @@ class ResultsComparison(TextResult):
         return "\n".join(lines) + "\n"
 
 
-def compare_results(columns: Mapping[str, NDArray[Any]], options: ComparisonOptions, data: str) -> ResultsComparison:
+def compare_result_columns(
+    columns: Mapping[str, NDArray[Any]], options: ComparisonOptions, data: str
+) -> ResultsComparison:
     """Compare the algorithms whose results are columns.
 
     Parameters

@@ -99,10 +99,10 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
     check_shared(arguments, parser)
     if arguments.file is not None:
-        check_named(repr(arguments.file), arguments.label, arguments.score)
+        check_required_columns(repr(arguments.file), arguments.label, arguments.score)
 
 
-def check_named(data: str, label: str | None, score: Sequence[str] | None) -> None:
+def check_required_columns(data: str, label: str | None, score: Sequence[str] | None) -> None:
     """Raise unless the columns are named that a report can't be without."""
     for name, value in (("label", label), ("score", score)):
         if not value:

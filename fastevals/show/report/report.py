@@ -43,7 +43,7 @@ from fastevals.show.columns import (
     rows_by_code,
 )
 from fastevals.show.commands import CsvForm, TextResult, option
-from fastevals.show.report.command import DIGIT_SCORES, EMBEDDED, check_named
+from fastevals.show.report.command import DIGIT_SCORES, EMBEDDED, check_required_columns
 from fastevals.show.report.intervals import IntervalPlan, Intervals, as_plan, column_metrics, make_intervals
 from fastevals.show.report.over_values import OverValues, measure_over_values
 
@@ -314,7 +314,7 @@ def build_report(
         _check_no_columns(data, form, {"weight": weight, "by": by, "group": group, "pos_label": pos_label}, scores)
     if is_counted or data is None:
         label, scores = label or "label", scores or (["score"] if is_counted else DIGIT_SCORES)
-    check_named(data_name(data), label, scores)
+    check_required_columns(data_name(data), label, scores)
     roles = ColumnRoles(str(label), tuple(map(str, scores or ())), weight, by, group)
     columns = NamedColumns({}) if is_counted else _read_columns(data, roles, form)
     with naming_rows(columns.line):
