@@ -168,47 +168,59 @@ def compare_result_columns(
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
+    algorithms = _choose_algorithms(columns, called, options)
+    options = options._replace(posthoc=_choose_posthoc(algorithms, options))
+    for name in algorithms:
+        shown = called.get(name, f"column {name!r}")
+        check_finite(shown, as_scores(shown, columns[name]))
+    parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
+    if options.by is not None:
+        parts = _split_by_value(called[options.by], columns[options.by])
+    texts = (name for name, column in columns.items() if column.dtype.kind in "OU" and name not in called)
+    dataset_names = next(iter((*options.dataset, *texts)), None)
+    blocks = []
+    for value, rows in progressed(parts, "comparing"):
+        repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
+        blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, options))
+    others = tuple(name for name in columns if name not in algorithms)
+    results = {name: columns[name] for name in algorithms}
+    return ResultsComparison(options, tuple(blocks), data, others, tuple(_cautions(results, called, options)))
+
+
+def _choose_algorithms(
+    columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
+) -> list[str]:
+    """Return the columns to compare: those named, or all of numbers that have no other role."""
     algorithms = list(options.algorithm) or [
         name for name, column in columns.items() if column.dtype.kind in "fiub" and name not in called
     ]
     if options.control is not None:
         check_choice(option("control"), options.control, algorithms)
-    if len(algorithms) < 2:
+    k = len(algorithms)
+    if k < 2:
         raise ValueError(
-            f"results must have a column of numbers for each of two algorithms or more, got {len(algorithms)}: "
+            f"results must have a column of numbers for each of two algorithms or more, got {k}: "
             f"{', '.join(map(repr, algorithms)) or 'none'}"
         )
-    k = len(algorithms)
-    pairs = k * (k - 1) // 2 if options.control is None else k - 1
-    if pairs > MOST_COMPARED:
+    n_pairs = k * (k - 1) // 2 if options.control is None else k - 1
+    if n_pairs > MOST_COMPARED:
         raise ValueError(
-            f"{k} algorithms have {pairs} pairs, and at most {MOST_COMPARED} are compared: {option('algorithm')} names "
-            f"those to compare, {option('control')} one that each other is compared with"
+            f"{k} algorithms have {n_pairs} pairs, and at most {MOST_COMPARED} are compared: {option('algorithm')} "
+            f"names those to compare, {option('control')} one that each other is compared with"
         )
-    posthoc = options.posthoc or (NEMENYI if options.control is None else "bonferroni-dunn")
-    if k == 2:
-        if options.posthoc not in (None, "wilcoxon"):
-            raise ValueError(
-                f"{option('posthoc', options.posthoc)} goes with three algorithms or more, "
-                f"got {_list_names(algorithms)}: two are compared by Wilcoxon's signed-rank test"
-            )
-        posthoc = "wilcoxon"
-    options = options._replace(posthoc=posthoc)
-    for name in algorithms:
-        shown = called.get(name, f"column {name!r}")
-        check_finite(shown, as_scores(shown, columns[name]))
-    parts: list[tuple[Any, Any]] = [(None, slice(None))]
-    if options.by is not None:
-        parts = _split_by_value(called[options.by], columns[options.by])
-    text = (name for name, column in columns.items() if column.dtype.kind in "OU" and name not in called)
-    naming = next(iter((*options.dataset, *text)), None)
-    blocks = []
-    for value, rows in progressed(parts, "comparing"):
-        repeated = None if naming is None else _repeated_values(naming, columns[naming][rows])
-        blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, options))
-    others = tuple(name for name in columns if name not in algorithms)
-    results = {name: columns[name] for name in algorithms}
-    return ResultsComparison(options, tuple(blocks), data, others, tuple(_cautions(results, called, options)))
+    return algorithms
+
+
+def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> str:
+    """Return the test of pairs; two algorithms have Wilcoxon's alone."""
+    if len(algorithms) > 2:
+        return options.posthoc or (NEMENYI if options.control is None else "bonferroni-dunn")
+    if options.posthoc not in (None, "wilcoxon"):
+        raise ValueError(
+            f"{option('posthoc', options.posthoc)} goes with three algorithms or more, "
+            f"got {_list_names(algorithms)}: two are compared by Wilcoxon's signed-rank test"
+        )
+    return "wilcoxon"
 
 
 def _cautions(
