@@ -47,20 +47,20 @@ def test_options_are_arguments(name):
 
 def test_report_is_the_commands(tmp_path, capsys):
     path = written(tmp_path, DIGITS)
-    found = fastevals.report(path, **REPORT)
+    result = fastevals.report(path, **REPORT)
     flags = ["report", path, *FLAGS, "--cost-fn", "5"]
-    assert found.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
-    assert found.to_text() == printed(capsys, *flags)
-    assert repr(found) == str(found) == found.to_text().rstrip("\n")
+    assert result.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
+    assert result.to_text() == printed(capsys, *flags)
+    assert repr(result) == str(result) == result.to_text().rstrip("\n")
     assert fastevals.report(resamples=0).to_text() == printed(capsys, "report", "--resamples", "0")
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_report_of_tables(table):
     wanted = without_data(fastevals.report(dict(DIGITS), **REPORT).to_dict())
-    found = fastevals.report(table(DIGITS), **REPORT).to_dict()
-    assert without_data(found) == wanted
-    assert found["data"] == table(DIGITS).__class__.__name__
+    result = fastevals.report(table(DIGITS), **REPORT).to_dict()
+    assert without_data(result) == wanted
+    assert result["data"] == table(DIGITS).__class__.__name__
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -69,8 +69,8 @@ def test_report_of_counts_is_that_of_rows(seed):
     rows = fastevals.report({"y": y, "s": score}, label="y", score="s", resamples=199, seed=seed).to_dict()
     ranking = fastevals.Ranking(y, score)
     for data in (ranking, ranking.counts):
-        found = fastevals.report(data, label="y", score="s", resamples=199, seed=seed).to_dict()
-        assert without_data(found) == without_data(rows)
+        result = fastevals.report(data, label="y", score="s", resamples=199, seed=seed).to_dict()
+        assert without_data(result) == without_data(rows)
     assert "Ranking" in fastevals.report(ranking, resamples=0).to_text()
 
 
@@ -80,9 +80,9 @@ def test_report_of_many_counts_has_delongs_interval(monkeypatch):
     monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 1000)
     y, score = DIGITS["label"], DIGITS["random_forest"]
     rows = fastevals.report({"y": y, "s": score}, label="y", score="s").to_dict()["blocks"][0]
-    found = fastevals.report(fastevals.Ranking(y, score).counts, score="s").to_dict()["blocks"][0]
-    assert found["intervals"]["method"] == "DeLong"
-    assert found["models"][0]["intervals"]["roc_auc"] == pytest.approx(rows["models"][0]["intervals"]["roc_auc"])
+    result = fastevals.report(fastevals.Ranking(y, score).counts, score="s").to_dict()["blocks"][0]
+    assert result["intervals"]["method"] == "DeLong"
+    assert result["models"][0]["intervals"]["roc_auc"] == pytest.approx(rows["models"][0]["intervals"]["roc_auc"])
 
 
 def test_report_of_weighted_ranking_has_no_intervals():
@@ -139,14 +139,14 @@ def test_data_that_is_none():
 def test_comparison_of_results_is_the_commands(tmp_path, capsys):
     results = {name: values for name, values in load_psnr().items() if name != "sigma"}
     path = written(tmp_path, results)
-    found = fastevals.compare(path, control="NLM", lower_is_better=True, posthoc="holm")
+    result = fastevals.compare(path, control="NLM", lower_is_better=True, posthoc="holm")
     flags = ["compare", path, "--control", "NLM", "--lower-is-better", "--posthoc", "holm"]
-    assert found.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
-    assert found.to_text() == printed(capsys, *flags)
+    assert result.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
+    assert result.to_text() == printed(capsys, *flags)
     for table in TABLES:
         data = table({name: list(map(str, v)) if name == "image" else v for name, v in results.items()})
         same = fastevals.compare(data, control="NLM", lower_is_better=True, posthoc="holm")
-        assert without_data(same.to_dict()) == without_data(found.to_dict())
+        assert without_data(same.to_dict()) == without_data(result.to_dict())
     assert str(fastevals.compare(by="sigma")) == printed(capsys, "compare", "--by", "sigma").rstrip("\n")
 
 
@@ -154,12 +154,12 @@ def test_comparison_of_predictions_is_the_commands(tmp_path, capsys):
     y = DIGITS["label"]
     columns = {"y": y, "a": (DIGITS["logistic"] > 0.5).astype(int), "b": (DIGITS["naive_bayes"] > 0.5).astype(int)}
     path = written(tmp_path, columns)
-    found = fastevals.compare(path, label="y", pred=["a", "b"], resamples=99, pos_label=1)
+    result = fastevals.compare(path, label="y", pred=["a", "b"], resamples=99, pos_label=1)
     flags = ["compare", path, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99", "--pos-label", "1"]
-    assert found.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
+    assert result.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
     for table in TABLES:
         same = fastevals.compare(table(columns), label="y", pred=["a", "b"], resamples=99)
-        assert without_data(same.to_dict()) == without_data(found.to_dict())
+        assert without_data(same.to_dict()) == without_data(result.to_dict())
 
 
 @pytest.mark.parametrize(

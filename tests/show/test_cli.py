@@ -75,15 +75,20 @@ def error(capsys, *arguments):
 
 
 def test_embedded_data(capsys):
-    told = report_json(capsys)
-    assert list(told) == [
+    report_dict = report_json(capsys)
+    assert list(report_dict) == [
         "fastevals", "data", "label", "pos_label", "weight", "by", "operating_point", "costs", "intervals", "over",
         "blocks",
     ]  # fmt: skip
-    assert (told["fastevals"], told["data"]) == (__version__, "digits_eight (embedded)")
-    assert (told["label"], told["pos_label"], told["weight"], told["by"]) == ("label", 1, None, None)
-    assert (told["operating_point"], told["costs"]) == ({"best": "f1"}, None)
-    (block,) = told["blocks"]
+    assert (report_dict["fastevals"], report_dict["data"]) == (__version__, "digits_eight (embedded)")
+    assert (report_dict["label"], report_dict["pos_label"], report_dict["weight"], report_dict["by"]) == (
+        "label",
+        1,
+        None,
+        None,
+    )
+    assert (report_dict["operating_point"], report_dict["costs"]) == ({"best": "f1"}, None)
+    (block,) = report_dict["blocks"]
     assert (block["value"], block["n_samples"], block["n_positives"], block["n_negatives"]) == (None, 1797, 174, 1623)
     columns = load_digits_eight()
     for model in block["models"]:
@@ -109,11 +114,11 @@ def test_embedded_data(capsys):
 
 
 def test_folds(capsys):
-    told = report_json(capsys, "--by", "fold", "--score", "naive_bayes", "--threshold", ".5")
-    assert (told["by"], told["operating_point"]) == ("fold", {"threshold": 0.5})
+    report_dict = report_json(capsys, "--by", "fold", "--score", "naive_bayes", "--threshold", ".5")
+    assert (report_dict["by"], report_dict["operating_point"]) == ("fold", {"threshold": 0.5})
     columns = load_digits_eight()
-    assert [block["value"] for block in told["blocks"]] == [0, 1, 2, 3, 4]
-    for block in told["blocks"]:
+    assert [block["value"] for block in report_dict["blocks"]] == [0, 1, 2, 3, 4]
+    for block in report_dict["blocks"]:
         rows = columns["fold"] == block["value"]
         ranking = Ranking(columns["label"][rows], columns["naive_bayes"][rows])
         (model,) = block["models"]
@@ -126,22 +131,25 @@ def test_folds(capsys):
 def test_costs(capsys):
     columns = load_digits_eight()
     ranking = Ranking(columns["label"], columns["logistic"])
-    told = report_json(capsys, "--cost-fn", "20", "--score", "logistic")
-    assert (told["operating_point"], told["costs"]) == ({"best": "expected_cost"}, {"cost_fp": 1, "cost_fn": 20})
-    (model,) = told["blocks"][0]["models"]
+    report_dict = report_json(capsys, "--cost-fn", "20", "--score", "logistic")
+    assert (report_dict["operating_point"], report_dict["costs"]) == (
+        {"best": "expected_cost"},
+        {"cost_fp": 1, "cost_fn": 20},
+    )
+    (model,) = report_dict["blocks"][0]["models"]
     point = ranking.best_threshold("expected_cost", cost_fn=20)
     assert (model["metrics"]["expected_cost"], model["threshold"]) == tuple(point)
-    told = report_json(capsys, "--cost-fn", "20", "--cost-fp", "2", "--score", "logistic", "--best", "matthews")
-    (model,) = told["blocks"][0]["models"]
+    report_dict = report_json(capsys, "--cost-fn", "20", "--cost-fp", "2", "--score", "logistic", "--best", "matthews")
+    (model,) = report_dict["blocks"][0]["models"]
     assert model["threshold"] == ranking.best_threshold("matthews").threshold
     assert model["metrics"]["expected_cost"] == ranking.expected_cost(model["threshold"], cost_fp=2, cost_fn=20)
     assert report_json(capsys, "--best", "expected_cost")["costs"] == {"cost_fp": 1, "cost_fn": 1}
 
 
 def test_weights(capsys, small):
-    told = report_json(capsys, small, *MODELS, "--weight", "w")
-    (block,) = told["blocks"]
-    assert (told["weight"], block["n_samples"], block["n_positives"], block["total_weight"]) == ("w", 4, 2, 7.0)
+    report_dict = report_json(capsys, small, *MODELS, "--weight", "w")
+    (block,) = report_dict["blocks"]
+    assert (report_dict["weight"], block["n_samples"], block["n_positives"], block["total_weight"]) == ("w", 4, 2, 7.0)
     ranking = Ranking([0, 1, 0, 1], [0.1, 0.9, 0.3, 0.2], sample_weight=[1, 2, 1, 3])
     assert block["models"][0]["metrics"]["roc_auc"] == ranking.roc_auc()
     assert sum(block["models"][0]["confusion"].values()) == 7
@@ -151,8 +159,8 @@ def test_weights(capsys, small):
 
 
 def test_blocks_by_weight_leave_out_empty_ones(capsys, small):
-    told = report_json(capsys, small, *MODELS, "--weight", "w", "--by", "name")
-    assert [block["value"] for block in told["blocks"]] == ["x", "y"]
+    report_dict = report_json(capsys, small, *MODELS, "--weight", "w", "--by", "name")
+    assert [block["value"] for block in report_dict["blocks"]] == ["x", "y"]
 
 
 def test_best_marks_all_ties_but_not_a_single_model(capsys, tmp_path):
@@ -183,10 +191,10 @@ def test_positive_class(capsys, tmp_path, labels, option, pos_label, n_positives
     first, second = labels.split()
     file = write(tmp_path, "labels.csv", f"y,a\n{first},.3\n{second},.6\n{second},.7\n")
     arguments = () if option is None else ("--pos-label", option)
-    told = report_json(capsys, file, "--label", "y", "--score", "a", *arguments)
-    assert told["pos_label"] == pos_label
-    assert type(told["pos_label"]) is type(pos_label)
-    assert told["blocks"][0]["n_positives"] == n_positives
+    report_dict = report_json(capsys, file, "--label", "y", "--score", "a", *arguments)
+    assert report_dict["pos_label"] == pos_label
+    assert type(report_dict["pos_label"]) is type(pos_label)
+    assert report_dict["blocks"][0]["n_positives"] == n_positives
 
 
 # Text -------------------------------------------------------------------------------------------------------------
@@ -212,8 +220,8 @@ def test_text(capsys):
 
 
 def test_text_has_a_table_of_probabilities_for_the_scores_that_are_some(capsys, small):
-    told = report_json(capsys, small, "--label", "y", "--score", "a", "--score", "w")  # weights go up to 3
-    of_a, of_w = (model["metrics"] for model in told["blocks"][0]["models"])
+    report_dict = report_json(capsys, small, "--label", "y", "--score", "a", "--score", "w")  # weights go up to 3
+    of_a, of_w = (model["metrics"] for model in report_dict["blocks"][0]["models"])
     assert of_a["brier_score"] == pytest.approx((0.1**2 + 0.1**2 + 0.3**2 + 0.8**2 + 0.2**2) / 5)
     assert of_w["brier_score"] is of_w["log_loss"] is of_w["expected_calibration_error"] is None
     text = report(capsys, small, "--label", "y", "--score", "a", "--score", "w", "--resamples", "0")
@@ -223,11 +231,11 @@ def test_text_has_a_table_of_probabilities_for_the_scores_that_are_some(capsys, 
 
 def test_costs_and_a_prior(capsys):
     options = ("--cost-fn", "20", "--prior", "0.02", "--score", "logistic")
-    told = report_json(capsys, *options)
-    assert told["costs"] == {"cost_fp": 1, "cost_fn": 20, "prior": 0.02}
+    report_dict = report_json(capsys, *options)
+    assert report_dict["costs"] == {"cost_fp": 1, "cost_fn": 20, "prior": 0.02}
     columns = load_digits_eight()
     ranking = Ranking(columns["label"], columns["logistic"])
-    (model,) = told["blocks"][0]["models"]
+    (model,) = report_dict["blocks"][0]["models"]
     point = ranking.best_threshold("expected_cost", cost_fn=20, prior=0.02)
     assert (model["metrics"]["expected_cost"], model["threshold"]) == tuple(point)
     over = ranking.cost_curve().over_prior(cost_fn=20)
@@ -239,9 +247,9 @@ def test_costs_and_a_prior(capsys):
     low, high = over.holds(0.02)
     assert f"{low:.4g} to {high:.4g}" in text
     assert max(map(len, text.splitlines())) <= 120
-    told = report_json(capsys, "--prior", "0.5", "--score", "logistic", "--best", "f1")
-    assert told["costs"] == {"cost_fp": 1, "cost_fn": 1, "prior": 0.5}
-    assert told["blocks"][0]["models"][0]["holds"] is None
+    report_dict = report_json(capsys, "--prior", "0.5", "--score", "logistic", "--best", "f1")
+    assert report_dict["costs"] == {"cost_fp": 1, "cost_fn": 1, "prior": 0.5}
+    assert report_dict["blocks"][0]["models"][0]["holds"] is None
 
 
 def test_priors_of_one_class_are_undefined(capsys, tmp_path):
@@ -296,8 +304,8 @@ def test_infinite_threshold(capsys, tmp_path):
     assert model["threshold"] == "Infinity"
     assert model["metrics"]["precision"] is None
     assert "precision of a undefined (0/0)" in report(capsys, *arguments)
-    told = report_json(capsys, *arguments[:5], "--threshold=-inf")
-    assert told["operating_point"] == {"threshold": "-Infinity"}
+    report_dict = report_json(capsys, *arguments[:5], "--threshold=-inf")
+    assert report_dict["operating_point"] == {"threshold": "-Infinity"}
 
 
 def test_names_that_do_not_print(capsys, tmp_path, monkeypatch):
@@ -577,13 +585,13 @@ OF_PROBABILITIES = {"calibration", "decision"}
 
 def pictures(folder):
     """Give the names of the pictures in a folder, all of them 800 pixels wide."""
-    found = set()
+    result = set()
     for path in folder.glob("*.png"):
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG\r\n\x1a\n")
         assert int.from_bytes(content[16:20], "big") == 800
-        found.add(path.stem)
-    return found
+        result.add(path.stem)
+    return result
 
 
 def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
@@ -680,8 +688,8 @@ def test_too_many_replicates_are_told_by_their_option(capsys, tmp_path, command)
 def test_differences_without_width_are_told(capsys, tmp_path):
     file = write(tmp_path, "sure.csv", "y,a,b\n" + "".join(f"{k % 2},{k % 2},{-(k % 2)}\n" for k in range(8)))
     assert cli.main(["report", file, "--label", "y", "--score", "a", "--score", "b", "--resamples", "100"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "no width, and a p that says nothing, of the difference a - b: AUC" in told
+    report_dict = " ".join(capsys.readouterr().out.split())
+    assert "no width, and a p that says nothing, of the difference a - b: AUC" in report_dict
 
 
 def test_out_with_fewer_blocks_leaves_no_picture_of_more(capsys, tmp_path):

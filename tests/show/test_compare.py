@@ -68,8 +68,8 @@ def predictions(tmp_path_factory):
 
 
 def test_embedded_results_are_the_published_ones(capsys):
-    found = compare_json(capsys)
-    (block,) = found["blocks"]
+    result = compare_json(capsys)
+    (block,) = result["blocks"]
     expected = PSNR["all_45_blocks"]
     assert block["friedman"]["names"] == FOUR
     assert block["friedman"]["mean_ranks"] == pytest.approx(expected["mean_ranks"], abs=5e-4)
@@ -152,8 +152,8 @@ def test_many_algorithms_show_the_pairs_of_smallest_p(capsys, tmp_path):
     assert "... 21 more pairs, with p no smaller: JSON has all" in text
     assert max(map(len, text.splitlines())) <= 120
     shown = [line for line in text.splitlines() if " - " in line]
-    found = compare_json(capsys, tmp_path / "results.csv")["blocks"][0]["pairs"]
-    first = min(zip(found["pvalue"], found["pairs"], strict=True))[1]
+    result = compare_json(capsys, tmp_path / "results.csv")["blocks"][0]["pairs"]
+    first = min(zip(result["pvalue"], result["pairs"], strict=True))[1]
     assert len(shown) == 45
     assert shown[0].startswith(f"m{first[0]} - m{first[1]} ")
 
@@ -201,8 +201,8 @@ def test_two_algorithms_are_compared_by_tests_of_two(capsys, tmp_path):
     assert block["mean_ranks"] == {"a": 2.0, "b": 1.0}
     (block,) = compare_json(capsys, file, "--control", "a", "--posthoc", "wilcoxon")["blocks"]
     assert block["wilcoxon"]["effect"] == -expected.effect
-    said = "--posthoc holm goes with three algorithms or more, got a, b: two are compared by Wilcoxon's"
-    assert said in error(capsys, file, "--posthoc", "holm")
+    message = "--posthoc holm goes with three algorithms or more, got a, b: two are compared by Wilcoxon's"
+    assert message in error(capsys, file, "--posthoc", "holm")
     assert compare(capsys, file, "--out", tmp_path / "out").endswith("1 picture\n")
 
 
@@ -237,10 +237,12 @@ def test_nothing_follows_an_undefined_test(capsys, tmp_path):
 def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values):
     rows = "".join(f"{value},0.{k},0.{k + 2}\n" for k, value in enumerate(values))
     file = write(tmp_path, f"{first},a,b\n{rows}")
-    said = f"{first} looks like numbers of the rows, not results: if so, leave it out by --dataset {shlex.quote(first)}"
+    message = (
+        f"{first} looks like numbers of the rows, not results: if so, leave it out by --dataset {shlex.quote(first)}"
+    )
     text = compare(capsys, file).replace("\n    ", " ")
-    assert f"taken for algorithms: {first}, a, b\n! : {said}\n" in text
-    assert compare_json(capsys, file)["cautions"] == [said]
+    assert f"taken for algorithms: {first}, a, b\n! : {message}\n" in text
+    assert compare_json(capsys, file)["cautions"] == [message]
     for options in (("--dataset", first), ("--algorithm", first, "--algorithm", "a")):
         assert "looks like" not in compare(capsys, file, *options)
 
@@ -248,8 +250,8 @@ def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values)
 @pytest.mark.parametrize("rows", ["1,2,3\n1,3,2\n2,1,3\n", "1,2.5,2.5\n3,1.5,1.5\n2,2,2\n1,2,3\n"])
 def test_ranks_without_lower_is_better_are_said(capsys, tmp_path, rows):
     file = write(tmp_path, f"a,b,c\n{rows}")
-    said = "! : rows hold ranks, of which the highest was taken for the best: where 1 is best give --lower-is-better"
-    assert said in compare(capsys, file).replace("\n    ", " ")
+    message = "! : rows hold ranks, of which the highest was taken for the best: where 1 is best give --lower-is-better"
+    assert message in compare(capsys, file).replace("\n    ", " ")
     assert "rows hold ranks" not in compare(capsys, file, "--lower-is-better")
     assert "rows hold ranks" not in compare(capsys, write(tmp_path, f"a,b,c\n{rows}1,2,4\n"))
 
@@ -259,26 +261,26 @@ def test_ranks_without_lower_is_better_are_said(capsys, tmp_path, rows):
 
 def test_predictions(capsys, predictions):
     file, table = predictions
-    found = compare_json(capsys, file, "--label", "y", "--pred", "good", "--pred", "poor", "--resamples", "199")
+    result = compare_json(capsys, file, "--label", "y", "--pred", "good", "--pred", "poor", "--resamples", "199")
     models = {name: table[name] for name in ("good", "poor")}
     expected = compare_predictions(table["y"], models, metrics="accuracy", n_resamples=199, rng=0)["accuracy"]
-    accuracy = found["metrics"]["accuracy"]
+    accuracy = result["metrics"]["accuracy"]
     assert accuracy["estimates"]["good"]["value"] == expected.estimates["good"].value
     assert accuracy["differences"][0]["confidence_interval"] == list(expected.differences[0].confidence_interval)
-    assert set(found["metrics"]) == {"accuracy", "balanced_accuracy", "F1 (macro)", "matthews", "cohen_kappa"}
+    assert set(result["metrics"]) == {"accuracy", "balanced_accuracy", "F1 (macro)", "matthews", "cohen_kappa"}
     test = mcnemar_test(table["y"], models["good"], models["poor"])
-    assert found["mcnemar"]["pvalue"] == [test.pvalue]
-    assert found["mcnemar_tests"][0]["table"] == test.table.tolist()
-    assert found["mcnemar_tests"][0]["difference_interval"] == list(test.difference_interval)
-    assert found["cochran"] is None
-    assert found["classes"] == [0, 1, 2]
+    assert result["mcnemar"]["pvalue"] == [test.pvalue]
+    assert result["mcnemar_tests"][0]["table"] == test.table.tolist()
+    assert result["mcnemar_tests"][0]["difference_interval"] == list(test.difference_interval)
+    assert result["cochran"] is None
+    assert result["classes"] == [0, 1, 2]
 
 
 def test_text_of_predictions(capsys, predictions):
     file, _ = predictions
     models = ("--label", "y", "--pred", "good", "--pred", "fair", "--pred", "poor", "--resamples", "99")
     text = compare(capsys, file, *models)
-    for said in (
+    for message in (
         "300 rows, 3 classes",
         "good - fair",
         "fair - poor",
@@ -286,7 +288,7 @@ def test_text_of_predictions(capsys, predictions):
         "McNemar's exact test",
         "adjusted: holm",
     ):
-        assert said in text
+        assert message in text
     assert "positive class" not in text
     assert max(map(len, text.splitlines())) <= 120
     grouped = compare(capsys, file, *models, "--group", "patient", "--method", "corrected", "--seed", "3")
@@ -318,9 +320,9 @@ def test_two_classes_of_text(capsys, tmp_path):
     text = compare(capsys, file, *options, "--pos-label", "no")
     assert "2 classes, positive class no" in text
     assert "precision" in text
-    told = compare_json(capsys, file, *options, "--pos-label", "no")
-    assert (told["classes"], told["pos_label"]) == (["yes", "no"], "no")
-    assert told["metrics"]["recall"]["estimates"]["a"]["value"] == 0.5
+    output = compare_json(capsys, file, *options, "--pos-label", "no")
+    assert (output["classes"], output["pos_label"]) == (["yes", "no"], "no")
+    assert output["metrics"]["recall"]["estimates"]["a"]["value"] == 0.5
     other = compare_json(capsys, file, *options, "--pos-label", "yes")
     assert (other["pos_label"], other["metrics"]["recall"]["estimates"]["a"]["value"]) == ("yes", 1.0)
 
@@ -331,9 +333,9 @@ def test_two_classes_of_text_of_which_none_is_said_to_be_positive(capsys, tmp_pa
     assert "2 classes, no and yes; which is positive is not said: --pos-label" in " ".join(
         compare(capsys, file, *options).split()
     )
-    told = compare_json(capsys, file, *options)
-    assert (told["classes"], told["pos_label"]) == (["no", "yes"], None)
-    assert list(told["metrics"]) == ["accuracy", "balanced_accuracy", "F1 (macro)", "matthews", "cohen_kappa"]
+    output = compare_json(capsys, file, *options)
+    assert (output["classes"], output["pos_label"]) == (["no", "yes"], None)
+    assert list(output["metrics"]) == ["accuracy", "balanced_accuracy", "F1 (macro)", "matthews", "cohen_kappa"]
     assert "--pos-label must be a label of --label 'y' ('no', 'yes'), got 'maybe'" in error(
         capsys, file, *options, "--pos-label", "maybe"
     )
@@ -346,10 +348,10 @@ def test_the_positive_class_goes_with_two(capsys, predictions):
 
 def test_models_that_predict_alike(capsys, tmp_path):
     file = write(tmp_path, "y,a,b\n" + "1,1,1\n0,1,1\n" * 5)
-    found = compare_json(capsys, file, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
-    assert found["mcnemar"]["pvalue"] == [1]
-    assert found["metrics"]["accuracy"]["differences"][0]["pvalue"] == 1
-    assert found["mcnemar_tests"][0]["effect"] is None  # 0 / 0
+    result = compare_json(capsys, file, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
+    assert result["mcnemar"]["pvalue"] == [1]
+    assert result["metrics"]["accuracy"]["differences"][0]["pvalue"] == 1
+    assert result["mcnemar_tests"][0]["effect"] is None  # 0 / 0
 
 
 # Files ------------------------------------------------------------------------------------------------------------
@@ -389,9 +391,9 @@ def test_out_of_predictions(capsys, tmp_path, predictions):
     assert compare(capsys, file, *two, "--out", out).endswith("1 picture\n")
     assert written(out) == ["compare.json", "compare.txt", "null.png"]
     status = cli.main(["compare", file, *two, "--pred", "poor", "--out", str(out), "--format", "json"])
-    printed, said = capsys.readouterr()
+    printed, message = capsys.readouterr()
     assert (status, json.loads(printed)["n_samples"]) == (0, 300)
-    assert said.endswith("2 pictures\n")
+    assert message.endswith("2 pictures\n")
 
 
 def test_out_needs_matplotlib(capsys, tmp_path, monkeypatch):
@@ -457,8 +459,8 @@ def test_columns_of_blocks_and_groups_are_named(capsys, tmp_path):
     file = tmp_path / "odd.parquet"
     table = {"g": [1.0, float("nan"), 2.0], "one": ["x"] * 3, "y": [0, 1, 1], "a": [1, 1, 0], "b": [0, 1, 0]}
     parquet.write_table(pa.table(table), file)
-    said = "--by 'g' must be finite, but has 1 NaN value, the first at row 1"
-    assert said in error(capsys, file, "--by", "g", "--algorithm", "a", "--algorithm", "b")
+    message = "--by 'g' must be finite, but has 1 NaN value, the first at row 1"
+    assert message in error(capsys, file, "--by", "g", "--algorithm", "a", "--algorithm", "b")
     models = ("--label", "y", *PAIR, "--group")
     assert "--group 'g' must not be NaN" in error(capsys, file, *models, "g")
     assert "--group 'one' must have two groups or more to be drawn from" in error(capsys, file, *models, "one")

@@ -57,11 +57,11 @@ def test_formats_agree(tmp_path, suffix):
     path = tmp_path / f"file{suffix}"
     table = pa.table(COLUMNS)
     write(path, table, ".stream" if "stream" in suffix else path.suffix.lower())
-    found = read_columns(path, WANTED, numeric=["a"])
-    assert list(found) == list(WANTED)
-    for name, column in found.items():
+    result = read_columns(path, WANTED, numeric=["a"])
+    assert list(result) == list(WANTED)
+    for name, column in result.items():
         assert column.tolist() == COLUMNS[name]
-    assert found["y"].dtype == np.int64
+    assert result["y"].dtype == np.int64
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,21 @@ def test_formats_give_the_same_report(tmp_path, capsys, suffix):
     printed = []
     for path in (tmp_path / "scores.csv", tmp_path / f"scores{suffix}"):
         write(path, table)
-        asked = ["--label", "y", "--score", "a", "--score", "b", "--weight", "w", "--by", "part", "--resamples", "99"]
-        assert cli.main(["report", str(path), *asked, "--format", "json"]) == 0
+        requested = [
+            "--label",
+            "y",
+            "--score",
+            "a",
+            "--score",
+            "b",
+            "--weight",
+            "w",
+            "--by",
+            "part",
+            "--resamples",
+            "99",
+        ]
+        assert cli.main(["report", str(path), *requested, "--format", "json"]) == 0
         printed.append(capsys.readouterr().out.replace(str(path), ""))
     assert printed[0] == printed[1]
 
@@ -104,9 +117,9 @@ def test_formats_give_the_same_report(tmp_path, capsys, suffix):
 @pytest.mark.parametrize("suffix", [".arrow", ".parquet"])
 def test_types(tmp_path, suffix, column, expected):
     path = write(tmp_path / f"typed{suffix}", {"x": column})
-    found = read(path, x=not isinstance(expected[0], str))["x"]
-    assert found.tolist() == expected
-    assert found.dtype.kind == ("O" if isinstance(expected[0], str) else found.dtype.kind)
+    result = read(path, x=not isinstance(expected[0], str))["x"]
+    assert result.tolist() == expected
+    assert result.dtype.kind == ("O" if isinstance(expected[0], str) else result.dtype.kind)
 
 
 def test_csv_types_do_not_depend_on_the_first_rows(tmp_path):
@@ -114,11 +127,11 @@ def test_csv_types_do_not_depend_on_the_first_rows(tmp_path):
     path = tmp_path / "late.csv"
     rows = [f"{k % 2},{k},{k % 2}\n" for k in range(n)]
     path.write_text("".join(["y,a,part\n", *rows, "1,0.5,late\n"]))
-    found = read(path, y=False, a=True, part=False)
-    assert found["y"].dtype == np.int64
-    assert found["a"][-1] == 0.5
-    assert found["a"][-2] == n - 1
-    assert found["part"][[0, -1]].tolist() == ["0", "late"]
+    result = read(path, y=False, a=True, part=False)
+    assert result["y"].dtype == np.int64
+    assert result["a"][-1] == 0.5
+    assert result["a"][-2] == n - 1
+    assert result["part"][[0, -1]].tolist() == ["0", "late"]
     path.write_text("".join(["y,a,part\n", *rows, "1,NA,\n", "1,x,late\n"]))
     with pytest.raises(
         ValueError, match=r"--x 'a' must hold numbers, but has type string \(with the value 'NA' at line 300002"
@@ -134,8 +147,8 @@ def test_csv_types_do_not_depend_on_the_first_rows(tmp_path):
 def test_csv_with_quotes_and_mark(tmp_path):
     path = tmp_path / "quoted.csv"
     path.write_bytes('\ufeff"y","a,b",c\r\n"1","0.5","two\nlines"\r\n0,1,NA\r\n'.encode())
-    found = read(path, **{"y": True, "a,b": True, "c": False})
-    assert [column.tolist() for column in found.values()] == [[1, 0], [0.5, 1], ["two\nlines", "NA"]]
+    result = read(path, **{"y": True, "a,b": True, "c": False})
+    assert [column.tolist() for column in result.values()] == [[1, 0], [0.5, 1], ["two\nlines", "NA"]]
 
 
 def form(**known):
@@ -163,15 +176,15 @@ def form(**known):
 def test_csv_that_is_certain(tmp_path, name, content, known):
     path = tmp_path / name
     path.write_bytes(content)
-    found = read_columns(path, WANTED, numeric=["a"], **form(**known))
-    assert [column.tolist() for column in found.values()] == [[0, 1], [0.25, 0.5], ["u", "v"]]
+    result = read_columns(path, WANTED, numeric=["a"], **form(**known))
+    assert [column.tolist() for column in result.values()] == [[0, 1], [0.25, 0.5], ["u", "v"]]
 
 
 def test_csv_without_header(tmp_path):
     path = tmp_path / "bare.csv"
     path.write_text("0,0.25,u\n1,0.5,v\n")
-    found = read_columns(path, {"1": "--label '1'", "2": "--score '2'"}, numeric=["2"], **form(header=False))
-    assert [column.tolist() for column in found.values()] == [[0, 1], [0.25, 0.5]]
+    result = read_columns(path, {"1": "--label '1'", "2": "--score '2'"}, numeric=["2"], **form(header=False))
+    assert [column.tolist() for column in result.values()] == [[0, 1], [0.25, 0.5]]
     assert list(read_columns(path, None, **form(header=False))) == ["1", "2", "3"]
     path.write_text("0,0.25,u\n1,x,v\n")
     with pytest.raises(ValueError, match="'x' at line 2"):

@@ -56,22 +56,22 @@ def words(text):
 
 def test_means_are_those_of_the_calls_by_group(capsys):
     columns = load_digits_eight()
-    told = report_json(capsys, "--by", "fold", "--confidence", "0.9")
-    found = told["over"]
-    assert found["values"] == [0, 1, 2, 3, 4]
-    assert found["intervals"] == {"method": "DeLong", "resamples_of_means": None, "notes": []}
-    assert found["n_samples"] == [block["n_samples"] for block in told["blocks"]]
-    assert found["n_positives"] == [block["n_positives"] for block in told["blocks"]]
-    assert found["total_weights"] is None
-    assert [model["name"] for model in found["models"]] == list(MODELS)
-    for k, model in enumerate(found["models"]):
+    output = report_json(capsys, "--by", "fold", "--confidence", "0.9")
+    result = output["over"]
+    assert result["values"] == [0, 1, 2, 3, 4]
+    assert result["intervals"] == {"method": "DeLong", "resamples_of_means": None, "notes": []}
+    assert result["n_samples"] == [block["n_samples"] for block in output["blocks"]]
+    assert result["n_positives"] == [block["n_positives"] for block in output["blocks"]]
+    assert result["total_weights"] is None
+    assert [model["name"] for model in result["models"]] == list(MODELS)
+    for k, model in enumerate(result["models"]):
         given = (columns["label"], columns[model["name"]], columns["fold"])
         expected = {**grouped_metrics(*given, RANKING)}
         auc = expected["roc_auc"] = grouped_auc(*given, interval="delong", confidence_level=0.9)
         assert list(model["metrics"]) == RANKING
         for name, metric in model["metrics"].items():
             assert (metric["mean"], metric["macro_mean"]) == (expected[name].mean, expected[name].macro_mean)
-            of_blocks = [block["models"][k]["metrics"][name] for block in told["blocks"]]
+            of_blocks = [block["models"][k]["metrics"][name] for block in output["blocks"]]
             assert metric["of_values"] == pytest.approx(of_blocks, rel=0 if name == "roc_auc" else 1e-14)
             assert metric["n_undefined"] == 0
             best = max(metric["of_values"])
@@ -126,9 +126,9 @@ def test_without_intervals(capsys):
     text = report(capsys, "--by", "fold", "--resamples", "0")
     assert "over 5 values of fold: means weighted by rows\n" in text
     assert "95 %" not in text
-    found = over(capsys, "--by", "fold", "--resamples", "0")
-    assert found["intervals"] is None
-    assert found["models"][0]["metrics"]["roc_auc"]["interval"] is None
+    result = over(capsys, "--by", "fold", "--resamples", "0")
+    assert result["intervals"] is None
+    assert result["models"][0]["metrics"]["roc_auc"]["interval"] is None
 
 
 # Weights and groups -----------------------------------------------------------------------------------------------
@@ -163,14 +163,14 @@ def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, n_user
     text = report(capsys, *arguments)
     assert f"! : no interval over values of user: DeLong's don't hold {why}\n" in text
     assert "95 %" not in text
-    found = over(capsys, *arguments)
-    assert found["intervals"] == {
+    result = over(capsys, *arguments)
+    assert result["intervals"] == {
         "method": None,
         "resamples_of_means": None,
         "notes": [f"no interval over values of user: DeLong's don't hold {why}"],
     }
-    assert found["models"][0]["metrics"]["roc_auc"]["interval"] is None
-    assert "intervals" not in found["models"][0]["metrics"]["roc_auc"]
+    assert result["models"][0]["metrics"]["roc_auc"]["interval"] is None
+    assert "intervals" not in result["models"][0]["metrics"]["roc_auc"]
 
 
 # Many values ------------------------------------------------------------------------------------------------------
@@ -179,22 +179,22 @@ def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, n_user
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_many_values_one_by_one(capsys, tmp_path, weight):
     columns = users()
-    told = report_json(
+    output = report_json(
         capsys, csv(tmp_path, columns), *TWO, "--by", "user", *(() if weight is None else ("--weight", weight))
     )
     kept = np.ones(columns["y"].size, dtype=bool) if weight is None else columns["w"] > 0
     weights = np.ones(kept.size) if weight is None else columns["w"]
-    found = told["over"]
-    assert told["blocks"] == []
-    assert found["values"] == np.unique(columns["user"][kept]).tolist()
-    for model in found["models"]:
+    result = output["over"]
+    assert output["blocks"] == []
+    assert result["values"] == np.unique(columns["user"][kept]).tolist()
+    for model in result["models"]:
         auc, precision = (model["metrics"][name] for name in ("roc_auc", "average_precision"))
         total = of_all = 0.0
-        for k, user in enumerate(found["values"]):
+        for k, user in enumerate(result["values"]):
             rows = kept & (columns["user"] == user)
             given = columns["y"][rows], columns[model["name"]][rows]
             ranking = Ranking(*given, sample_weight=weights[rows])
-            assert (found["n_samples"][k], found["n_positives"][k]) == (ranking.n_samples, ranking.n_positives)
+            assert (result["n_samples"][k], result["n_positives"][k]) == (ranking.n_samples, ranking.n_positives)
             if not 0 < ranking.n_positives < ranking.n_samples:
                 assert auc["of_values"][k] is auc["intervals"][k] is None
                 continue
@@ -213,7 +213,7 @@ def test_many_values_one_by_one(capsys, tmp_path, weight):
         of_weights = {} if weight is None else {"sample_weight": weights[kept]}
         drawn = quietly(grouped_auc, *given, **of_weights, interval="bootstrap", n_resamples=1999, rng=0)
         assert auc["interval"] == list(drawn.mean_confidence_interval)
-    (note, *_) = found["intervals"]["notes"]
+    (note, *_) = result["intervals"]["notes"]
     assert note.startswith("no interval of the AUC of ")
     assert note.endswith("which have both classes, but not two rows of each, from which DeLong's variance is made")
 
@@ -224,10 +224,10 @@ def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
     arguments = (csv(tmp_path, columns), *TWO, "--by", "user", "--confidence", "0.9", "--resamples", "300")
     of_means = "interval of the mean AUC from 300 replicates of whole values of user"
     for option in ((), ("--weight", "half")):
-        text, found = report(capsys, *arguments, *option), over(capsys, *arguments, *option)
+        text, result = report(capsys, *arguments, *option), over(capsys, *arguments, *option)
         assert of_means + ("" if option else ", other intervals DeLong's") in words(text)
-        assert found["intervals"]["resamples_of_means"] == 300
-        ends = [f"{end:.4f}" for end in found["models"][0]["metrics"]["roc_auc"]["interval"]]
+        assert result["intervals"]["resamples_of_means"] == 300
+        ends = [f"{end:.4f}" for end in result["models"][0]["metrics"]["roc_auc"]["interval"]]
         rows = [line.split() for line in table(text, "mean  ")]
         assert [rows[2], rows[3]] == [["90", "%", "from", ends[0]], ["to", ends[1]]]
     assert "other intervals DeLong's" not in text
@@ -248,20 +248,20 @@ def test_mean_of_many_equal_values(capsys, tmp_path):
 def test_lowest_and_highest(capsys, tmp_path):
     columns = users()
     arguments = (csv(tmp_path, columns), *TWO, "--by", "user")
-    text, found = report(capsys, *arguments), over(capsys, *arguments)
+    text, result = report(capsys, *arguments), over(capsys, *arguments)
     assert "threshold" not in text
     assert "\nin all     1500 rows, " in text
-    aucs = found["models"][0]["metrics"]["roc_auc"]["of_values"]
-    known = {user: auc for user, auc in zip(found["values"], aucs, strict=True) if auc is not None}
+    aucs = result["models"][0]["metrics"]["roc_auc"]["of_values"]
+    known = {user: auc for user, auc in zip(result["values"], aucs, strict=True) if auc is not None}
     for end, expected in (("lowest", sorted(known.values())), ("highest", sorted(known.values(), reverse=True))):
         heading, *rows = (line.split() for line in table(text, f"user, {end}"))
         assert " ".join(heading) == f"user, {end} rows positive AUC of a 95 % from to AUC of b"
         assert [row[3] for row in rows] == [f"{auc:.4f}" for auc in expected[:10]]
         for user, n_rows, n_positives, auc, low, high, _ in rows:
-            place = found["values"].index(user)
-            assert (int(n_rows), int(n_positives)) == (found["n_samples"][place], found["n_positives"][place])
+            place = result["values"].index(user)
+            assert (int(n_rows), int(n_positives)) == (result["n_samples"][place], result["n_positives"][place])
             assert auc == f"{known[user]:.4f}"
-            ends = found["models"][0]["metrics"]["roc_auc"]["intervals"][place] or [math.nan] * 2
+            ends = result["models"][0]["metrics"]["roc_auc"]["intervals"][place] or [math.nan] * 2
             assert [low, high] == ["-" if math.isnan(each) else f"{each:.4f}" for each in ends]
 
 
@@ -303,16 +303,16 @@ def test_as_many_models_as_there_is_room_for(capsys, tmp_path):
 
 @pytest.mark.usefixtures("many")
 def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
-    told = report_json(capsys, "--by", "fold")
-    assert told["blocks"] == []
-    assert list(told["over"]["models"][0]["metrics"]) == RANKING[:2]
+    output = report_json(capsys, "--by", "fold")
+    assert output["blocks"] == []
+    assert list(output["over"]["models"][0]["metrics"]) == RANKING[:2]
     for name in ("report.json", "roc.png"):  # of an earlier run
         (tmp_path / name).touch()
     text = report(capsys, "--by", "fold", "--out", tmp_path)
     assert text.endswith("report.json, report.txt, no pictures (more values of fold than have a block each)\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.txt"]
     written = (tmp_path / "report.json").read_text()
-    assert strict_json(written) == told
+    assert strict_json(written) == output
     assert written.count("\n") == 1  # arrays over many values would have a line for each of their numbers
     assert len(table(text, "fold, lowest")) == 6
 
@@ -324,8 +324,8 @@ def test_values_of_any_type(capsys, tmp_path, monkeypatch, kind):
     columns = users(n_users=1, n_rows=40)
     columns["by"] = np.array(of_kind * 20, dtype=object)
     file = csv(tmp_path, columns)
-    found = over(capsys, file, *TWO, "--by", "by")
-    assert found["values"] == ([False, True] if kind == "bool" else of_kind)
+    result = over(capsys, file, *TWO, "--by", "by")
+    assert result["values"] == ([False, True] if kind == "bool" else of_kind)
     shown = ["'a\\tb'", "é"] if kind == "str" else list(map(str, of_kind))
     rows = table(report(capsys, file, *TWO, "--by", "by"), "by, lowest")[1:]
     assert {row.split()[0] for row in rows} == set(shown)

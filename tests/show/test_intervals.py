@@ -60,11 +60,11 @@ def assert_compared(block, found):
         assert (pair["model"], pair["reference"]) == (
             found[first].differences[k].model, found[first].differences[k].reference
         )  # fmt: skip
-        for name, told in pair["metrics"].items():
+        for name, output in pair["metrics"].items():
             wanted = found[name].differences[k]
-            assert told["value"] == number(wanted.value)
-            assert told["interval"] == ends(wanted.confidence_interval)
-            assert told["pvalue"] == number(wanted.pvalue)
+            assert output["value"] == number(wanted.value)
+            assert output["interval"] == ends(wanted.confidence_interval)
+            assert output["pvalue"] == number(wanted.pvalue)
 
 
 def table(text, heading):
@@ -80,15 +80,15 @@ def table(text, heading):
 
 def test_intervals_and_differences_are_those_of_compare_rankings(capsys):
     columns = load_digits_eight()
-    told = report_json(capsys, "--resamples", "199", "--confidence", "0.9", "--seed", "3")
-    found = quietly(
+    output = report_json(capsys, "--resamples", "199", "--confidence", "0.9", "--seed", "3")
+    result = quietly(
         compare_rankings, columns["label"], {name: columns[name] for name in MODELS}, metrics=asked(best="f1"),
         n_resamples=199, confidence_level=0.9, rng=3,
     )  # fmt: skip
-    (block,) = told["blocks"]
-    assert_compared(block, found)
+    (block,) = output["blocks"]
+    assert_compared(block, result)
     assert block["intervals"]["method"] == "BCa"
-    assert told["intervals"] == {
+    assert output["intervals"] == {
         "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "delong_above": None
     }  # fmt: skip
 
@@ -101,9 +101,9 @@ def test_intervals_of_one_model_are_those_of_bootstrap(capsys):
         (block,) = report_json(capsys, "--score", "logistic", *FEW, *options, *given)["blocks"]
         metrics = asked(**where, costs=costs if "best" in where else None)
         metrics["expected_cost"] = metric("expected_cost", **where, **costs)
-        found = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
+        result = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
         (model,) = block["models"]
-        assert model["intervals"] == {name: ends(found[name].confidence_interval) for name in found}
+        assert model["intervals"] == {name: ends(result[name].confidence_interval) for name in result}
         assert block["differences"] == []
         low, high = model["intervals"]["expected_cost"]
         assert low < model["metrics"]["expected_cost"] < high
@@ -117,9 +117,9 @@ def test_another_best_metric_has_a_column_and_an_interval(capsys):
         "expected_cost": metric("expected_cost", best="cohen_kappa", cost_fp=1, cost_fn=2),
     }
     metrics = asked(best="cohen_kappa") | metrics
-    found = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
-    told = block["models"][0]["intervals"]
-    assert told == {name: ends(found[name].confidence_interval) for name in found}
+    result = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
+    output = block["models"][0]["intervals"]
+    assert output == {name: ends(result[name].confidence_interval) for name in result}
 
 
 def test_groups_weights_and_blocks(capsys, tmp_path):
@@ -133,17 +133,17 @@ def test_groups_weights_and_blocks(capsys, tmp_path):
         tmp_path, "all.csv", "y,a,b,part,patient,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     )
     options = (file, "--label", "y", "--score", "a", "--score", "b", "--by", "part", "--weight", "w", *FEW)
-    told = report_json(capsys, *options, "--group", "patient")
-    assert told["intervals"]["group"] == "patient"
-    for block in told["blocks"]:
+    output = report_json(capsys, *options, "--group", "patient")
+    assert output["intervals"]["group"] == "patient"
+    for block in output["blocks"]:
         some = (part == block["value"]) & (weight > 0)
-        found = quietly(
+        result = quietly(
             compare_rankings, y[some], {name: each[some] for name, each in scores.items()},
             metrics={name: each for name, each in asked(best="f1").items() if name not in PROBABILITIES},
             n_resamples=99, rng=0, groups=patient[some], sample_weight=weight[some],
         )  # fmt: skip
         assert [model["intervals"].pop(name) for model in block["models"] for name in PROBABILITIES] == [None] * 6
-        assert_compared(block, found)
+        assert_compared(block, result)
         assert block["intervals"]["n_groups"] == np.unique(patient[some]).size
     text = report(capsys, *options, "--group", "patient")
     assert "99 bootstrap replicates of groups of patient (seed 0)" in text
@@ -161,8 +161,8 @@ def test_more_replicates_begin_with_fewer(capsys):
     few, many = (report_json(capsys, "--score", "logistic", "--resamples", n) for n in (199, 999))
     for (low, high), (lower, higher) in zip(
         *(
-            [told["blocks"][0]["models"][0]["intervals"][name] for name in ("roc_auc", "brier_score", "accuracy")]
-            for told in (few, many)
+            [output["blocks"][0]["models"][0]["intervals"][name] for name in ("roc_auc", "brier_score", "accuracy")]
+            for output in (few, many)
         ),
         strict=True,
     ):
@@ -182,10 +182,10 @@ def test_models_without_a_metric_do_not_spoil_others(capsys, tmp_path):
     assert of_s["roc_auc"] is not None
     (pair,) = block["differences"]
     assert pair["metrics"]["brier_score"] == {"value": None, "interval": None, "pvalue": None}
-    found = quietly(
+    result = quietly(
         compare_rankings, y, {"p": p, "s": s}, metrics=asked(best="f1"), n_resamples=99, rng=0
     )  # fmt: skip
-    assert_compared(block, found)
+    assert_compared(block, result)
 
 
 # Text -------------------------------------------------------------------------------------------------------------
@@ -212,9 +212,9 @@ random_forest 0.0261*     inf  0.0487
 
 def test_no_replicates_no_intervals(capsys):
     assert report(capsys, "--resamples", "0") == WITHOUT
-    told = report_json(capsys, "--resamples", "0", "--score", "logistic")
-    (block,) = told["blocks"]
-    assert told["intervals"] is block["intervals"] is block["models"][0]["intervals"] is None
+    output = report_json(capsys, "--resamples", "0", "--score", "logistic")
+    (block,) = output["blocks"]
+    assert output["intervals"] is block["intervals"] is block["models"][0]["intervals"] is None
     assert block["differences"] == []
 
 
@@ -277,21 +277,21 @@ def large(monkeypatch):
 @pytest.mark.usefixtures("large")
 def test_large_blocks_have_delongs_intervals(capsys):
     columns = load_digits_eight()
-    told = report_json(capsys, "--confidence", "0.9")
-    (block,) = told["blocks"]
+    output = report_json(capsys, "--confidence", "0.9")
+    (block,) = output["blocks"]
     result = delong(columns["label"], {name: columns[name] for name in MODELS})
     low, high = result.confidence_interval(0.9, method="logit")
     for k, model in enumerate(block["models"]):
-        found = {name: each for name, each in model["intervals"].items() if each is not None}
-        assert found == {"roc_auc": [low[k], high[k]]}
+        values = {name: each for name, each in model["intervals"].items() if each is not None}
+        assert values == {"roc_auc": [low[k], high[k]]}
     for pair, sides in zip(block["differences"], ([1, -1, 0], [1, 0, -1], [0, 1, -1]), strict=True):
         test = result.contrast(sides, confidence_level=1 - 0.1 / 3)
         (told_of,) = pair["metrics"].values()
         assert told_of["value"] == test.effect
         assert told_of["interval"] == pytest.approx(list(test.confidence_interval), rel=1e-12)
         assert told_of["pvalue"] == min(1, 3 * test.pvalue)
-    assert told["intervals"]["method"] == block["intervals"]["method"] == "DeLong"
-    assert told["intervals"]["delong_above"] == 1796
+    assert output["intervals"]["method"] == block["intervals"]["method"] == "DeLong"
+    assert output["intervals"]["delong_above"] == 1796
     text = report(capsys)
     assert "intervals  95 %, DeLong's (logit), of AUC alone, above 1,796 rows (--resamples N: a bootstrap" in text
     assert "of differences simultaneous, with p adjusted, over all pairs (Bonferroni)" in " ".join(text.split())
@@ -311,12 +311,12 @@ def test_large_blocks_are_bootstrapped_where_it_is_asked_for(capsys, monkeypatch
 def test_only_blocks_above_the_limit_are_large(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 359)  # fold 0 and 1 have 360 rows
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
-    told = report_json(capsys, "--by", "fold", *TWO)
-    assert [block["intervals"]["method"] for block in told["blocks"]] == ["DeLong"] * 2 + ["BCa"] * 3
-    assert told["intervals"]["method"] == "BCa"
-    said = " ".join(report(capsys, "--by", "fold", *TWO).split())
-    assert "39 bootstrap replicates" in said
-    assert "DeLong's" in said
+    output = report_json(capsys, "--by", "fold", *TWO)
+    assert [block["intervals"]["method"] for block in output["blocks"]] == ["DeLong"] * 2 + ["BCa"] * 3
+    assert output["intervals"]["method"] == "BCa"
+    message = " ".join(report(capsys, "--by", "fold", *TWO).split())
+    assert "39 bootstrap replicates" in message
+    assert "DeLong's" in message
 
 
 @pytest.mark.parametrize(
@@ -329,26 +329,28 @@ def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
     file = write(tmp_path, "w.csv", "y,a,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
     options = (file, "--label", "y", "--score", "a", "--weight", "w")
     (block,) = report_json(capsys, *options)["blocks"]
-    found = block["models"][0]["intervals"]["roc_auc"]
+    values = block["models"][0]["intervals"]["roc_auc"]
     if why is None:
         result = delong(np.repeat(y, weights * 10), np.repeat(a, weights * 10))
-        assert found == [end.item() for end in result.confidence_interval(method="logit")]
+        assert values == [end.item() for end in result.confidence_interval(method="logit")]
         assert "weights being numbers of rows" in " ".join(report(capsys, *options).split())
         return
-    assert found is None
+    assert values is None
     text = report(capsys, *options)
     assert "intervals  " not in text
     assert "from" not in text
-    said = f"! : the data has no intervals: above 39 rows they are DeLong's, which don't hold {why}; --resamples N asks"
-    assert said in " ".join(text.split())
+    message = (
+        f"! : the data has no intervals: above 39 rows they are DeLong's, which don't hold {why}; --resamples N asks"
+    )
+    assert message in " ".join(text.split())
 
 
 @pytest.mark.usefixtures("large")
 def test_large_blocks_with_groups(capsys):
     text = " ".join(report(capsys, "--group", "fold").split())
     assert "above 1,796 rows they are DeLong's, which don't hold for rows in groups; --resamples N" in text
-    told = report_json(capsys, "--group", "fold", "--score", "logistic")
-    assert told["intervals"]["method"] is told["blocks"][0]["intervals"]["method"] is None
+    output = report_json(capsys, "--group", "fold", "--score", "logistic")
+    assert output["intervals"]["method"] is output["blocks"][0]["intervals"]["method"] is None
     assert report_json(capsys, "--group", "fold", *TWO, *FEW)["intervals"]["method"] == "BCa"
 
 
@@ -359,8 +361,8 @@ def test_large_blocks_with_too_few_of_a_class(capsys, tmp_path, monkeypatch):
         file = write(tmp_path, "few.csv", "y,a,b\n" + rows)
         (block,) = report_json(capsys, file, "--label", "y", "--score", "a", "--score", "b")["blocks"]
         assert [model["intervals"]["roc_auc"] for model in block["models"]] == [None, None]
-        (told,) = block["differences"][0]["metrics"].values()
-        assert (told["interval"], told["pvalue"]) == (None, None)
+        (output,) = block["differences"][0]["metrics"].values()
+        assert (output["interval"], output["pvalue"]) == (None, None)
 
 
 # Notes ------------------------------------------------------------------------------------------------------------
@@ -397,10 +399,10 @@ def test_few_of_a_class_are_told(capsys, tmp_path, counts, said):
 def test_cautions_of_best_values_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 20, 60), "--threshold", "0.5", *FEW)
     why = "20 rows of a class: with fewer than 50 such intervals cover too seldom"
-    told = f"interval of KS of a: {why}"
+    output = f"interval of KS of a: {why}"
     (block,) = report_json(capsys, *arguments)["blocks"]
-    assert [note for note in block["intervals"]["notes"] if why in note] == [told]
-    assert f"! : {told}" in " ".join(report(capsys, *arguments).split())
+    assert [note for note in block["intervals"]["notes"] if why in note] == [output]
+    assert f"! : {output}" in " ".join(report(capsys, *arguments).split())
 
 
 def test_few_groups_are_told(capsys, tmp_path):
@@ -410,9 +412,9 @@ def test_few_groups_are_told(capsys, tmp_path):
 
 def test_undefined_replicates_are_counted(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 3, 60), "--threshold", "1.5")
-    told = report_json(capsys, *arguments, *FEW)["blocks"][0]["intervals"]
-    assert told["n_undefined"]["roc_auc"] > 0
-    most = max(told["n_undefined"].values())
+    output = report_json(capsys, *arguments, *FEW)["blocks"][0]["intervals"]
+    assert output["n_undefined"]["roc_auc"] > 0
+    most = max(output["n_undefined"].values())
     text = " ".join(report(capsys, *arguments, *FEW).split())
     assert f"undefined in up to {most} of 99 replicates, which are left out" in text
 
@@ -448,8 +450,8 @@ def test_groups_must_be_groups(capsys, tmp_path):
 
 
 def test_a_level_past_the_usual_replicates_asks_for_more(capsys):
-    said = error(capsys, "report", "--confidence", "0.9999")
-    assert "--resamples must be at least 9999 for --confidence 0.9999" in said
+    message = error(capsys, "report", "--confidence", "0.9999")
+    assert "--resamples must be at least 9999 for --confidence 0.9999" in message
 
 
 # Progress and Ctrl-C ----------------------------------------------------------------------------------------------
