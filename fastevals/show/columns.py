@@ -48,10 +48,7 @@ def read_data(
 ) -> NamedColumns:
     """Return some columns of a file, or of a frame or mapping of names to array-likes; arguments as `read_columns`.
 
-    Raises
-    ------
-    ValueError, ImportError
-        As from `read_columns`; also if columns are of different lengths.
+    Raise as `read_columns` does; also if columns are of different lengths.
     """
     if isinstance(data, (str, os.PathLike)):
         return read_columns(os.fspath(data), wanted, numeric=numeric, beside=beside, form=form)
@@ -118,28 +115,9 @@ def read_columns(
 
 
 def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
-    """Read a file's columns of numbers, and some beside.
+    """Read a file's columns of numbers, and those `beside` whatever they hold; arguments and errors as `read_columns`.
 
-    Parameters
-    ----------
-    path : str or Path
-        As of `read_columns`.
-    beside : mapping of str to str
-        Names of columns to read whatever they hold, and what messages call each.
-    form : CsvForm
-        What is known of a CSV file.
-
-    Returns
-    -------
-    columns : NamedColumns
-        As from `read_columns`.
-    left_out : list of str
-        Names of the other columns.
-
-    Raises
-    ------
-    ValueError, ImportError
-        As `read_columns`, of the columns that are given.
+    Return the columns, and the names of those that are left out.
     """
     table, called, source = _read(Path(path), form, None, beside)
     kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside)
@@ -246,18 +224,10 @@ def _as_label(text: str, like: Any) -> Any:
 
 
 class _Source(Protocol):
-    """An open file.
+    """An open file."""
 
-    Attributes
-    ----------
-    names : list of str
-        Of its columns.
-    hint : str
-        For a message on a column that is not there.
-    """
-
-    names: list[str]
-    hint: str
+    names: list[str]  # of its columns
+    hint: str  # the end of a message on a column that is not there
 
     def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
         """Read some columns as a table; `watch` is called with how many bytes of the file have been read so far."""

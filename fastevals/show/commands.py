@@ -80,19 +80,7 @@ class TextResult:
 def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Callable[[], BlockPictures]) -> None:
     """Print a result, then write what goes to a folder, which may fail or be stopped.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        With `command`, `format` and `out`.
-    result : TextResult
-        What to show.
-    pictures : function
-        Returns what is drawn. Called with --out alone.
-
-    Raises
-    ------
-    OSError
-        If a file can't be written; it names the file.
+    `pictures` returns what is drawn, and is called with --out alone. An OSError names the file that can't be written.
     """
     print_text(result.to_text() if arguments.format == "text" else result.to_json())
     if arguments.out is None:

@@ -42,29 +42,11 @@ class _Dialect(NamedTuple):
 
 
 class CsvFile:
-    """An open CSV file.
+    """An open CSV file, with the `names` of its columns, and a `hint` for a message on one that is not there.
 
-    Parameters
-    ----------
-    path : Path
-        Its name's end says whether it is compressed, and what separates columns where the first lines don't say it.
-    form : CsvForm
-        What is known of it.
-    wanted : collection of str, or None
-        Names of columns that are to be read; None for all.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the columns.
-    hint : str
-        For a message on a column that is not there.
-
-    Raises
-    ------
-    ValueError
-        If it is not certain what separates columns, or whether the first line names them; the message says which
-        option tells it.
+    The end of the path says whether it is compressed, and what separates columns where the first lines don't say it;
+    `form` is what is known, `wanted` the names of columns that are to be read, None for all. Where it is not certain
+    what separates columns, or whether the first line names them, the error says which option tells it.
     """
 
     def __init__(self, path: Path, form: CsvForm, wanted: set[str] | None) -> None:

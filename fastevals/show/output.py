@@ -44,20 +44,7 @@ class BlockPictures(NamedTuple):
 
 
 def prepare_folder(out: str) -> None:
-    """Make the folder and its parents, and check that a file can be written there.
-
-    Parameters
-    ----------
-    out : str
-        The folder, as given to --out.
-
-    Raises
-    ------
-    ValueError
-        If it is a file or can't be written to.
-    ImportError
-        If matplotlib is missing.
-    """
+    """Make the folder of --out and its parents; raise if it can't be written to, or matplotlib is missing."""
     style.require_matplotlib()
     if not out:
         raise ValueError(f"{option('out')} must name a folder, got ''")

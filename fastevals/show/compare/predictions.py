@@ -204,23 +204,9 @@ def compare_prediction_columns(
     pos_label: Any = None,
     data: str = "",
 ) -> PredictionsComparison:
-    """Compare the models whose predictions are columns.
+    """Compare the `models` whose predictions are columns; `data` is where they are from, the rest is as in `compare`.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of shape (n_rows,)
-        That of the true class, the models' and that of groups.
-    label, models, group : str, sequence of str, str or None
-        Which is what.
-    method, resamples, seed, confidence, progress, pos_label
-        As the options of the command.
-    data : str
-        Where the columns are from.
-
-    Raises
-    ------
-    ValueError
-        If a column doesn't hold classes, or an option is out of range.
+    Raise if a column doesn't hold classes, or an option is out of range.
     """
     check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
     check_integer(option("resamples"), resamples, low=1, high=MAX_RESAMPLES)

@@ -148,21 +148,9 @@ class ResultsComparison(TextResult):
 def compare_result_columns(
     columns: Mapping[str, NDArray[Any]], options: ComparisonOptions, data: str
 ) -> ResultsComparison:
-    """Compare the algorithms whose results are columns.
+    """Compare the algorithms whose results are columns; those of text name data sets. `data` is where they are from.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of shape (n_datasets,)
-        Those of text name data sets.
-    options : ComparisonOptions
-        With names of columns, and how to compare them.
-    data : str
-        Where the columns are from.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or has no numbers, or the options don't go together.
+    Raise if a column is missing or has no numbers, or the options don't go together.
     """
     check_number(option("confidence"), options.confidence, low=0, high=1, open_low=True, open_high=True)
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}

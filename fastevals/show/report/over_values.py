@@ -57,23 +57,9 @@ class ExtremeValue(NamedTuple):
 def measure_over_values(
     values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
-    """Measure the rows of each value.
+    """Measure the rows of each value of the --by column: `codes` are their places among the ascending values.
 
-    Parameters
-    ----------
-    values : sequence
-        Those of the --by column, ascending; each has rows.
-    codes : ndarray of shape (n_rows,)
-        The place of each row's value.
-    rows : ScoredRows
-        The rows, of weight above zero.
-    plan : IntervalPlan or None
-        With the level of intervals; None where none are wanted.
-
-    Returns
-    -------
-    OverValues
-        All metrics of rankings that tables show where there are few values, AUC and average precision where many.
+    Where there are few values all metrics of rankings that tables show, AUC and average precision where many.
     """
     has_blocks = len(values) <= MOST_BLOCKS
     why_none = "" if plan is None else _why_none(rows)
