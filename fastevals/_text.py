@@ -37,9 +37,9 @@ def shorten_names(names: Iterable[Any], longest: int) -> list[str]:
     """Return names for a table, long ones without their middle, with a number where two would look the same."""
     whole = [printable(str(name)) for name in names]
     short = [shorten_name(name, longest) for name in whole]
-    alike = {name for name in short if short.count(name) > 1}
+    repeated = {name for name in short if short.count(name) > 1}
     for k, name in enumerate(short):
-        if name in alike and name != whole[k]:
+        if name in repeated and name != whole[k]:
             number = f" #{k + 1}"
             short[k] = shorten_name(whole[k], longest - len(number)) + number
     return short
@@ -83,8 +83,8 @@ def format_column(values: Sequence[float]) -> list[str]:
 def format_numbers(rows: ArrayLike) -> list[list[str]]:
     """Return rows of numbers that are read together, as `format_column`."""
     numbers = np.asarray(rows, dtype=np.float64)
-    found: list[list[str]] = np.reshape(format_column(numbers.ravel().tolist()), numbers.shape).tolist()
-    return found
+    texts: list[list[str]] = np.reshape(format_column(numbers.ravel().tolist()), numbers.shape).tolist()
+    return texts
 
 
 def format_value(value: Any) -> str:

@@ -41,10 +41,10 @@ class Frozen:
 @cache
 def _public(kind: type[Any]) -> list[str]:
     """Return the names of a result's fields and properties."""
-    named = dict.fromkeys(each.name for each in fields(kind))
+    names = dict.fromkeys(each.name for each in fields(kind))
     for each in reversed(kind.__mro__):
-        named |= dict.fromkeys(name for name, value in vars(each).items() if isinstance(value, property))
-    return [name for name in named if not name.startswith("_")]
+        names |= dict.fromkeys(name for name, value in vars(each).items() if isinstance(value, property))
+    return [name for name in names if not name.startswith("_")]
 
 
 def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
@@ -117,8 +117,8 @@ def as_json(value: Any) -> Any:
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return str(value)
     if isinstance(value, np.generic):
-        own = value.item()
-        return repr(own) if isinstance(own, np.generic) else as_json(own)
+        item = value.item()
+        return repr(item) if isinstance(item, np.generic) else as_json(item)
     if isinstance(value, float):
         if math.isinf(value):
             return "Infinity" if value > 0 else "-Infinity"

@@ -207,15 +207,12 @@ def check_finite(name: str, array: NDArray[Any]) -> None:
 def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
     """Raise an error that says how many values are NaN or infinite, and where the first is."""
     nan, infinite = np.isnan(array), np.isinf(array)
-    kind, where = ("NaN", nan) if nan.any() else ("infinite", infinite)
-    count = int(np.count_nonzero(where))
+    kind, mask = ("NaN", nan) if nan.any() else ("infinite", infinite)
+    count = int(np.count_nonzero(mask))
     raise ValueError(
         f"{name} must be finite, but has {count} {kind} value{'s' * (count > 1)}, "
-        f"the first at {row_at(np.argmax(where))}"
+        f"the first at {row_at(np.argmax(mask))}"
     )
-
-
-# Confusion matrices -----------------------------------------------------------------------------------------------
 
 
 # Probabilities ----------------------------------------------------------------------------------------------------

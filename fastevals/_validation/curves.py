@@ -94,10 +94,10 @@ def as_named(name: str, value: Any, kind: type, *others: str) -> list[tuple[str 
         return [(None, value)]
     if not value:
         raise ValueError(f"{name} is an empty mapping: there is nothing to draw")
-    for key, one in value.items():
-        if not isinstance(one, kind):
-            raise ValueError(f"{name}[{key!r}] must be {' or '.join([first, *more])}, got {_kind(one)}")
-    return [(str(key), one) for key, one in value.items()]
+    for key, each in value.items():
+        if not isinstance(each, kind):
+            raise ValueError(f"{name}[{key!r}] must be {' or '.join([first, *more])}, got {_kind(each)}")
+    return [(str(key), each) for key, each in value.items()]
 
 
 def _kind(value: Any) -> str:

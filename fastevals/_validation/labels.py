@@ -55,43 +55,43 @@ def binary_labels(
     {0, 1}, {-1, 1} and {False, True}; other labels have no natural order.
     """
     array = as_labels(name, values)
-    found = distinct_pair(array)
-    if any(label != label for label in found):
+    distinct = distinct_pair(array)
+    if any(label != label for label in distinct):
         raise_not_binary(name, array)
     if pos_label is None:
-        positive = default_pos_label(found)
+        positive = default_pos_label(distinct)
         if positive is None:
-            if len(found) > 1 and np.unique(array).size > 2:
+            if len(distinct) > 1 and np.unique(array).size > 2:
                 raise_not_binary(name, array)
             raise ValueError(
-                f"{name} has the label{'s' * (len(found) > 1)} {listed(found)}: {option} must say which is positive "
-                "(it can be left out for 0/1, -1/1 and booleans)"
+                f"{name} has the label{'s' * (len(distinct) > 1)} {listed(distinct)}: {option} must say which is "
+                "positive (it can be left out for 0/1, -1/1 and booleans)"
             )
     else:
         positive = matching_label(name, array, pos_label, option)
-    others = [label for label in found if label != positive]
+    others = [label for label in distinct if label != positive]
     return array, positive, others[0] if others else None
 
 
-def default_pos_label(found: list[Any]) -> Any:
+def default_pos_label(distinct: list[Any]) -> Any:
     """Return 1 among 0/1, -1/1 and booleans, else None."""
-    among_numbers = not any(isinstance(label, str) for label in found)
-    return 1 if among_numbers and (set(found) <= {0, 1} or set(found) <= {-1, 1}) else None
+    among_numbers = not any(isinstance(label, str) for label in distinct)
+    return 1 if among_numbers and (set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}) else None
 
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
     """Return the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
-    found = distinct_pair(array)
+    distinct = distinct_pair(array)
     like = (str, bytes) if array.dtype.kind == "U" else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
-        for label in found:
+        for label in distinct:
             if label == as_text(pos_label):
                 return label
-        if len(found) == 1:
+        if len(distinct) == 1:
             return as_text(pos_label)  # one class, and not this one
-    if len(found) == 2 and np.unique(array).size > 2:
+    if len(distinct) == 2 and np.unique(array).size > 2:
         raise_not_binary(name, array)
-    raise ValueError(f"{option} must be a label of {name} ({listed(found)}), got {show(pos_label)}")
+    raise ValueError(f"{option} must be a label of {name} ({listed(distinct)}), got {show(pos_label)}")
 
 
 def distinct_pair(array: NDArray[Any]) -> list[Any]:
@@ -114,8 +114,8 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
-        where = row_at(np.argmax(missing))
-        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {where}")
+        first = row_at(np.argmax(missing))
+        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {first}")
     distinct = np.unique(as_labels(name, array))
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
@@ -139,19 +139,19 @@ class Classes(NamedTuple):
 
 
 def as_classes(
-    name: str, found: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
+    name: str, present: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
 ) -> Classes:
     """Return the classes of predictions, the positive one of two last: the one rule of which that is.
 
     Without `labels` they are those found, in order; the positive one is then what `pos_label` says, or 1 among 0/1,
     -1/1 and booleans. Of `labels` the last of two is positive, and `pos_label` must agree.
     """
-    check_class_number(name, found)
-    classes = found
+    check_class_number(name, present)
+    classes = present
     if labels is not None:
         classes = as_class_names("labels", labels, None)
-        check_comparable_labels(**{name: found, "labels": classes})
-        check_known_labels(found, classes)
+        check_comparable_labels(**{name: present, "labels": classes})
+        check_known_labels(present, classes)
         name = "labels"
     if pos_label is not None:
         if classes.size > 2:
@@ -167,8 +167,8 @@ def as_classes(
         classes = np.append(classes[classes != positive], positive)
         if classes.size < 2:  # rows of one class, which is the positive one
             classes = both_classes(positive)
-    told = labels is not None or pos_label is not None or default_pos_label(classes[:2].tolist()) is not None
-    return Classes(read_only("labels", classes), _plain(classes[-1]) if classes.size == 2 and told else None)
+    stated = labels is not None or pos_label is not None or default_pos_label(classes[:2].tolist()) is not None
+    return Classes(read_only("labels", classes), _plain(classes[-1]) if classes.size == 2 and stated else None)
 
 
 def both_classes(positive: Any, negative: Any = None) -> NDArray[Any]:
@@ -178,11 +178,11 @@ def both_classes(positive: Any, negative: Any = None) -> NDArray[Any]:
     return read_only("labels", np.array([negative, positive]))
 
 
-def check_positive_known(what: str, classes: Classes) -> None:
+def check_positive_known(metric: str, classes: Classes) -> None:
     """Raise unless it is known which of two classes is positive."""
     if classes.pos_label is None:
         raise ValueError(
-            f"{what} needs a positive class, but of {listed(list(classes.labels))} nobody said which it is: give "
+            f"{metric} needs a positive class, but of {listed(list(classes.labels))} nobody said which it is: give "
             "pos_label, or labels with the positive one last (it can be left out for 0/1, -1/1 and booleans)"
         )
 
@@ -251,16 +251,16 @@ def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[
     return np.array([place[0] for place in places], dtype=np.intp)
 
 
-def check_two_classes(what: str, n_classes: int, choices: Collection[Any] = ()) -> None:
+def check_two_classes(option: str, n_classes: int, choices: Collection[Any] = ()) -> None:
     """Raise unless there are two classes, and list what else can be chosen."""
     if n_classes != 2:
-        others = ", ".join(repr(choice) for choice in choices if choice != "binary")
-        either = "give pos_label, or " if n_classes == 1 else ""
-        named = f"; {either}choose one of {others}" if others else ""
-        raise ValueError(f"{what} needs 2 classes, got {n_classes}{named}")
+        alternatives = ", ".join(repr(choice) for choice in choices if choice != "binary")
+        suggestion = "give pos_label, or " if n_classes == 1 else ""
+        hint = f"; {suggestion}choose one of {alternatives}" if alternatives else ""
+        raise ValueError(f"{option} needs 2 classes, got {n_classes}{hint}")
 
 
-# Comparison of rankings -------------------------------------------------------------------------------------------
+# Rows, models and groups ------------------------------------------------------------------------------------------
 
 
 def check_class_sizes(name: str, limit: int, *sizes: int) -> None:

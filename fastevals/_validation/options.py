@@ -56,14 +56,14 @@ class UndefinedMetricWarning(UserWarning):
     """A metric has no value on this data (one class, an empty denominator) and is NaN; or its interval has no width."""
 
 
-def warn_undefined(metric: str, because: str) -> None:
+def warn_undefined(metric: str, reason: str) -> None:
     """Warn that `metric` is NaN, at the first line outside this package."""
-    _warn(f"{metric} is undefined (NaN): {because}")
+    _warn(f"{metric} is undefined (NaN): {reason}")
 
 
-def warn_degenerate(what: str, because: str) -> None:
+def warn_degenerate(result: str, reason: str) -> None:
     """Warn that an interval or a test is surer than the data allow."""
-    _warn(f"{what} is degenerate: {because}")
+    _warn(f"{result} is degenerate: {reason}")
 
 
 def warn_left_out(metric: str, undefined: int, n: int) -> None:
@@ -119,15 +119,15 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], also: Mapping[st
     legal = list(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
         hint = "" if also is None else did_you_mean(value, legal, also)
-        named = f"{len(legal)} names" if hint and len(legal) > SHOWN else listed(legal, MOST_CHOICES)
-        raise ValueError(f"{name} must be one of {named}; got {show(value)}{hint}")
+        listing = f"{len(legal)} names" if hint and len(legal) > SHOWN else listed(legal, MOST_CHOICES)
+        raise ValueError(f"{name} must be one of {listing}; got {show(value)}{hint}")
 
 
 def nearest(name: str, known: Iterable[Any]) -> Any:
     """Return the name among those known that one may have meant, or None: case says nothing."""
     folded = {str(each).casefold(): each for each in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1)
-    return folded[near[0]] if near else None
+    matches = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return folded[matches[0]] if matches else None
 
 
 def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_OTHERS) -> str:
@@ -137,9 +137,9 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
     """
     if not isinstance(name, str):
         return ""
-    near = nearest(name, known)
+    match = nearest(name, known)
     plain = name.casefold().replace("-", "_").replace(" ", "_")
-    written = also.get(plain, None if near is None else repr(near))
+    written = also.get(plain, None if match is None else repr(match))
     return "" if written is None else f" (did you mean {written}?)"
 
 
@@ -224,24 +224,24 @@ def check_costs(
 
 
 def check_no_options(
-    what: str, given: Iterable[str], legal: Iterable[str], also: Mapping[str, str] = NO_OTHERS
+    metric: str, given: Iterable[str], legal: Iterable[str], also: Mapping[str, str] = NO_OTHERS
 ) -> None:
     """Raise if a metric was given an option that it does not take; `also` as in `did_you_mean`."""
     legal = list(legal)
     for name in given:
         if name not in legal:
             hint = did_you_mean(name, legal, {**_other_keywords(legal), **also})
-            named = "" if hint and len(legal) > SHOWN else f"; it takes {', '.join(legal) or 'none'}"
-            raise ValueError(f"{what}: {name}= is not an option of it{hint}{named}")
+            listing = "" if hint and len(legal) > SHOWN else f"; it takes {', '.join(legal) or 'none'}"
+            raise ValueError(f"{metric}: {name}= is not an option of it{hint}{listing}")
 
 
-def check_options(what: str, function: Callable[..., Any], given: Collection[str], where: str = "") -> None:
+def check_options(call: str, function: Callable[..., Any], given: Collection[str], place: str = "") -> None:
     """Raise unless a function takes the options given, and all that it needs are among them."""
     parameters = keyword_parameters(function)
-    check_no_options(what, given, parameters)
+    check_no_options(call, given, parameters)
     missing = [name for name, each in parameters.items() if each.default is each.empty and name not in given]
     if missing:
-        raise ValueError(f"{what} needs {', '.join(f'{name}=' for name in missing)}{where}")
+        raise ValueError(f"{call} needs {', '.join(f'{name}=' for name in missing)}{place}")
 
 
 @functools.cache
@@ -266,13 +266,10 @@ def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
-# What is predicted ------------------------------------------------------------------------------------------------
-
-
-def check_not_given(name: str, value: Any, what: str) -> None:
+def check_not_given(name: str, value: Any, metrics: str) -> None:
     """Raise if an option is given for metrics that have no use for it."""
     if value is not None:
-        raise ValueError(f"{name} goes with {what}, but none is asked for; got {show(value)}")
+        raise ValueError(f"{name} goes with {metrics}, but none is asked for; got {show(value)}")
 
 
 def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") -> None:
@@ -296,7 +293,7 @@ def check_instance(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a splitter, got the class {value.__name__}: make one of it")
 
 
-# Estimates --------------------------------------------------------------------------------------------------------
+# Public names -----------------------------------------------------------------------------------------------------
 
 
 def names_keywords(public: T) -> T:
@@ -326,8 +323,8 @@ def names_keywords(public: T) -> T:
             if unknown is None:
                 raise
             hint = did_you_mean(unknown, legal, _other_keywords(legal))
-            named = "" if hint else f"; it takes {', '.join(legal)}"
-            said = str(error).partition(". Did you mean")[0]  # as Python 3.13 asks, of fewer names
-            raise TypeError(f"{said}{hint}{named}") from None
+            listing = "" if hint else f"; it takes {', '.join(legal)}"
+            message = str(error).partition(". Did you mean")[0]  # as Python 3.13 asks, of fewer names
+            raise TypeError(f"{message}{hint}{listing}") from None
 
     return cast("T", call)

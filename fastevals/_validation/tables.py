@@ -101,9 +101,9 @@ def _check_cells(
         return
     row, column = (int(each[0]) for each in np.nonzero(~finite))
     count = int(np.count_nonzero(~finite))
-    named = "" if datasets is None else f" ({show(datasets[row])})"
+    dataset = "" if datasets is None else f" ({show(datasets[row])})"
     raise ValueError(
-        f"{name} must be finite, but has {table[row, column]} at row {row}{named}, column {column} "
+        f"{name} must be finite, but has {table[row, column]} at row {row}{dataset}, column {column} "
         f"({show(algorithms[column])}){'' if count == 1 else f'; {count} such cells in all'}"
     )
 
@@ -126,12 +126,12 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
             first = next(iter(values))
             raise ValueError(f"{name} must be of one metric, got {listed(values)}: give {name}[{first!r}], say")
         (values,) = values.values()
-    splits, own = getattr(values, "_splits", None), getattr(values, "per_split", None)
-    array = as_array(name, values if own is None else own)
+    splits, per_split = getattr(values, "_splits", None), getattr(values, "per_split", None)
+    array = as_array(name, values if per_split is None else per_split)
     shape = array.shape
-    if own is not None and (undefined := int(np.count_nonzero(np.isnan(array)))):
+    if per_split is not None and (undefined := int(np.count_nonzero(np.isnan(array)))):
         raise ValueError(f"{name} must be defined in all splits, but is NaN in {undefined} of {array.size}")
-    if own is not None or (array.ndim == 2 and (len(array) == 1 or not flat)):  # folds of one repetition, or more
+    if per_split is not None or (array.ndim == 2 and (len(array) == 1 or not flat)):  # folds of one repetition, or more
         array = array.ravel()
     array = _as_floats(name, as_scores(name, array))
     check_finite(name, array)
@@ -149,16 +149,16 @@ def check_same_splits(a: Measurements, b: Measurements) -> None:
         raise ValueError(f"a and b must be of the same metric, got {metrics[0]} and {metrics[1]}")
     if a.shape != b.shape:
         raise ValueError(f"a and b must be of the same splits, got {_grid(a)} and {_grid(b)}")
-    for what in ("n_train", "n_test"):
-        pair = [getattr(each.splits, what) for each in (a, b)]
+    for field in ("n_train", "n_test"):
+        pair = [getattr(each.splits, field) for each in (a, b)]
         if not np.array_equal(*pair):
             place = int(np.argmax(pair[0].ravel() != pair[1].ravel()))
             seen = " and ".join(str(each.flat[place]) for each in pair)
-            raise ValueError(f"a and b must be of the same splits, but {what} of split {place} is {seen}")
-    one, other = a.splits.splitter, b.splits.splitter
-    if is_dataclass(one) and is_dataclass(other) and one != other:  # ours, which say by their seed what they draw
-        raise ValueError(f"a and b must be of the same splits, got {show(one)} and {show(other)}, seeds compared")
-    folds = [np.asarray(each) for each in (one, other) if isinstance(each, (list, tuple, np.ndarray))]
+            raise ValueError(f"a and b must be of the same splits, but {field} of split {place} is {seen}")
+    first, second = a.splits.splitter, b.splits.splitter
+    if is_dataclass(first) and is_dataclass(second) and first != second:  # ours, which say by their seed what they draw
+        raise ValueError(f"a and b must be of the same splits, got {show(first)} and {show(second)}, seeds compared")
+    folds = [np.asarray(each) for each in (first, second) if isinstance(each, (list, tuple, np.ndarray))]
     if len(folds) == 2 and all(each.dtype.kind in "iu" for each in folds) and not np.array_equal(folds[0], folds[1]):
         raise ValueError("a and b must be of the same splits, but their rows are in other folds")
 

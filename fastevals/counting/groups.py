@@ -75,8 +75,8 @@ def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArra
 def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
     """Return integer labels the type the user knows them by, where it holds them all."""
     dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
-    known = distinct.astype(dtype.newbyteorder("="))
-    return known if (known == distinct).all() and np.abs(distinct).max() <= EXACT else distinct
+    labels = distinct.astype(dtype.newbyteorder("="))
+    return labels if (labels == distinct).all() and np.abs(distinct).max() <= EXACT else distinct
 
 
 def count_grouped_pairs(

@@ -37,12 +37,12 @@ def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
     return low, max(int(array.max()) for array in arrays) - low + 1
 
 
-def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+def number_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Number at most 10,000 labels as `code_labels` does; codes from a table have the shortest unsigned dtype."""
     low, width = (0, WIDEST + 1) if arrays[0].dtype.kind == "U" else label_range(arrays)
     if width > WIDEST:
-        labels, codes = code_labels(what, arrays)
-        check_class_number(what, labels)
+        labels, codes = code_labels(name, arrays)
+        check_class_number(name, labels)
         return labels, codes
     offsets = [np.empty(array.size, dtype=np.min_scalar_type(width - 1)) for array in arrays]
 
@@ -53,19 +53,19 @@ def number_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[An
 
     seen = np.logical_or.reduce(run(fill, [(k, part) for k, array in enumerate(arrays) for part in chunks(array.size)]))
     labels = np.flatnonzero(seen) + low
-    check_class_number(what, labels)
+    check_class_number(name, labels)
     if labels.size == width:
         return labels, offsets
     number = (np.cumsum(seen) - 1).astype(offsets[0].dtype)
     return labels, [number[each] for each in offsets]
 
 
-def code_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
+def code_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
     """Return the distinct labels of all arrays, ascending, and the arrays with each label's place in place of it.
 
     Parameters
     ----------
-    what : str
+    name : str
         What errors call the arrays.
     arrays : sequence of ndarray of shape (n_rows,)
         Integers or booleans; or fixed-width text, or Python strings.
@@ -83,7 +83,7 @@ def code_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any]
         If one of an array's Python objects is no string.
     """
     if sum(array.size for array in arrays) <= BLOCK:  # then threads and a second table take longer than the rest
-        labels, numbers = _number_by_first(what, _concatenate(arrays))
+        labels, numbers = _number_by_first(name, _concatenate(arrays))
         distinct, place = _sort_labels(labels)
         return distinct, np.split(place[numbers], np.cumsum([array.size for array in arrays[:-1]]))
     codes = [np.empty(array.size, dtype=INT) for array in arrays]
@@ -91,18 +91,18 @@ def code_labels(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any]
 
     def number(item: tuple[int, slice]) -> NDArray[Any]:
         k, part = item
-        labels, codes[k][part] = _number_by_first(what, arrays[k][part])
+        labels, codes[k][part] = _number_by_first(name, arrays[k][part])
         return labels
 
     labels_by_part = run(number, parts, compiles=number_words)
-    labels, numbers = _number_by_first(what, np.concatenate(labels_by_part))
+    labels, numbers = _number_by_first(name, np.concatenate(labels_by_part))
     distinct, place = _sort_labels(labels)
     places, start = place[numbers], 0
-    for (k, part), own in zip(parts, labels_by_part, strict=True):
-        codes_of_part = places[start : start + own.size]
+    for (k, part), part_labels in zip(parts, labels_by_part, strict=True):
+        codes_of_part = places[start : start + part_labels.size]
         for block in blocks(part):
             codes[k][block] = codes_of_part[codes[k][block]]
-        start += own.size
+        start += part_labels.size
     return distinct, codes
 
 
@@ -124,10 +124,10 @@ def _parts(array: NDArray[Any]) -> list[slice]:
     return [slice(0, array.size)] if array.dtype == object else chunks(array.size)
 
 
-def _number_by_first(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+def _number_by_first(name: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Return distinct labels in the order they are first seen, and each row's number among them."""
     if labels.dtype == object:
-        return _number_strings(what, labels)
+        return _number_strings(name, labels)
     labels = plain_block(labels, labels.dtype.newbyteorder("=") if labels.dtype.kind == "U" else INT)
     words = labels.view(np.uint32).reshape(labels.size, -1)
     codes = np.empty(labels.size, dtype=INT)
@@ -140,7 +140,7 @@ def _number_by_first(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Int
         slots *= GROWTH
 
 
-def _number_strings(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+def _number_strings(name: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Number Python strings, which know their hashes, in the order they are first seen."""
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)
     values = chain.from_iterable(labels[block].tolist() for block in blocks(slice(0, labels.size)))
@@ -150,19 +150,19 @@ def _number_strings(what: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints
     except TypeError:  # a value without a hash
         odd = True
     if odd:
-        check_all_strings(what, labels)
+        check_all_strings(name, labels)
     return np.array(list(numbers)), codes
 
 
 # Tables of labels -----------------------------------------------------------------------------------------------------
 
 
-def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Ints, Ints]:
+def count_label_tuples(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Ints, Ints]:
     """Count rows by the labels that each of two or more arrays has for them.
 
     Parameters
     ----------
-    what : str
+    name : str
         What errors call the arrays together.
     arrays : sequence of ndarray of shape (n_rows,)
         Labels that can be compared: strings, or integers.
@@ -182,9 +182,9 @@ def count_label_tuples(what: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
         table, low, width = counted
         codes, rows = _occupied_cells(table, width, len(arrays))
         seen, codes = np.unique(codes, return_inverse=True)
-        check_class_number(what, seen)
+        check_class_number(name, seen)
         return seen + low, codes.reshape(len(arrays), -1), rows
-    labels, numbers = number_labels(what, arrays)
+    labels, numbers = number_labels(name, arrays)
     if len(arrays) <= MOST_ARRAYS and labels.size ** len(arrays) <= DENSE:
         return labels, *_occupied_cells(count_codes(numbers, None, 0, labels.size)[0], labels.size, len(arrays))
     folded = fold_codes(numbers, labels.size)
@@ -229,8 +229,8 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
     """Count rows of two or three codes in [low, low + width); return the table, flat, and how many rows are outside."""
     parts = chunks(arrays[0].size)
     n_cells = width ** len(arrays)
-    own = n_cells <= SHARED
-    lane, shape = (n_cells, (len(parts), 2 * n_cells)) if own else (0, (1, n_cells))
+    table_by_part = n_cells <= SHARED
+    lane, shape = (n_cells, (len(parts), 2 * n_cells)) if table_by_part else (0, (1, n_cells))
     dtype = np.int64 if weights is None else np.float64
     tables = np.zeros(shape, dtype=dtype)
 
@@ -239,10 +239,12 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
         for block in blocks(parts[i]):
             first, second, third = (*(plain_block(each[block], INT) for each in arrays), None)[:MOST_ARRAYS]
             block_weights = None if weights is None else weights[block]
-            outside += count_tuples(first, second, third, block_weights, low, width, lane, tables[i if own else 0])
+            outside += count_tuples(
+                first, second, third, block_weights, low, width, lane, tables[i if table_by_part else 0]
+            )
         return outside
 
-    if not own:
+    if not table_by_part:
         return tables[0], sum(map(count, range(len(parts))))
     outside = sum(run(count, range(len(parts)), compiles=(count_tuples, len(arrays), dtype)))
     return tables.reshape(-1, n_cells).sum(axis=0), outside

@@ -61,7 +61,7 @@ CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     """Sort scores, with their classes, and count the pairs that are in order."""
     codec, scores = codec_for(scores)
-    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
+    fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
     places, counts = _count_slots(labels, codec, scores, fit)
     marked = lend(scores.size, np.uint64)
     starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
@@ -93,7 +93,7 @@ def weighted_threshold_counts(
 ) -> tuple[ThresholdCounts, int]:
     """Sum the weights at or above each distinct score; no weight is zero. Returns the number of positive rows too."""
     codec, scores = codec_for(scores)
-    fit = fit_map(scores.size, lambda some: codec.encode(scores[some]))
+    fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
     places, by_slot = _count_slots(labels, codec, scores, fit)
     counts = by_slot.reshape(len(by_slot), -1, 2).sum(axis=2)
     keys = lend(scores.size, np.uint64)
@@ -102,9 +102,9 @@ def weighted_threshold_counts(
     largest = int(np.diff(starts).max())
 
     def rank(bucket: int, space: tuple[Any, ...]) -> tuple[int, float, float, float, float]:
-        here = slice(starts[bucket], starts[bucket + 1])
+        rows = slice(starts[bucket], starts[bucket + 1])
         scratch, cells = space
-        return rank_pairs(keys[here], signed[here], scratch, np.empty_like(signed[here]), cells)  # type: ignore[no-any-return]
+        return rank_pairs(keys[rows], signed[rows], scratch, np.empty_like(signed[rows]), cells)  # type: ignore[no-any-return]
 
     ranked = run(rank, range(fit.n_buckets), workspace=lambda: sorting_space(largest))
     extremes = _finite_extremes(codec, scores, int(keys[0]), int(keys[-1]))
@@ -117,8 +117,8 @@ def weighted_threshold_counts(
     above.reverse()
 
     def sweep(bucket: int, *out: NDArray[Any]) -> None:
-        here = slice(starts[bucket], starts[bucket + 1])
-        sweep_pairs(keys[here], signed[here], *above[bucket], codec.flip_below, codec.flip, *out)
+        rows = slice(starts[bucket], starts[bucket + 1])
+        sweep_pairs(keys[rows], signed[rows], *above[bucket], codec.flip_below, codec.flip, *out)
 
     stops = np.cumsum([groups for groups, *_ in ranked][::-1])[::-1].tolist()
     ends = [(stop - groups + 1, stop + 1) for stop, (groups, *_) in zip(stops, ranked, strict=True)]
@@ -149,10 +149,10 @@ def fill_counts(
     thresholds[0], tps[0], fps[0] = np.inf, 0, 0
 
     def fill(i: int) -> None:
-        here = slice(*ends[i])
-        bits = np.empty(here.stop - here.start, dtype=np.int64)
-        sweep(i, bits, tps[here], fps[here])
-        thresholds[here] = codec.values(bits)
+        rows = slice(*ends[i])
+        bits = np.empty(rows.stop - rows.start, dtype=np.int64)
+        sweep(i, bits, tps[rows], fps[rows])
+        thresholds[rows] = codec.values(bits)
 
     run(fill, range(len(ends)))
     return ThresholdCounts._unchecked(thresholds, tps, fps)
@@ -414,14 +414,14 @@ def _count_slots(
 def _scatter(
     codec: Codec,
     scores: NDArray[Any],
-    beside: tuple[NDArray[Any], ...],
+    row_arrays: tuple[NDArray[Any], ...],
     counts: NDArray[np.int64],
     kernel: Any,
     *out: NDArray[Any],
 ) -> NDArray[np.int64]:
     """Write each chunk's rows to their slots in `out` by a kernel; return the rows where the slots start.
 
-    `counts` has shape (n_chunks, n_slots) and is used up; the arrays in `beside` go to the kernel with the scores.
+    `counts` has shape (n_chunks, n_slots) and is used up; `row_arrays` go to the kernel with the scores.
     """
     starts = np.empty(counts.shape[1] + 1, dtype=np.int64)
     place_slots(counts, starts)
@@ -429,7 +429,7 @@ def _scatter(
 
     def scatter(i: int) -> None:
         for block in blocks(parts[i]):
-            rows = (array[block] for array in beside)
+            rows = (array[block] for array in row_arrays)
             kernel(codec.bits(scores[block]), *rows, codec.flip_below, codec.flip, counts[i], *out)
 
     run(scatter, range(len(parts)))

@@ -247,18 +247,18 @@ class ConfidenceBand(Frozen):
         return "\n  ".join([repr(self), *rows])
 
 
-def _percentiles(what: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:
+def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:
     """Return the band of replicates, of shape (n_resamples, n_points), and how many are undefined."""
     defined = ~np.isnan(replicates).any(axis=1)
     undefined = replicates.shape[0] - int(np.count_nonzero(defined))
     if undefined:
-        warn_left_out(what, undefined, replicates.shape[0])
+        warn_left_out(name, undefined, replicates.shape[0])
     if not defined.any():
         return (x, np.full(x.size, np.nan), np.full(x.size, np.nan)), undefined
     low, high = np.quantile(replicates[defined], [alpha / 2, 1 - alpha / 2], axis=0)
     inside = (x > 0) & (x < 1)  # at the ends a curve may have but one value
     if inside.any() and (low == high)[inside].all():
-        warn_degenerate(what, "all its replicates are equal, which says nothing of how sure it is")
+        warn_degenerate(name, "all its replicates are equal, which says nothing of how sure it is")
     return (x, low, high), undefined
 
 

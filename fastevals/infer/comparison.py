@@ -364,10 +364,10 @@ def _compare_models(
             values[k], replicates[k], pairs, settings, (bounds[0] - bounds[1], bounds[1] - bounds[0])
         )
         differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, fields, strict=True))
-        same = [one for one in differences if np.any((np.asarray(one.value) != 0) & (one.standard_error == 0))]
-        if same:
-            what = f"the difference of {label} of {same[0].model} and {same[0].reference}"
-            warn_degenerate(what, f"it is the same in all replicates ({len(same)} of {len(differences)} pairs)")
+        constant = [each for each in differences if np.any((np.asarray(each.value) != 0) & (each.standard_error == 0))]
+        if constant:
+            name = f"the difference of {label} of {constant[0].model} and {constant[0].reference}"
+            warn_degenerate(name, f"it is the same in all replicates ({len(constant)} of {len(differences)} pairs)")
         comparisons[label] = MetricComparison(estimates, differences, undefined)
     return ModelComparison(
         comparisons, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
@@ -395,9 +395,9 @@ def _compare_pairs(
     undefined = np.reshape([n for n, _ in results], shape)
     fields = []
     for each in zip(*(rows for _, rows in results), strict=True):
-        value, intervals, *others = zip(*each, strict=True)
+        value, intervals, *other_fields = zip(*each, strict=True)
         interval = Interval(*(number_or_array(np.reshape(end, shape)) for end in zip(*intervals, strict=True)))
-        fields.append((np.reshape(value, shape), interval, *(np.reshape(other, shape) for other in others)))
+        fields.append((np.reshape(value, shape), interval, *(np.reshape(field, shape) for field in other_fields)))
     return undefined, fields
 
 
@@ -430,8 +430,8 @@ def _compare_numbers(
         statistic = float(side(difference))
         if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
             deviations, error = np.zeros(n), 0.0
-            alike = abs(difference) <= ROUNDING * abs(values[i])
-            difference, statistic = (0.0, 0.0) if alike else (difference, math.copysign(math.inf, statistic))
+            is_zero = abs(difference) <= ROUNDING * abs(values[i])
+            difference, statistic = (0.0, 0.0) if is_zero else (difference, math.copysign(math.inf, statistic))
         else:
             deviations, statistic = side(deviations) / error, statistic / error
         if not math.isnan(statistic):
@@ -441,10 +441,10 @@ def _compare_numbers(
     place = math.ceil(Fraction(repr(settings.confidence_level)) * (n + 1)) - 1
     if place >= n:
         warn_too_few("n_resamples", n, settings.confidence_level)
-    reach = float(np.partition(largest, place)[place]) if place < n else math.inf
+    quantile = float(np.partition(largest, place)[place]) if place < n else math.inf
     fields = []
     for difference, error, statistic, pvalue in measured:
-        margin = reach * error if error else 0.0
+        margin = quantile * error if error else 0.0
         ends = [
             0.0 if abs(end) <= TIE_TOLERANCE * abs(difference) else end
             for end in (difference - margin, difference + margin)
@@ -460,8 +460,8 @@ def _standard_deviation(deviations: Floats) -> float:
     """Return the standard deviation, of deviations too small to be squared as well."""
     if deviations.size < 2:
         return math.nan
-    (own,), exponent = scale_to_unit(deviations)
-    return math.ldexp(float(own.std(ddof=1)), int(exponent[0]))
+    (scaled,), exponent = scale_to_unit(deviations)
+    return math.ldexp(float(scaled.std(ddof=1)), int(exponent[0]))
 
 
 def _pvalue(deviations: Floats, statistic: float) -> float:

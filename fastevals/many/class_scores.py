@@ -39,18 +39,18 @@ FEW = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a
 def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the labels of the columns, and for each row the number of its own."""
     rows = as_labels("y_true", values)
-    names = as_class_names("labels", labels, None)
-    if names is not None:
-        check_comparable_labels(y_true=rows, labels=names)
+    given = as_class_names("labels", labels, None)
+    if given is not None:
+        check_comparable_labels(y_true=rows, labels=given)
     text = rows.dtype.kind == "U"
     distinct, (codes,) = number_labels("y_true", [rows if text else as_class_numbers("y_true", rows)])
     distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
-    known = distinct if names is None else names
-    _check_class_columns(known, n_columns, names is not None)
-    dtype = np.uint8 if known.size <= FEW else np.uint16
-    if names is None:
+    class_labels = distinct if given is None else given
+    _check_class_columns(class_labels, n_columns, given is not None)
+    dtype = np.uint8 if class_labels.size <= FEW else np.uint16
+    if given is None:
         return distinct, codes.astype(dtype, copy=False)
-    return names, check_known_labels(distinct, names).astype(dtype)[codes]
+    return given, check_known_labels(distinct, given).astype(dtype)[codes]
 
 
 TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
@@ -158,15 +158,15 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
     n = matrix.shape[0] if kept is None else kept.size
     out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
     parts = chunks(n)
-    whole = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
+    contiguous = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
 
-    plain = whole and matrix.dtype == np.float64
+    plain = contiguous and matrix.dtype == np.float64
 
     def copy(part: slice) -> tuple[float, float]:
         lowest, highest = math.inf, -math.inf
         for start in range(part.start, part.stop, TILE):
             tile = slice(start, min(start + TILE, part.stop))
-            if kept is not None and whole:
+            if kept is not None and contiguous:
                 rows = matrix.take(kept[tile], axis=0)
             else:
                 rows = matrix[tile if kept is None else kept[tile]]
@@ -292,12 +292,12 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
 
     def place(task: tuple[int, slice]) -> Ints:
         j, part = task
-        codec, column, own = sorted_by[j]
+        codec, column, index = sorted_by[j]
         sums = np.zeros((sizes.size, 2), dtype=np.int64)
         placements = np.empty(min(STRETCH, part.stop - part.start), dtype=np.int32)
         for start in range(part.start, part.stop, STRETCH):
             block = slice(start, min(start + STRETCH, part.stop))
-            place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *own, placements)
+            place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *index, placements)
             add_by_class(placements, codes[block], sums)
         return np.asarray(sums.sum(axis=1))
 

@@ -340,7 +340,7 @@ class ClassRankings:
         return by_pair if average is None else averaged
 
     def _averaged(
-        self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], what: str = "classes"
+        self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], units: str = "classes"
     ) -> Any:
         """Average values, with a warning where one that counts is undefined."""
         averaged: Any = values
@@ -349,7 +349,7 @@ class ClassRankings:
         elif average == "weighted":
             averaged = float(np.where(support > 0, values * support, 0.0).sum() / support.sum())
         if np.isnan(averaged).any():
-            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {what} {LACK}")
+            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {units} {LACK}")
         return averaged
 
     def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:
@@ -373,9 +373,9 @@ def _check_one_vs_one(multilabel: bool, average: str | None, max_fpr: Any) -> No
         raise ValueError(f"max_fpr goes with multi_class='ovr', got {show(max_fpr)} with 'ovo'")
 
 
-def _check_both_sides(what: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int) -> None:
+def _check_both_sides(option: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int) -> None:
     """Raise unless each class has rows, and rows outside it."""
     for side, rows in (("rows", n_positives), ("rows outside it", n_samples - n_positives)):
         if not rows.all():
             label = show(labels[int(np.argmin(rows != 0))])
-            raise ValueError(f"{what} needs rows of each class and outside it, but class {label} has no {side}")
+            raise ValueError(f"{option} needs rows of each class and outside it, but class {label} has no {side}")

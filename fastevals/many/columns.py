@@ -182,12 +182,12 @@ class _SortingSpace(NamedTuple):
     def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
         """Return the rows of a column in order, unless keys are too far apart, or not all scores are finite."""
         codec, scores = codec_for(scores)
-        here = slice(scores.size)
-        rows, packed, slots = self.rows[here], self.scratch[here], self.slots[here]
+        part = slice(scores.size)
+        rows, packed, slots = self.rows[part], self.scratch[part], self.slots[part]
         low, high, fits = pack_rows(codec.bits(scores), flags, codec.flip_below, codec.flip, packed)
         if not (fits and np.isfinite(codec.decode(np.array([low, high], dtype=np.uint64))).all()):
             return None
-        fit = fit_map(scores.size, lambda some: packed[some].copy())
+        fit = fit_map(scores.size, lambda sample: packed[sample].copy())
         sort_rows(packed, slots, *fit[:3], np.zeros(fit.n_buckets + 1, dtype=np.int64), self.cells, rows)
         return rows
 

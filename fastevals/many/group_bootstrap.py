@@ -47,8 +47,8 @@ def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: 
         step = max(WORK // int(sizes[g]), 1)
 
         def part(first: int) -> None:
-            here = values[first : first + step]
-            draw(span, first, first + here.size, 0.0, here)
+            block = values[first : first + step]
+            draw(span, first, first + block.size, 0.0, block)
 
         run(part, range(0, n_resamples, step), progress=progress, compiles=draw_spans)
         draw(span, 0, 0, tail, values)

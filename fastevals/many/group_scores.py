@@ -170,7 +170,8 @@ def _sort_within_groups(
 ) -> tuple[Keys, Floats | None, Ints]:
     """Return keys, and weights, sorted within each slot, and how many rows each slot has."""
     n = scores.size
-    keys, slots, beside = np.empty(n, np.uint64), np.empty(n, np.uint32), None if weights is None else np.empty(n)
+    keys, slots = np.empty(n, np.uint64), np.empty(n, np.uint32)
+    sorted_weights = None if weights is None else np.empty(n)
     starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
     ends = starts[:-1] + np.cumsum(counts, axis=0) - counts
     parts = chunks(n)
@@ -179,7 +180,7 @@ def _sort_within_groups(
         for block in blocks(parts[i]):
             block_weights = None if weights is None else weights[block]
             scatter_rows(codec.bits(scores[block]), codes.block(block), classes[block], block_weights, codec.flip_below,
-                         codec.flip, shift, ends[i], keys, slots, beside)  # fmt: skip
+                         codec.flip, shift, ends[i], keys, slots, sorted_weights)  # fmt: skip
 
     run(scatter, range(len(parts)), compiles=(scatter_rows, weights is None))
     sizes = np.zeros(2 * codes.width, dtype=np.int64)
@@ -188,12 +189,14 @@ def _sort_within_groups(
         first, last = span
         most = int(np.diff(starts[first : last + 1]).max())
         scratch, cells = sorting_space(most)
-        weight_scratch = None if beside is None else np.empty(most)
+        weight_scratch = None if sorted_weights is None else np.empty(most)
         places = np.empty(2 << int(shift), dtype=np.int64)
-        settle_runs(keys, slots, beside, starts, first, last, shift, sizes, places, scratch, weight_scratch, cells)
+        settle_runs(
+            keys, slots, sorted_weights, starts, first, last, shift, sizes, places, scratch, weight_scratch, cells
+        )
 
     run(settle, spans(starts), compiles=(settle_runs, weights is None))
-    return keys, beside, sizes
+    return keys, sorted_weights, sizes
 
 
 EXACT = 2**53
@@ -293,10 +296,10 @@ def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, 
         return codec.encode(codes)[0], False
     if codec.dtype.kind == "f":
         with np.errstate(over="ignore"):
-            near = threshold.astype(np.float64)
-        if near.astype(np.longdouble) < threshold.astype(np.longdouble):
-            near = np.nextafter(near, math.inf)
-        return codec.encode(np.atleast_1d(near + 0.0))[0], False  # -0.0 is 0.0
+            rounded = threshold.astype(np.float64)
+        if rounded.astype(np.longdouble) < threshold.astype(np.longdouble):
+            rounded = np.nextafter(rounded, math.inf)
+        return codec.encode(np.atleast_1d(rounded + 0.0))[0], False  # -0.0 is 0.0
     limits = np.iinfo(codec.dtype)
     if np.isinf(threshold):
         whole: int = limits.max + 1 if threshold > 0 else limits.min

@@ -355,8 +355,8 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
             f"the interval of {label}", "all its replicates are equal, which says nothing of how sure it is"
         )
     elif (defined & np.isnan(low).ravel()).any():
-        because = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
-        warn_undefined(f"the interval of {label}", because)
+        reason = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
+        warn_undefined(f"the interval of {label}", reason)
 
 
 def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None) -> str:
@@ -370,9 +370,9 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
     for column, value in zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
-        beyond = max(below, 1 - below)
-        if beyond >= BEYOND:
-            reasons.append(f"{beyond:.0%} of replicates lie beyond the value: it may be so by chance alone")
+        share_beyond = max(below, 1 - below)
+        if share_beyond >= BEYOND:
+            reasons.append(f"{share_beyond:.0%} of replicates lie beyond the value: it may be so by chance alone")
     return "; ".join(reasons)
 
 
@@ -435,8 +435,8 @@ def _normal(replicates: Floats, estimate: float, tail: float, acceleration: floa
 
     if replicates.size < 2:
         return math.nan, math.nan
-    center, reach = 2 * estimate - float(replicates.mean()), -float(ndtri(tail) * replicates.std(ddof=1))
-    return center - reach, center + reach
+    center, margin = 2 * estimate - float(replicates.mean()), -float(ndtri(tail) * replicates.std(ddof=1))
+    return center - margin, center + margin
 
 
 def _bca(replicates: Floats, estimate: float, tail: float, acceleration: float, tie: float) -> tuple[float, ...]:

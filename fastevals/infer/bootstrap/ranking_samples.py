@@ -287,11 +287,11 @@ class RankingSweep:
 
     def workspace(self, *, sums: bool = False) -> SweepSpace:
         """Return the working memory of one thread; `sums` where counts are sums of floats."""
-        whole = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
+        integer = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
         coarse = self.coarse.sizes if self.coarse is not self.steps else np.empty((2, 0), dtype=np.int32)
         return SweepSpace(
             np.empty(coarse.shape, dtype=np.float64 if sums else coarse.dtype),
-            np.empty((self._scratch, self.coarse.tied.size + 2), dtype=np.float64 if sums else whole),
+            np.empty((self._scratch, self.coarse.tied.size + 2), dtype=np.float64 if sums else integer),
         )
 
     def estimates(self) -> Values:
@@ -323,9 +323,9 @@ class RankingSweep:
                 values = np.asarray(metric.of_cells(Cells(tp, fp, n_pos - tp, n_neg - fp)), dtype=np.float64)
                 values = np.where(defined, values, np.nan)
             else:
-                then = metric.sweep.then if metric.sweep else None
+                transform = metric.sweep.then if metric.sweep else None
                 values = raw[:, place.start]
-                values = values.copy() if then is None else then(values)
+                values = values.copy() if transform is None else transform(values)
             results.append(values)
         return results
 

@@ -201,7 +201,7 @@ def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence
         mean = total / np.maximum(n, 1)
         share = np.where(low < high, 1 - 1 / np.maximum(n, 1), 0.0)  # of values that are all equal, no influence
         moments.append((part, mean, share, np.where(low < high, np.maximum(mean - low, high - mean), 0.0)))
-    unit = np.maximum.reduce([reach * share for _, _, share, reach in moments])
+    unit = np.maximum.reduce([largest * share for _, _, share, largest in moments])
     unit = np.where(unit > 0, unit, 1.0)  # so that cubes neither over- nor underflow
     squares, cubes = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
     for part, mean, share, _ in moments:

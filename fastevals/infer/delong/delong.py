@@ -179,8 +179,8 @@ def delong_test(
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
     moments = _checked_moments(labels, labelled, None)
-    what = f"the AUC of {first} less that of {second}"
-    return contrast_test(moments, [1, -1], what, alternative=alternative, confidence_level=confidence_level)
+    quantity = f"the AUC of {first} less that of {second}"
+    return contrast_test(moments, [1, -1], quantity, alternative=alternative, confidence_level=confidence_level)
 
 
 def delong_test_unpaired(
@@ -256,13 +256,13 @@ def delong_test_unpaired(
     a, b = pair
     effect = variance = df = math.nan
     if a.defined and b.defined:
-        one = [Fraction(1)]
-        effect = float(a.effect(one) - b.effect(one))
-        variances = a.variance(one), b.variance(one)
+        unit_weight = [Fraction(1)]
+        effect = float(a.effect(unit_weight) - b.effect(unit_weight))
+        variances = a.variance(unit_weight), b.variance(unit_weight)
         variance, df = float(sum(variances)), _welch(variances, (a.n_pos + a.n_neg - 1, b.n_pos + b.n_neg - 1))
-    what = f"the AUC of {first} less that of {second}"
+    quantity = f"the AUC of {first} less that of {second}"
     return z_test(
-        what, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
+        quantity, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
         alternative=alternative, confidence_level=confidence_level,
     )  # fmt: skip
 
@@ -334,8 +334,8 @@ class DelongResult(Frozen):
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # without variance the conclusion says so
             low, high = map(np.asarray, self.confidence_interval())
             if len(models) == 2:
-                what = f"the AUC of {models[0]} less that of {models[1]}"
-                test = contrast_test(self.moments, [1, -1], what, alternative="two-sided", confidence_level=0.95)
+                quantity = f"the AUC of {models[0]} less that of {models[1]}"
+                test = contrast_test(self.moments, [1, -1], quantity, alternative="two-sided", confidence_level=0.95)
             elif len(models) > 2:
                 test = self.equality_test()
         rows = [
@@ -403,8 +403,8 @@ class DelongResult(Frozen):
         flat = errors == 0
         if flat.any():
             first = int(np.argmax(flat))
-            because = f"its estimated variance is 0 ({flat.sum()} of {flat.size} models)"
-            warn_degenerate(f"the interval of AUC {aucs[first]:g}", because)
+            reason = f"its estimated variance is 0 ({flat.sum()} of {flat.size} models)"
+            warn_degenerate(f"the interval of AUC {aucs[first]:g}", reason)
 
         def end(margin: float) -> Floats:
             """Return the ends this many standard errors up."""
@@ -451,8 +451,8 @@ class DelongResult(Frozen):
         DeLong et al. (1988), doi:10.2307/2531595, eq. 6.
         """
         values = _as_contrast("weights", weights, self.aucs.size)
-        what = f"the contrast {show(values)} of {self._label_aucs()}"
-        return contrast_test(self.moments, values, what, alternative=alternative, confidence_level=confidence_level)
+        quantity = f"the contrast {show(values)} of {self._label_aucs()}"
+        return contrast_test(self.moments, values, quantity, alternative=alternative, confidence_level=confidence_level)
 
     def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
         """Test whether all AUCs are equal, by a chi-square.
@@ -487,7 +487,7 @@ class DelongResult(Frozen):
         critical = float(chdtri(df, alpha)) if df else 0.0
         return build_result(
             SignificanceResult, "DeLong's test of equal AUCs", self._label_aucs(), statistic, pvalue, critical,
-            alpha=alpha, effect=float(np.ptp(self.aucs)), of_all=True, df=df,
+            alpha=alpha, effect=float(np.ptp(self.aucs)), several=True, df=df,
             null=Null("chi2", (df,)) if df else None,
         )  # fmt: skip
 
@@ -497,7 +497,7 @@ class DelongResult(Frozen):
 
 
 def contrast_test(
-    moments: PlacementMoments, weights: Sequence[float], what: str, *, alternative: str, confidence_level: float
+    moments: PlacementMoments, weights: Sequence[float], quantity: str, *, alternative: str, confidence_level: float
 ) -> SignificanceResult:
     """Test whether the weighted sum of the AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
@@ -507,7 +507,7 @@ def contrast_test(
     effect = variance = math.nan
     if moments.defined:
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
-    result = z_test(what, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level)
+    result = z_test(quantity, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level)
     if not unit or result.confidence_interval is None or result.effect is None:
         return result
     low, high = (np.ldexp(end, unit).item() for end in result.confidence_interval)
@@ -545,7 +545,7 @@ def _chi_square(moments: PlacementMoments) -> tuple[float, int]:
 
 
 def z_test(
-    what: str,
+    quantity: str,
     effect: float,
     variance: float,
     bounds: tuple[float, float],
@@ -555,7 +555,7 @@ def z_test(
     df: float | None = None,
     test: str = "DeLong's test",
 ) -> SignificanceResult:
-    """Test by DeLong's variance whether `what` is 0, by the normal distribution or t; the interval is within `bounds`.
+    """Test by DeLong's variance if a quantity is 0, by the normal distribution or t; the interval is within `bounds`.
 
     No variance is no doubt: Z is 0 for an effect of 0, else infinite.
     """
@@ -566,7 +566,7 @@ def z_test(
     if variance == 0:
         z = math.copysign(math.inf, effect) if effect else 0.0
         if effect:
-            warn_degenerate(f"the test of {what}", "its estimated variance is 0, though its estimate isn't")
+            warn_degenerate(f"the test of {quantity}", "its estimated variance is 0, though its estimate isn't")
     else:
         z = effect / error
     tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]
@@ -577,7 +577,7 @@ def z_test(
     if math.isnan(z):
         low = high = math.nan
     return build_result(
-        SignificanceResult, test, what, z, pvalue, -above if alternative == "less" else below,
+        SignificanceResult, test, quantity, z, pvalue, -above if alternative == "less" else below,
         alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
         instead=NO_VARIANCE if variance == 0 else "", df=df,
         null=Null("norm") if df is None else Null("t", (df,)),
@@ -620,9 +620,9 @@ def _checked_moments(
 
 def _warn_if_undefined(moments: PlacementMoments, name: str) -> None:
     if not moments.defined:
-        what = "delong's covariance" if moments.n_pos and moments.n_neg else "roc_auc"
+        metric = "delong's covariance" if moments.n_pos and moments.n_neg else "roc_auc"
         warn_undefined(
-            what, f"{name} has {moments.n_pos} positive and {moments.n_neg} negative rows, and two of each are needed"
+            metric, f"{name} has {moments.n_pos} positive and {moments.n_neg} negative rows, and two of each are needed"
         )
 
 

@@ -184,15 +184,15 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
     """Return the moments of rows that count as often as `frequencies` says."""
     flags = labels.flags()
     rows = flags == 0, flags != 0
-    counts = [frequencies[these] for these in rows]
+    counts = [frequencies[class_rows] for class_rows in rows]
     n_neg, n_pos = (int(count.sum()) for count in counts)
     check_class_sizes("y_true", LIMIT, n_pos, n_neg)
     placements = [np.empty((len(scores), count.size), dtype=np.int32) for count in counts]
     for i, values in enumerate(scores):
         ranks = np.unique(values, return_inverse=True)[1]
-        for which, these in enumerate(rows):
+        for which, class_rows in enumerate(rows):
             below = np.bincount(ranks[rows[1 - which]] + 1, counts[1 - which], minlength=ranks.max() + 2).cumsum()
-            placements[which][i] = below[ranks[these]] + below[ranks[these] + 1]
+            placements[which][i] = below[ranks[class_rows]] + below[ranks[class_rows] + 1]
     doubled_u = [int(up @ counts[1]) for up in placements[1]]
     return PlacementMoments.from_sums(n_pos, n_neg, doubled_u, _products(placements, counts))
 

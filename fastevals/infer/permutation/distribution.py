@@ -64,8 +64,8 @@ class PermutationDistribution(NamedTuple):
 
     def pvalue(self, statistic: float, slack: float, alternative: str) -> float:
         """Return the chance of a value as extreme or more, up to rounding; in a sample, the data's own counts."""
-        side = EXTREMENESS[alternative]
-        reached = side(self.values) >= float(side(statistic)) - slack
+        extremeness = EXTREMENESS[alternative]
+        reached = extremeness(self.values) >= float(extremeness(statistic)) - slack
         if self.chances is not None:
             return min(float(self.chances[reached].sum() / self.chances.sum()), 1.0)
         others = 0 if self.exact else 1
@@ -73,8 +73,8 @@ class PermutationDistribution(NamedTuple):
 
     def critical_value(self, alpha: float, alternative: str) -> float:
         """Return the most extreme value that is not rejected."""
-        side = EXTREMENESS[alternative]
-        values = side(self.values)
+        extremeness = EXTREMENESS[alternative]
+        values = extremeness(self.values)
         if self.chances is not None:
             order = np.argsort(values)[::-1]
             place = int(np.searchsorted(np.cumsum(self.chances[order]), alpha * (1 - TIE_TOLERANCE)))

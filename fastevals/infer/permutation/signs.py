@@ -89,9 +89,9 @@ def pairwise_permutation(
     plan = PermutationPlan(n_resamples, key)
 
     def test(pair: int) -> tuple[float, float]:
-        found = nonzero_differences(a[pair], b[pair])
-        tested = permute_signs(found.values, plan)
-        return scaled_mean(tested.statistic, a.shape[1], found.exponent), tested.distribution.pvalue(
+        differences = nonzero_differences(a[pair], b[pair])
+        tested = permute_signs(differences.values, plan)
+        return scaled_mean(tested.statistic, a.shape[1], differences.exponent), tested.distribution.pvalue(
             tested.statistic, tested.slack, alternative
         )
 

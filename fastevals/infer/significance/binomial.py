@@ -190,12 +190,12 @@ def fair_least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False
 
     With `mid` a small m may have none: it is more than m / 2 then.
     """
-    side = "two-sided" if alternative == "two-sided" else "less"
+    tails = "two-sided" if alternative == "two-sided" else "less"
     # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
     guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
     counts = np.arange(max(guess - 1, 0), guess + 3)
-    counts = counts[counts <= (m // 2 if side == "two-sided" else m)]
-    kept = fair_pvalues(counts, m - counts, side, mid=mid) >= alpha
+    counts = counts[counts <= (m // 2 if tails == "two-sided" else m)]
+    kept = fair_pvalues(counts, m - counts, tails, mid=mid) >= alpha
     return int(counts[np.argmax(kept)] if kept.any() else counts[-1] + 1)
 
 

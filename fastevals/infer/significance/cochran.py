@@ -92,11 +92,11 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
     def count(part: slice) -> tuple[list[int], int]:
         right = models.right(part)
-        of_rows = right.sum(axis=0, dtype=np.int32).astype(np.int64)
-        return [int(np.count_nonzero(row)) for row in right], int(of_rows @ of_rows)
+        models_right = right.sum(axis=0, dtype=np.int32).astype(np.int64)
+        return [int(np.count_nonzero(row)) for row in right], int(models_right @ models_right)
 
-    of_models, squares = zip(*run(count, models.parts), strict=True)
-    rights = [sum(column) for column in zip(*of_models, strict=True)]
+    rights_by_part, squares = zip(*run(count, models.parts), strict=True)
+    rights = [sum(column) for column in zip(*rights_by_part, strict=True)]
     accuracies = np.array(rights) / models.n_rows
     return decide(
         "Cochran's Q test",
@@ -104,7 +104,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
         _cochran_q(rights, sum(squares)),
         Null("chi2", (len(names) - 1,)),
         alpha=alpha,
-        of_all=True,
+        several=True,
         effect=float(accuracies.max() - accuracies.min()),
         kind=CochranResult,
         names=names,

@@ -13,6 +13,83 @@ from fastevals.results import ALTERNATIVES, Interval, Null, SignificanceResult, 
 Result = TypeVar("Result", bound=SignificanceResult)
 
 SYMMETRIC = ("t", "norm")  # the others are of squares: only large values speak against the hypothesis
+RELATIONS = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
+NO_VARIANCE = "with an estimated variance of 0 the data don't say which values agree with them"
+
+
+def decide(
+    test: str,
+    quantity: str,
+    statistic: float,
+    null: Null,
+    *,
+    alternative: str = "two-sided",
+    alpha: float,
+    pvalue: float | None = None,
+    interval: Interval | None = None,
+    value: float = 0.0,
+    kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
+    **more: Any,
+) -> Result:
+    """Return the result of a test with a continuous null distribution, and an interval of what isn't rejected.
+
+    A p-value may be given where the distribution is too rough. More is as for `build_result`.
+    """
+    if pvalue is None:
+        pvalue = float(pvalues(statistic, null, alternative))
+    if interval is not None and pvalue >= alpha:
+        interval = extend_to(interval, value)
+    df = tuple(map(int, null.parameters))
+    return build_result(
+        kind, test, quantity, float(statistic), pvalue, critical_value(null, alternative, alpha),
+        alternative=alternative, alpha=alpha, interval=interval, value=value,
+        df=df[0] if len(df) == 1 else df or None, null=null, **more,
+    )  # fmt: skip
+
+
+def build_result(
+    kind: type[Result],
+    test: str,
+    quantity: str,
+    statistic: float,
+    pvalue: float,
+    critical: float | Interval,
+    *,
+    alternative: str = "two-sided",
+    alpha: float,
+    effect: float | None = None,
+    interval: Interval | None = None,
+    value: float = 0.0,
+    instead: str = "",
+    several: bool = False,
+    df: float | tuple[int, ...] | None = None,
+    null: Null | None = None,
+    **more: Any,
+) -> Result:
+    """Return the result of a test that a quantity, named in words, is `value`, with the conclusion.
+
+    With `several` the quantity is several numbers, all the same if it holds. `instead` is as for `conclude`; `more`
+    are fields of the kind of result.
+    """
+    if several:
+        conclusion = conclude_on_several(quantity, pvalue, alpha, test=test)
+    else:
+        conclusion = conclude(quantity, pvalue, alpha, alternative, interval, value, test=test, instead=instead)
+    return kind(
+        statistic=statistic,
+        pvalue=pvalue,
+        critical_value=critical,
+        df=df,  # type: ignore[arg-type]  # one, or two of F
+        alternative=alternative,
+        effect=effect,
+        confidence_interval=interval,
+        rejected=pvalue < alpha,
+        conclusion=conclusion,
+        alpha=alpha,
+        test=test,
+        null=null,
+        **more,
+    )
 
 
 def check_alpha(confidence_level: float, alternative: str) -> float:
@@ -53,89 +130,8 @@ def extend_to(interval: Interval, value: float) -> Interval:
     return Interval(min(interval.low, value), max(interval.high, value))
 
 
-def decide(
-    test: str,
-    what: str,
-    statistic: float,
-    null: Null,
-    *,
-    alternative: str = "two-sided",
-    alpha: float,
-    pvalue: float | None = None,
-    interval: Interval | None = None,
-    value: float = 0.0,
-    kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
-    **more: Any,
-) -> Result:
-    """Return the result of a test with a continuous null distribution, and an interval of what isn't rejected.
-
-    A p-value may be given where the distribution is too rough. More is as for `build_result`.
-    """
-    if pvalue is None:
-        pvalue = float(pvalues(statistic, null, alternative))
-    if interval is not None and pvalue >= alpha:
-        interval = extend_to(interval, value)
-    df = tuple(map(int, null.parameters))
-    return build_result(
-        kind, test, what, float(statistic), pvalue, critical_value(null, alternative, alpha), alternative=alternative,
-        alpha=alpha, interval=interval, value=value, df=df[0] if len(df) == 1 else df or None, null=null, **more,
-    )  # fmt: skip
-
-
-def build_result(
-    kind: type[Result],
-    test: str,
-    what: str,
-    statistic: float,
-    pvalue: float,
-    critical: float | Interval,
-    *,
-    alternative: str = "two-sided",
-    alpha: float,
-    effect: float | None = None,
-    interval: Interval | None = None,
-    value: float = 0.0,
-    instead: str = "",
-    of_all: bool = False,
-    df: float | tuple[int, ...] | None = None,
-    null: Null | None = None,
-    **more: Any,
-) -> Result:
-    """Return the result of a test of `what`, which is `value` if the hypothesis holds, and say what follows.
-
-    With `of_all`, what are several numbers, all the same if it holds. `instead` is as for `conclude`; `more` are
-    fields of the kind of result.
-    """
-    if of_all:
-        conclusion = conclude_on_several(what, pvalue, alpha, test=test)
-    else:
-        conclusion = conclude(what, pvalue, alpha, alternative, interval, value, test=test, instead=instead)
-    return kind(
-        statistic=statistic,
-        pvalue=pvalue,
-        critical_value=critical,
-        df=df,  # type: ignore[arg-type]  # one, or two of F
-        alternative=alternative,
-        effect=effect,
-        confidence_interval=interval,
-        rejected=pvalue < alpha,
-        conclusion=conclusion,
-        alpha=alpha,
-        test=test,
-        null=null,
-        **more,
-    )
-
-
-RELATIONS = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
-
-NO_VARIANCE = "with an estimated variance of 0 the data don't say which values agree with them"
-
-TOO_FEW_DIFFERENCES = "so few differences can't show it, whatever their signs"
-
-
 def conclude(
-    what: str,
+    quantity: str,
     pvalue: float,
     alpha: float,
     alternative: str,
@@ -145,15 +141,15 @@ def conclude(
     test: str,
     instead: str = "",
 ) -> str:
-    """Return what follows by a test for `what`, which is `value` under the hypothesis.
+    """Return the conclusion of a test for a quantity, which is `value` under the hypothesis.
 
     What is not rejected is followed by the values that agree with the data, those of the interval if there is one; or
-    by what is to be said `instead`.
+    by the sentence `instead`.
     """
     if math.isnan(pvalue):
-        return _nothing_follows(what, test)
+        return _nothing_follows(quantity, test)
     p = _pvalue_text(pvalue, test)
-    claim = f"{what} is {RELATIONS[alternative]} {value:g}"
+    claim = f"{quantity} is {RELATIONS[alternative]} {value:g}"
     if pvalue < alpha:
         return f"At level {alpha:g}, {claim} ({p})."
     shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
@@ -164,17 +160,17 @@ def conclude(
     return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
 
 
-def conclude_on_several(what: str, pvalue: float, alpha: float, *, test: str) -> str:
-    """Return what follows by a test for several numbers, `what`, that are the same under the hypothesis."""
+def conclude_on_several(quantity: str, pvalue: float, alpha: float, *, test: str) -> str:
+    """Return the conclusion of a test for several numbers, which are all the same under the hypothesis."""
     if math.isnan(pvalue):
-        return _nothing_follows(what, test)
+        return _nothing_follows(quantity, test)
     if pvalue < alpha:
-        return f"At level {alpha:g}, {what} are not all the same ({_pvalue_text(pvalue, test)})."
-    return f"At level {alpha:g}, it is not shown that any of {what} differ ({_pvalue_text(pvalue, test)})."
+        return f"At level {alpha:g}, {quantity} are not all the same ({_pvalue_text(pvalue, test)})."
+    return f"At level {alpha:g}, it is not shown that any of {quantity} differ ({_pvalue_text(pvalue, test)})."
 
 
-def _nothing_follows(what: str, test: str) -> str:
-    return f"Nothing follows about {what}: {test} is undefined on this data."
+def _nothing_follows(quantity: str, test: str) -> str:
+    return f"Nothing follows about {quantity}: {test} is undefined on this data."
 
 
 def _pvalue_text(pvalue: float, test: str) -> str:

@@ -95,10 +95,10 @@ def five_by_two_cv_t_test(
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
     folds = {"first": "the first fold", "mean": "the first two folds"}[numerator]
-    what = f"the mean of {first} less that of {second} (by {folds})"
-    warn_if_constant(what, statistic)
+    quantity = f"the mean of {first} less that of {second} (by {folds})"
+    warn_if_constant(quantity, statistic)
     return decide(
-        "the 5x2cv t-test", what, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
+        "the 5x2cv t-test", quantity, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
         interval=t_interval(effect, error, FIVE, alternative, alpha), instead="" if error else NO_VARIANCE,
     )  # fmt: skip
 
@@ -151,9 +151,9 @@ def five_by_two_cv_f_test(
     first, second = as_pair_of_names(names, ("a", "b"))
     alpha = check_alpha(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
-    what = f"the mean of {first} less that of {second}"
-    warn_if_constant(what, statistic)
-    return decide("the combined 5x2cv F-test", what, statistic, TEN_FIVE, alpha=alpha, effect=effect)
+    quantity = f"the mean of {first} less that of {second}"
+    warn_if_constant(quantity, statistic)
+    return decide("the combined 5x2cv F-test", quantity, statistic, TEN_FIVE, alpha=alpha, effect=effect)
 
 
 def pairwise_five_by_two_t(

@@ -137,17 +137,17 @@ def friedman_test(
         warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
     elif math.isinf(value):
         warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
-    what = f"the {k} algorithms' mean ranks"
-    alike = _chance_of_equal_rankings(table.values[0], n) if math.isinf(value) else None
+    quantity = f"the {k} algorithms' mean ranks"
+    chance_of_infinity = _chance_of_equal_rankings(table.values[0], n) if math.isinf(value) else None
     result = decide(
         "the Friedman test",
-        what,
+        quantity,
         value,
         null,
         alpha=alpha,
-        pvalue=alike,
+        pvalue=chance_of_infinity,
         effect=concordance,
-        of_all=True,
+        several=True,
         kind=FriedmanResult,
         names=table.algorithms,
         datasets=table.datasets,
@@ -156,15 +156,15 @@ def friedman_test(
         chi_square=chi_square,
         f_statistic=f_statistic,
     )
-    never = alike is not None and not result.rejected
+    never = chance_of_infinity is not None and not result.rejected
     return replace(result, critical_value=math.inf) if never else result
 
 
 def _chance_of_equal_rankings(row: Floats, n: int) -> float:
     """Return the chance that all of n data sets rank the algorithms as the first does, ties in the same numbers."""
     _, tied = np.unique(row, return_counts=True)
-    alike = math.prod(map(math.factorial, tied.tolist()))
-    return float((alike / math.factorial(row.size)) ** (n - 1))
+    tied_orders = math.prod(map(math.factorial, tied.tolist()))
+    return float((tied_orders / math.factorial(row.size)) ** (n - 1))
 
 
 class RankSums(NamedTuple):

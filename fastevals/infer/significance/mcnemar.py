@@ -41,7 +41,7 @@ BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 SQUARE = Null("chi2", (1,))
-WHAT = "the ratio of the chance that only {} is right to the chance that only {} is right"
+QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -157,12 +157,12 @@ def mcnemar_test(
     McNemarResult(statistic=6, pvalue=0.125, effect=6, rejected=False)
     """
     alpha = check_mcnemar_options(method, alternative, confidence_level)
-    what = _what(names)
+    quantity = _quantity(names)
     true = as_true_labels("y_true", y_true)
     models = Agreement(true, as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
     both, right_a, right_b = models.count_common(np.array([(0, 1), (0, 0), (1, 1)])).tolist()
     table = [[both, right_a - both], [right_b - both, models.n_rows - right_a - right_b + both]]
-    return _result(np.array(table, dtype=np.int64), what, method, alternative, alpha)
+    return _result(np.array(table, dtype=np.int64), quantity, method, alternative, alpha)
 
 
 def mcnemar_test_of_table(
@@ -204,7 +204,7 @@ def mcnemar_test_of_table(
     McNemarResult(statistic=16.82, pvalue=4.115e-05, effect=1.744, rejected=True)
     """
     alpha = check_mcnemar_options(method, alternative, confidence_level)
-    return _result(_as_paired_counts("table", table), _what(names), method, alternative, alpha)
+    return _result(_as_paired_counts("table", table), _quantity(names), method, alternative, alpha)
 
 
 def check_mcnemar_options(method: str, alternative: str, confidence_level: float) -> float:
@@ -229,11 +229,11 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
     return statistic, np.asarray(pvalues(statistic, SQUARE, alternative))
 
 
-def _what(names: PairNames) -> str:
-    return WHAT.format(*as_pair_of_names(names, ("model a", "model b")))
+def _quantity(names: PairNames) -> str:
+    return QUANTITY.format(*as_pair_of_names(names, ("model a", "model b")))
 
 
-def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, alpha: float) -> McNemarResult:
+def _result(table: NDArray[np.int64], quantity: str, method: str, alternative: str, alpha: float) -> McNemarResult:
     b, c = int(table[0, 1]), int(table[1, 0])
     statistic, pvalue = map(float, mcnemar_statistics(b, c, method, alternative))
     if method in BINOMIAL:
@@ -245,7 +245,7 @@ def _result(table: NDArray[np.int64], what: str, method: str, alternative: str, 
     return build_result(
         McNemarResult,
         MCNEMAR_METHODS[method],
-        what,
+        quantity,
         statistic,
         pvalue,
         critical,
@@ -474,7 +474,7 @@ def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
     return counts
 
 
-def _check_two_sided(what: str, alternative: str, because: str, others: str) -> None:
+def _check_two_sided(method: str, alternative: str, reason: str, others: str) -> None:
     """Raise if a side is asked for of a test that has none."""
     if alternative != "two-sided":
-        raise ValueError(f"alternative={alternative!r} goes with {others}; {what} is two-sided, for {because}")
+        raise ValueError(f"alternative={alternative!r} goes with {others}; {method} is two-sided, for {reason}")

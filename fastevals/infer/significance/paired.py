@@ -47,8 +47,8 @@ def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
     slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
     none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
     lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
-    same = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
-    return ScaledDifferences(np.where(none | (lowest <= highest), same, values), exponent[..., 0])
+    constant = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
+    return ScaledDifferences(np.where(none | (lowest <= highest), constant, values), exponent[..., 0])
 
 
 def scale_to_unit(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
@@ -66,13 +66,13 @@ def ratio(effect: Floats, error: Floats) -> Floats:
 
 def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
     """Return the effects that the test does not reject."""
-    reach = critical_value(null, alternative, alpha) * error
+    margin = critical_value(null, alternative, alpha) * error
     if alternative == "less":
-        return Interval(-math.inf, effect - reach)
-    return Interval(effect - reach, math.inf if alternative == "greater" else effect + reach)
+        return Interval(-math.inf, effect - margin)
+    return Interval(effect - margin, math.inf if alternative == "greater" else effect + margin)
 
 
-def warn_if_constant(what: str, statistic: float) -> None:
+def warn_if_constant(quantity: str, statistic: float) -> None:
     """Warn that a test is surer than the data allow."""
     if math.isinf(statistic):
-        warn_degenerate(f"the test of {what}", "the differences are all the same, so their variance is 0")
+        warn_degenerate(f"the test of {quantity}", "the differences are all the same, so their variance is 0")

@@ -116,9 +116,9 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         ValueError
             If there is no such model, or the two were not compared.
         """
-        wanted = {find_name(name, each, self.names) for name, each in (("first", first), ("second", second))}
+        places = {find_name(name, each, self.names) for name, each in (("first", first), ("second", second))}
         for k, pair in enumerate(self.pairs):
-            if {*pair.tolist()} == wanted:
+            if {*pair.tolist()} == places:
                 return self[k]  # type: ignore[no-any-return]
         raise ValueError(
             f"first and second must be two models that were compared, got {show(first)} and {show(second)}"
@@ -131,31 +131,31 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         `effect` and all of a one-sided test, is in the place [first, second] alone, the rest in both.
         """
         check_choice("values", values, ("pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"))
-        found = np.full((len(self.names), len(self.names)), np.nan)
-        np.fill_diagonal(found, 1.0 if values.endswith("pvalue") else 0.0)
+        table = np.full((len(self.names), len(self.names)), np.nan)
+        np.fill_diagonal(table, 1.0 if values.endswith("pvalue") else 0.0)
         first, second = self.pairs.T
-        found[first, second] = getattr(self, values)
+        table[first, second] = getattr(self, values)
         if values not in ("statistic", "effect") and self.alternative == "two-sided":
-            found[second, first] = getattr(self, values)
-        return found
+            table[second, first] = getattr(self, values)
+        return table
 
     @property
     def conclusion(self) -> str:
         """What follows, in a sentence: which pairs differ."""
-        level, found = f"At level {self.alpha:g}, by {self.test}", int(self.rejected.sum())
+        level, n_rejected = f"At level {self.alpha:g}, by {self.test}", int(self.rejected.sum())
         two_sided = self.alternative == "two-sided"
         undefined = int(np.isnan(self.pvalue).sum())
         and_undefined = f"; of {undefined} pairs the test is undefined" if undefined else ""
-        if not found:
+        if not n_rejected:
             none = f"no difference is shown between any of the {len(self)} pairs compared"
             if not two_sided:
                 none = f"of none of the {len(self)} pairs compared it is shown that {self.what} is {self._claim()}"
             return f"{level}, {none}{and_undefined}."
         shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:SHOWN]]
-        more = f" and {found - SHOWN} more" if found > SHOWN else ""
-        others = "; of the other pairs it is not shown" if found + undefined < len(self) else ""
-        what = "these differ" if two_sided else f"{self.what} is {self._claim()}"
-        return f"{level}, {what}: {', '.join(shown)}{more}{others}{and_undefined}."
+        more = f" and {n_rejected - SHOWN} more" if n_rejected > SHOWN else ""
+        others = "; of the other pairs it is not shown" if n_rejected + undefined < len(self) else ""
+        claim = "these differ" if two_sided else f"{self.what} is {self._claim()}"
+        return f"{level}, {claim}: {', '.join(shown)}{more}{others}{and_undefined}."
 
     def _claim(self) -> str:
         """Return what a one-sided test is to show of the first of a pair and the second."""
@@ -384,7 +384,7 @@ def pairwise_tests(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_row_number(name: str, table: ResultTable, only: int | None, what: str) -> None:
+def _check_row_number(name: str, table: ResultTable, only: int | None, option: str) -> None:
     """Raise unless a table has as many rows as are needed, where that is a number."""
     if only is not None and len(table.values) != only:
-        raise ValueError(f"{name} must have {only} rows for {what}, got {len(table.values)}")
+        raise ValueError(f"{name} must have {only} rows for {option}, got {len(table.values)}")

@@ -60,16 +60,16 @@ class RankComparison(PairwiseResult):
         _check_all_pairs("groups", self.control)
         order = np.argsort(self.mean_ranks, kind="stable")
         differ = self.matrix("rejected")[np.ix_(order, order)] == 1
-        found: list[tuple[int, ...]] = []
+        bars: list[tuple[int, ...]] = []
         reached = 0
         for start in range(len(order)):
             stop = max(reached, start + 1)
             while stop < len(order) and not differ[start:stop, stop].any():
                 stop += 1
             if stop > max(reached, start + 1):  # not within the one before, nor alone
-                found.append(tuple(order[start:stop].tolist()))
+                bars.append(tuple(order[start:stop].tolist()))
             reached = stop
-        return found
+        return bars
 
     def _settings(self) -> str:
         critical = (
@@ -129,20 +129,20 @@ def nemenyi_test(results: Any, *, higher_is_better: bool = True, confidence_leve
     from scipy import stats
     from scipy.special import ndtri
 
-    found = _compare_ranks("the Nemenyi test", results, "none", higher_is_better, confidence_level)
-    k, n_pairs = len(found.names), len(found)
-    sizes, place = np.unique(np.abs(found.statistic), return_inverse=True)
+    compared = _compare_ranks("the Nemenyi test", results, "none", higher_is_better, confidence_level)
+    k, n_pairs = len(compared.names), len(compared)
+    sizes, place = np.unique(np.abs(compared.statistic), return_inverse=True)
     pvalue = stats.studentized_range.sf(math.sqrt(2) * sizes, k, math.inf)[place]
     # SciPy's tail has an error of 1e-15, more than the tail itself where that is small; it is within these bounds.
-    pvalue = np.clip(pvalue, found.unadjusted_pvalue, np.minimum(n_pairs * found.unadjusted_pvalue, 1.0))
-    low, high = (-float(ndtri(alpha / 2)) for alpha in (found.alpha, found.alpha / n_pairs))
-    critical = min(max(float(stats.studentized_range.isf(found.alpha, k, math.inf)) / math.sqrt(2), low), high)
+    pvalue = np.clip(pvalue, compared.unadjusted_pvalue, np.minimum(n_pairs * compared.unadjusted_pvalue, 1.0))
+    low, high = (-float(ndtri(alpha / 2)) for alpha in (compared.alpha, compared.alpha / n_pairs))
+    critical = min(max(float(stats.studentized_range.isf(compared.alpha, k, math.inf)) / math.sqrt(2), low), high)
     return replace(
-        found,
+        compared,
         pvalue=pvalue,
-        rejected=pvalue < found.alpha,
+        rejected=pvalue < compared.alpha,
         correction="studentized-range",
-        critical_difference=critical * _standard_error(k, found.n_datasets),
+        critical_difference=critical * _standard_error(k, compared.n_datasets),
     )
 
 
@@ -284,7 +284,7 @@ def _check_control(control: Any) -> None:
         raise ValueError("control must be the algorithm that each other is compared with, got None")
 
 
-def _check_all_pairs(what: str, control: Any) -> None:
+def _check_all_pairs(name: str, control: Any) -> None:
     """Raise unless all pairs were compared."""
     if control is not None:
-        raise ValueError(f"{what} are of all pairs, but each was compared with {show(control)} alone")
+        raise ValueError(f"{name} are of all pairs, but each was compared with {show(control)} alone")

@@ -17,7 +17,6 @@ from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.decision import (
-    TOO_FEW_DIFFERENCES,
     build_result,
     check_alpha,
     discrete_critical_value,
@@ -28,6 +27,7 @@ Floats = NDArray[np.float64]
 
 AUTO_EXACT = 50  # differences
 MOST_EXACT = 1000  # differences: about a second
+TOO_FEW_DIFFERENCES = "so few differences can't show it, whatever their signs"
 LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; those of few differences among many zeros are large
 LARGE = 2.0**1000
 
@@ -260,9 +260,9 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
     if method == "exact":
         _check_exact(ascending, zeros == "pratt")
     most_exact = {"auto": AUTO_EXACT, "exact": n, "normal": 0}[method]
-    found = np.empty((len(ascending), 6))
-    signed_rank_tests(ascending, zeros == "pratt", most_exact, LARGEST_SUM, found)
-    doubled, doubled_largest, variance, lower, upper, doubled_effect = found.T
+    columns = np.empty((len(ascending), 6))
+    signed_rank_tests(ascending, zeros == "pratt", most_exact, LARGEST_SUM, columns)
+    doubled, doubled_largest, variance, lower, upper, doubled_effect = columns.T
     statistic, largest, deviation = doubled / 2, doubled_largest / 2, np.sqrt(variance)
     exact = ~np.isnan(lower)
     step = 0.5 if continuity_correction else 0.0

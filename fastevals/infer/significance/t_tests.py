@@ -89,15 +89,13 @@ def error_rate_t_test(
     values, plain = measured.values, measured.splits is None and n_train is n_test is None
     value = check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
     factor = 1 / values.size + (0.0 if plain else test_to_train_ratio(n_train, n_test, measured))
-    # The spread and the mean are of the values themselves, which next to a rate far off have few digits.
-    own, apart = (
-        scaled_differences(values, np.zeros_like(values)),
-        scaled_differences(values, np.full_like(values, value)),
-    )
-    mean, error = _mean_and_error(own, factor)
-    distance, _ = _mean_and_error(apart, factor)
-    statistic = ratio(distance, np.ldexp(error, own.exponent - apart.exponent))
-    estimate = statistic, np.ldexp(mean, own.exponent), np.ldexp(error, own.exponent)
+    # Standard deviation and mean are of the values themselves, which next to a rate far off have few digits.
+    scaled = scaled_differences(values, np.zeros_like(values))
+    deviations = scaled_differences(values, np.full_like(values, value))
+    mean, error = _mean_and_error(scaled, factor)
+    distance, _ = _mean_and_error(deviations, factor)
+    statistic = ratio(distance, np.ldexp(error, scaled.exponent - deviations.exponent))
+    estimate = statistic, np.ldexp(mean, scaled.exponent), np.ldexp(error, scaled.exponent)
     return _t_decision(
         "the t-test of a mean", "the mean", estimate, values.size - 1,
         alternative=alternative, confidence_level=confidence_level, value=value,
@@ -228,14 +226,14 @@ def _t_test(
 ) -> SignificanceResult:
     first, second = as_pair_of_names(names, ("a", "b"))
     n = pair[0].values.size
-    what = f"the mean of {first} less that of {second}"
+    quantity = f"the mean of {first} less that of {second}"
     estimate = _t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
-    return _t_decision(test, what, estimate, n - 1, alternative=alternative, confidence_level=confidence_level)
+    return _t_decision(test, quantity, estimate, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 
 def _t_decision(
     test: str,
-    what: str,
+    quantity: str,
     estimate: tuple[Floats, Floats, Floats],
     df: int,
     *,
@@ -247,9 +245,9 @@ def _t_decision(
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, estimate)
     null = Null("t", (df,))
-    warn_if_constant(what, statistic)
+    warn_if_constant(quantity, statistic)
     return decide(
-        test, what, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
+        test, quantity, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
         interval=t_interval(effect, error, null, alternative, alpha), instead="" if error else NO_VARIANCE,
     )  # fmt: skip
 
@@ -269,9 +267,9 @@ def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Flo
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
     """Return half the width of Nadeau and Bengio's interval for the mean of measurements."""
-    own = scaled_differences(values, np.zeros_like(values))
-    _, error = _mean_and_error(own, 1 / values.size + test_to_train)
-    return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, own.exponent))
+    scaled = scaled_differences(values, np.zeros_like(values))
+    _, error = _mean_and_error(scaled, 1 / values.size + test_to_train)
+    return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, scaled.exponent))
 
 
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
