@@ -11,8 +11,10 @@ one learner, error rates of folds or       `error_rate_t_test`             indep
 hold-outs, a rate                                                          and ``n_test`` for splits of one data set
 two, predictions on one test set           `mcnemar_test`                  independent rows; says nothing of other
                                                                            training sets
+two, how many rows each gets right         `mcnemar_test_of_table`         independent rows
 two, any metric on one test set            `permutation_test`,             independent rows; scores on one scale
                                            `delong_test` (AUC)
+two, AUCs on different rows                `delong_test_unpaired`          independent rows, none in both
 two, k folds                               `corrected_resampled_t_test`    about normal; allows for shared training
                                                                            rows (`paired_t_test` doesn't: too many
                                                                            false alarms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 import fastevals
 from fastevals import BootstrapSplit, HoldOut, KFold, LeaveOneOut, SignificanceResult, estimate_error, evaluate_splits
+from fastevals.infer import significance
+from fastevals.infer.significance.pairwise import TESTS
 
 Y, A, B = [0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 1, 0], [0, 1, 0, 0, 0, 1]
 X, Z = [0.1, 0.4, 0.35, 0.8, 0.7, 0.3], [0.2, 0.1, 0.3, 0.7, 0.6, 0.8]
@@ -61,6 +64,15 @@ def test_every_test_of_two_learners_takes_names() -> None:
     takes = {name for name in tests if "names" in inspect.signature(getattr(fastevals, name)).parameters}
     assert takes == tests
     assert len(NAMED) == len(tests)
+
+
+def test_which_test_lists_every_test() -> None:
+    readme = (Path(fastevals.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("\n## Which test\n")[2].partition("\n## ")[0]
+    tests = [name for name in fastevals.__all__ if "_test" in name]
+    assert [name for name in tests if f"`{name}`" not in section] == []
+    assert [name for name in tests if f"`{name}`" not in (significance.__doc__ or "")] == []
+    assert [name for name in TESTS if f'"{name}"' not in (fastevals.pairwise_tests.__doc__ or "")] == []
 
 
 def test_conclusions_of_auc_contrasts_name_the_models() -> None:
