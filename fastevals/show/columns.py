@@ -20,7 +20,7 @@ from fastevals._text import printable
 from fastevals._validation.arrays import as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.options import did_you_mean, import_optional, show
-from fastevals.show.commands import CsvForm
+from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, is_number
 
 Names = Mapping[str, str]  # of columns, with what messages call each
@@ -58,6 +58,8 @@ def read_data(
     if options := form.options():
         raise ValueError(f"{options[0]} goes with a CSV file, but data is a {type(data).__name__}")
     columns = {str(name): values for name, values in table.items()}
+    if wanted is None and not columns:
+        raise ValueError(f"data must have columns, got {show(data)}")
     called = {**({name: f"column {name!r}" for name in columns} if wanted is None else wanted), **beside}
     check_columns("data", list(map(str, table)), called)
     arrays = {
@@ -125,6 +127,28 @@ def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedC
         name: _as_numpy(shown, table.column(name), False, source) for name, shown in called.items() if name in kept
     }
     return NamedColumns(arrays, source.line), [name for name in called if name not in kept]
+
+
+def column_name(role: str, name: Any) -> str | None:
+    """Return the name of a column that an option gives: text, or the number that a frame has for a name; or None."""
+    return None if name is None else _named(role, name)
+
+
+def column_names(role: str, names: Any) -> tuple[str, ...]:
+    """Return the names of columns that an option gives: one, a sequence, or None."""
+    if names is None:
+        return ()
+    if isinstance(names, (str, bytes, set, frozenset)) or not isinstance(names, Iterable):
+        names = [names]  # a set has no order
+    return tuple(_named(role, name) for name in names)
+
+
+def _named(role: str, name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+        return str(int(name))
+    raise ValueError(f"{option(role)} must be the name of a column, got {show(name)}")
 
 
 def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:

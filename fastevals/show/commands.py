@@ -239,6 +239,9 @@ class CsvForm(NamedTuple):
     @classmethod
     def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
         """Return the arguments of a call, checked."""
+        from fastevals._validation.options import as_flag  # imports NumPy
+
+        header = None if header is None else as_flag(option("header"), header)
         return cls(_checked("separator", separator, _separator), _checked("encoding", encoding, _encoding), header)
 
     def options(self) -> list[str]:
@@ -285,9 +288,11 @@ def csv_form(arguments: argparse.Namespace) -> CsvForm:
 
 
 def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{option(name)} must be text, got {value!r}")
     try:
         return None if value is None else check(value)
-    except (argparse.ArgumentTypeError, TypeError, AttributeError) as error:
+    except argparse.ArgumentTypeError as error:
         raise ValueError(f"{option(name)} {error}") from None
 
 

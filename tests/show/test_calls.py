@@ -119,6 +119,67 @@ def test_errors_name_arguments(options, message):
         fastevals.report({"y": [0, 1, 0, 1], "s": [0.1, 0.2, 0.3, 0.4]}, **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score": 5}, "score '5': data has no such column"),
+        ({"score": 0.5}, "score must be the name of a column, got 0.5"),
+        ({"score": b"s"}, "score must be the name of a column, got b's'"),
+        ({"score": ["s", None]}, "score must be the name of a column, got None"),
+        ({"score": {"s"}}, r"score must be the name of a column, got \{'s'\}"),
+        ({"label": ["y"]}, r"label must be the name of a column, got \['y'\]"),
+        ({"weight": ["s"]}, r"weight must be the name of a column, got \['s'\]"),
+        ({"by": True}, "by must be the name of a column, got True"),
+        ({"best": ""}, "best must be one of"),
+        ({"threshold": True}, "threshold must be a number, got True"),
+        ({"separator": 5}, "separator must be text, got 5"),
+        ({"encoding": b"utf-8"}, "encoding must be text, got b'utf-8'"),
+        ({"header": "no"}, "header must be True or False, got 'no'"),
+    ],
+)
+def test_arguments_of_other_types(options, message):
+    """What no command line can give is refused by name as well."""
+    with pytest.raises(ValueError, match=f"^{message}"):
+        fastevals.report({"y": [0, 1, 0, 1], "s": [0.1, 0.2, 0.3, 0.4]}, **{"label": "y", "score": "s", **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": 0.5}, "algorithm must be the name of a column, got 0.5"),
+        ({"dataset": [None]}, "dataset must be the name of a column, got None"),
+        ({"by": ["a"]}, r"by must be the name of a column, got \['a'\]"),
+        ({"lower_is_better": "no"}, "lower_is_better must be True or False, got 'no'"),
+        ({"seed": 0}, "seed goes with predictions"),
+        ({"resamples": 0}, "resamples goes with predictions"),
+        ({"label": "a", "pred": 1.5}, "pred must be the name of a column, got 1.5"),
+        ({"label": ["a"], "pred": ["b", "c"]}, r"label must be the name of a column, got \['a'\]"),
+        ({"label": "a", "pred": ["b", "c"], "seed": ""}, "seed must be an integer, got ''"),
+        ({"label": "a", "pred": ["b", "c"], "seed": False}, "seed must be an integer at least 0, got False"),
+    ],
+)
+def test_arguments_of_other_types_of_comparisons(options, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        fastevals.compare({name: [0, 1, 0] for name in "abc"}, **options)
+
+
+def test_comparison_of_no_columns():
+    with pytest.raises(ValueError, match=r"^data must have columns, got \{\}$"):
+        fastevals.compare({})
+
+
+def test_columns_with_numbers_for_names():
+    """A frame of an array has the columns 0, 1, 2, ..., which are named as they are, or as text."""
+    rows = np.array([[0, 0.1, 0.3], [1, 0.4, 0.2], [0, 0.3, 0.1], [1, 0.2, 0.6], [1, 0.9, 0.8], [0, 0.5, 0.2]])
+    frame = pd.DataFrame(rows)
+    named = fastevals.report(frame, label="0", score=["1"], weight="2", resamples=0)
+    for score in (1, [1], np.array(["1"]), np.array([1])):
+        assert fastevals.report(frame, label=0, score=score, weight=2, resamples=0) == named
+    named = fastevals.compare(frame, control="1").to_text()
+    assert fastevals.compare(frame, control=1, algorithm=[0, 1, 2]).options.control == "1"
+    assert fastevals.compare(frame, control=np.int64(1)).to_text() == named
+
+
 @pytest.mark.parametrize("option", ["weight", "by", "group", "pos_label", "separator"])
 def test_counts_have_no_rows(option):
     ranking = fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.4])

@@ -116,7 +116,7 @@ def check_options(data: Any, options: Mapping[str, Any]) -> None:
     else:
         kind, others, instead = "results", RESULTS_OPTIONS, "predictions"
     for name in others:
-        if options[name] not in (None, False):
+        if options[name] is not None and options[name] is not False:
             raise ValueError(f"{option(name)} goes with {kind}; this is a comparison of {instead}")
     if label is not None:
         if data is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fastevals._validation.options import check_choice, naming_rows
+from fastevals._validation.options import as_flag, check_choice, naming_rows
 from fastevals.datasets import load_psnr
-from fastevals.show.columns import NamedColumns, columns_by_role, data_name, read_data
+from fastevals.show.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.compare.command import EMBEDDED, METHODS, POSTHOC, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
@@ -97,14 +97,19 @@ def compare(
     >>> block["mean_ranks"], round(block["friedman"]["pvalue"], 4)
     ({'a': 1.0, 'b': 2.0, 'c': 3.0}, 0.0008)
     """
-    models = _names(pred)
-    check_options(data, {**locals(), "pred": models or None})
+    label, by, control, group = (
+        column_name(role, name) for role, name in (("label", label), ("by", by), ("control", control), ("group", group))
+    )
+    datasets, algorithms = column_names("dataset", dataset), column_names("algorithm", algorithm)
+    models = column_names("pred", pred)
+    lower_is_better = as_flag(option("lower_is_better"), lower_is_better)
+    named = {"pred": models or None, "dataset": datasets or None, "algorithm": algorithms or None}
+    check_options(data, locals() | named)
     for name, value, choices in (("posthoc", posthoc, POSTHOC), ("method", method, METHODS)):
         if value is not None:
             check_choice(option(name), value, choices)
     form = CsvForm.checked(separator, encoding, header)
     if label is None:
-        datasets, algorithms = _names(dataset), _names(algorithm)
         if data is None:
             columns = NamedColumns(load_psnr())
             datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)
@@ -124,10 +129,6 @@ def compare(
     with naming_rows(columns.line):
         return compare_prediction_columns(
             columns, label, models, group=group, method=method or "exact",
-            resamples=1999 if resamples is None else resamples, seed=seed or 0, confidence=confidence,
+            resamples=1999 if resamples is None else resamples, seed=0 if seed is None else seed, confidence=confidence,
             progress=progress, pos_label=pos_label, data=data_name(data),
         )  # fmt: skip
-
-
-def _names(columns: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns or ())

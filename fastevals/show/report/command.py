@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
 EMBEDDED = "digits_eight (embedded)"
-DIGIT_SCORES = ["logistic", "naive_bayes", "random_forest"]
+DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 HELP = "measure and compare models' scores in a file"
 DESCRIPTION = """\

@@ -33,6 +33,8 @@ from fastevals.results import Interval
 from fastevals.show.columns import (
     NamedColumns,
     check_columns,
+    column_name,
+    column_names,
     columns_by_role,
     data_name,
     distinct_values,
@@ -308,14 +310,17 @@ def build_report(
     distinct score.
     """
     form = CsvForm.checked(separator, encoding, header)
-    scores = [score] if isinstance(score, str) else score
+    label, weight, by, group = (
+        column_name(role, name) for role, name in (("label", label), ("weight", weight), ("by", by), ("group", group))
+    )
+    scores = column_names("score", score)
     is_counted = isinstance(data, (Ranking, ThresholdCounts))
     if is_counted:
         _check_no_columns(data, form, {"weight": weight, "by": by, "group": group, "pos_label": pos_label}, scores)
     if is_counted or data is None:
-        label, scores = label or "label", scores or (["score"] if is_counted else DIGIT_SCORES)
+        label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
     check_required_columns(data_name(data), label, scores)
-    roles = ColumnRoles(str(label), tuple(map(str, scores or ())), weight, by, group)
+    roles = ColumnRoles(str(label), scores, weight, by, group)
     columns = NamedColumns({}) if is_counted else _read_columns(data, roles, form)
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
@@ -380,7 +385,7 @@ def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray
     return np.asarray(values == positive_label, dtype=bool), type(distinct[0])(positive_label)
 
 
-def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: Sequence[str] | None) -> None:
+def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: Sequence[str]) -> None:
     """Raise if options that need columns come with a ranking or counts."""
     kind = type(data).__name__
     for name, value in others.items():
@@ -388,7 +393,7 @@ def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: S
             raise ValueError(f"{option(name)} goes with columns of rows, but data is a {kind}")
     if options := form.options():
         raise ValueError(f"{options[0]} goes with a CSV file, but data is a {kind}")
-    if score is not None and len(score) > 1:
+    if len(score) > 1:
         raise ValueError(f"{option('score')} must be one name, of the model that a {kind} is of, got {list(score)}")
 
 
@@ -420,12 +425,13 @@ def _block_places(values: list[Any], codes: NDArray[np.intp] | None) -> list[tup
 def _threshold_rule(threshold: float | None, best: str | None, costs: dict[str, float] | None) -> ThresholdRule:
     """Return the options checked: by default the best F1, or the least expected cost where costs are given."""
     if threshold is None:
-        best = find_metric(option("best"), best or ("f1" if costs is None else "expected_cost"), of="cells").name
+        best = ("f1" if costs is None else "expected_cost") if best is None else best
+        best = find_metric(option("best"), best, of="cells").name
         if best == "expected_cost":
             costs = costs or _costs(1.0, 1.0)
     elif best is not None:
         raise ValueError(f"{option('best')} and {option('threshold')} exclude each other")
-    elif not isinstance(threshold, Real) or math.isnan(threshold):
+    elif isinstance(threshold, bool) or not isinstance(threshold, Real) or math.isnan(threshold):
         raise ValueError(f"{option('threshold')} must be a number, got {show(threshold)}")
     return ThresholdRule(best, threshold, costs)
 
