@@ -16,6 +16,14 @@ from numpy.typing import NDArray
 from fastevals._text import SHOWN, format_column, format_pvalue, wrap_text
 from fastevals._validation.options import check_number, show
 
+ALTERNATIVES = ("two-sided", "less", "greater")
+EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+TIE_TOLERANCE = 1e-9  # relative: statistics are differences of resampled values that were rounded
+MAX_RESAMPLES = 1_000_000_000
+LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
+
+PairNames = Sequence[str] | None  # what conclusions call two learners
+
 
 class Frozen:
     """A dataclass whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
@@ -38,17 +46,11 @@ class Frozen:
         return {name: as_json(getattr(self, name)) for name in _public(type(self))}  # type: ignore[arg-type]
 
 
-@cache
-def _public(kind: type[Any]) -> list[str]:
-    """Return the names of a result's fields and properties."""
-    names = dict.fromkeys(each.name for each in fields(kind))
-    for each in reversed(kind.__mro__):
-        names |= dict.fromkeys(name for name, value in vars(each).items() if isinstance(value, property))
-    return [name for name in names if not name.startswith("_")]
+class Interval(NamedTuple):
+    """From `low` to `high`; NaN where there is none."""
 
-
-def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
-    return kind(**values)
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,186 +84,7 @@ class OperatingPoint(Frozen):
         return float(self.value)
 
 
-class Interval(NamedTuple):
-    """From `low` to `high`; NaN where there is none."""
-
-    low: float
-    high: float
-
-
 UNDEFINED_POINT = OperatingPoint(math.nan, math.nan)
-
-
-def python_number(value: Any) -> Any:
-    """Return an array's number as a float, or as an int where it is one that a float would round."""
-    value = value.item()
-    if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
-        return float(value)
-    return int(value) if value == np.trunc(value) else value
-
-
-def as_json(value: Any) -> Any:
-    """Return a value as strict JSON has it, and gives it back: NaN as None, what is infinite as "Infinity".
-
-    Arrays, intervals and tuples are lists, named tuples and results dicts, keys and dates text; what JSON has no kind
-    for is given as its repr.
-    """
-    kind = type(value)  # what most values are comes first
-    if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):
-        return value
-    if kind is list:
-        return [as_json(each) for each in value]
-    if isinstance(value, np.longdouble):
-        number = python_number(value)
-        return number if isinstance(number, int) else as_json(float(number))
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return str(value)
-    if isinstance(value, np.generic):
-        item = value.item()
-        return repr(item) if isinstance(item, np.generic) else as_json(item)
-    if isinstance(value, float):
-        if math.isinf(value):
-            return "Infinity" if value > 0 else "-Infinity"
-        return None if math.isnan(value) else float(value)
-    if isinstance(value, np.ndarray):
-        return _array_as_json(value)
-    if isinstance(value, (str, int)):
-        return value
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if hasattr(value, "_asdict") and not isinstance(value, Interval):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else str(as_json(key)): as_json(each) for key, each in value.items()}
-    return [as_json(each) for each in value] if isinstance(value, (list, tuple)) else repr(value)
-
-
-def _array_as_json(array: NDArray[Any]) -> Any:
-    kind = array.dtype.kind
-    if not array.ndim:
-        return as_json(array[()])
-    if kind not in "biuf" or array.dtype == np.longdouble:
-        return [as_json(each) for each in array]
-    odd = ~np.isfinite(array) if kind == "f" else np.zeros(array.shape, dtype=bool)
-    if odd.any():
-        numbers, array = array, array.astype(object)
-        array[odd] = [as_json(each) for each in numbers[odd].tolist()]
-    return array.tolist()
-
-
-def number_or_array(values: Any) -> Any:
-    """Return an array without axes as a float."""
-    values = np.asarray(values)
-    return values if values.ndim else python_number(values)
-
-
-ALTERNATIVES = ("two-sided", "less", "greater")
-EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
-TIE_TOLERANCE = 1e-9  # relative: statistics are differences of resampled values that were rounded
-MAX_RESAMPLES = 1_000_000_000
-LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
-PairNames = Sequence[str] | None  # what conclusions call two learners
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ByMetric(Frozen, Mapping[str, Any]):
-    """Results by metric, a mapping in the order asked for.
-
-    Attributes
-    ----------
-    metrics : dict of str to result
-        What the mapping holds.
-    labels : ndarray of shape (n_classes,) or None
-        Of predicted labels, the classes: the order of a metric's values for each.
-    pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
-    """
-
-    metrics: dict[str, Any]
-    labels: NDArray[Any] | None = field(default=None, kw_only=True)
-    pos_label: Any = field(default=None, kw_only=True)
-
-    def __getitem__(self, metric: Any) -> Any:
-        if str(metric) not in self.metrics:
-            raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
-        return self.metrics[str(metric)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
-
-    def __len__(self) -> int:
-        return len(self.metrics)
-
-    def __repr__(self) -> str:
-        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
-        positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
-        return f"{type(self).__name__}({self._settings()}{positive}{shown})"
-
-    def _settings(self) -> str:
-        """Return in a few words how they were made."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ResampledByMetric(ByMetric):
-    """Results by metric of bootstrap replicates.
-
-    Attributes
-    ----------
-    metrics : dict of str to result
-        What the mapping holds.
-    n_resamples : int
-        Bootstrap replicates.
-    confidence_level : float
-        Of the intervals.
-    method : str
-        Of the intervals of estimates.
-    alternative : str
-        Side of the intervals, and of tests.
-    """
-
-    n_resamples: int
-    confidence_level: float
-    method: str
-    alternative: str
-
-    def _settings(self) -> str:
-        return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
-
-
-class Null(NamedTuple):
-    """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
-
-    name: str
-    parameters: tuple[float, ...] = ()
-
-    def frozen(self) -> Any:
-        """Return it as SciPy's distribution, with ``pdf``, ``support`` and so on."""
-        return self._distribution(*self.parameters)
-
-    # SciPy takes ten times as long to freeze a distribution as to answer one of these.
-
-    def cdf(self, values: Any) -> Any:
-        """Return the chance of values as small, an array's each."""
-        return self._distribution.cdf(values, *self.parameters)
-
-    def sf(self, values: Any) -> Any:
-        """Return the chance of values larger."""
-        return self._distribution.sf(values, *self.parameters)
-
-    def ppf(self, chances: Any) -> Any:
-        """Return where `cdf` is these chances."""
-        return self._distribution.ppf(chances, *self.parameters)
-
-    def isf(self, chances: Any) -> Any:
-        """Return where `sf` is these chances."""
-        return self._distribution.isf(chances, *self.parameters)
-
-    @property
-    def _distribution(self) -> Any:
-        from scipy import stats
-
-        return getattr(stats, self.name)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -359,6 +182,107 @@ class SignificanceResult(Frozen):
         return []
 
 
+class Null(NamedTuple):
+    """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
+
+    name: str
+    parameters: tuple[float, ...] = ()
+
+    def frozen(self) -> Any:
+        """Return it as SciPy's distribution, with ``pdf``, ``support`` and so on."""
+        return self._distribution(*self.parameters)
+
+    # SciPy takes ten times as long to freeze a distribution as to answer one of these.
+
+    def cdf(self, values: Any) -> Any:
+        """Return the chance of values as small, an array's each."""
+        return self._distribution.cdf(values, *self.parameters)
+
+    def sf(self, values: Any) -> Any:
+        """Return the chance of values larger."""
+        return self._distribution.sf(values, *self.parameters)
+
+    def ppf(self, chances: Any) -> Any:
+        """Return where `cdf` is these chances."""
+        return self._distribution.ppf(chances, *self.parameters)
+
+    def isf(self, chances: Any) -> Any:
+        """Return where `sf` is these chances."""
+        return self._distribution.isf(chances, *self.parameters)
+
+    @property
+    def _distribution(self) -> Any:
+        from scipy import stats
+
+        return getattr(stats, self.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ByMetric(Frozen, Mapping[str, Any]):
+    """Results by metric, a mapping in the order asked for.
+
+    Attributes
+    ----------
+    metrics : dict of str to result
+        What the mapping holds.
+    labels : ndarray of shape (n_classes,) or None
+        Of predicted labels, the classes: the order of a metric's values for each.
+    pos_label : label or None
+        The positive class; None where there is none, or nobody said which it is.
+    """
+
+    metrics: dict[str, Any]
+    labels: NDArray[Any] | None = field(default=None, kw_only=True)
+    pos_label: Any = field(default=None, kw_only=True)
+
+    def __getitem__(self, metric: Any) -> Any:
+        if str(metric) not in self.metrics:
+            raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
+        return self.metrics[str(metric)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __repr__(self) -> str:
+        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
+        positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
+        return f"{type(self).__name__}({self._settings()}{positive}{shown})"
+
+    def _settings(self) -> str:
+        """Return in a few words how they were made."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ResampledByMetric(ByMetric):
+    """Results by metric of bootstrap replicates.
+
+    Attributes
+    ----------
+    metrics : dict of str to result
+        What the mapping holds.
+    n_resamples : int
+        Bootstrap replicates.
+    confidence_level : float
+        Of the intervals.
+    method : str
+        Of the intervals of estimates.
+    alternative : str
+        Side of the intervals, and of tests.
+    """
+
+    n_resamples: int
+    confidence_level: float
+    method: str
+    alternative: str
+
+    def _settings(self) -> str:
+        return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
+
+
 def format_test(title: str, rows: Sequence[tuple[str, str]], conclusion: str = "") -> str:
     """Return the lines of a printed test: its title, its numbers by name, and what follows."""
     width = max(len(name) for name, _ in rows)
@@ -390,3 +314,79 @@ def check_confidence_level(confidence_level: float) -> tuple[float, float]:
 def tail_probability(alpha: float, alternative: str) -> float:
     """Return the share of a level on each side that is tested; always below 1, though alpha may be 1 to a float."""
     return alpha / 2 if alternative == "two-sided" else min(alpha, LARGEST_ALPHA)
+
+
+def number_or_array(values: Any) -> Any:
+    """Return an array without axes as a float."""
+    values = np.asarray(values)
+    return values if values.ndim else python_number(values)
+
+
+def python_number(value: Any) -> Any:
+    """Return an array's number as a float, or as an int where it is one that a float would round."""
+    value = value.item()
+    if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
+        return float(value)
+    return int(value) if value == np.trunc(value) else value
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as strict JSON has it, and gives it back: NaN as None, what is infinite as "Infinity".
+
+    Arrays, intervals and tuples are lists, named tuples and results dicts, keys and dates text; what JSON has no kind
+    for is given as its repr.
+    """
+    kind = type(value)  # what most values are comes first
+    if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list:
+        return [as_json(each) for each in value]
+    if isinstance(value, np.longdouble):
+        number = python_number(value)
+        return number if isinstance(number, int) else as_json(float(number))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value)
+    if isinstance(value, np.generic):
+        item = value.item()
+        return repr(item) if isinstance(item, np.generic) else as_json(item)
+    if isinstance(value, float):
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        return None if math.isnan(value) else float(value)
+    if isinstance(value, np.ndarray):
+        return _array_as_json(value)
+    if isinstance(value, (str, int)):
+        return value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict") and not isinstance(value, Interval):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(as_json(key)): as_json(each) for key, each in value.items()}
+    return [as_json(each) for each in value] if isinstance(value, (list, tuple)) else repr(value)
+
+
+def _array_as_json(array: NDArray[Any]) -> Any:
+    kind = array.dtype.kind
+    if not array.ndim:
+        return as_json(array[()])
+    if kind not in "biuf" or array.dtype == np.longdouble:
+        return [as_json(each) for each in array]
+    odd = ~np.isfinite(array) if kind == "f" else np.zeros(array.shape, dtype=bool)
+    if odd.any():
+        numbers, array = array, array.astype(object)
+        array[odd] = [as_json(each) for each in numbers[odd].tolist()]
+    return array.tolist()
+
+
+@cache
+def _public(kind: type[Any]) -> list[str]:
+    """Return the names of a result's fields and properties."""
+    names = dict.fromkeys(each.name for each in fields(kind))
+    for each in reversed(kind.__mro__):
+        names |= dict.fromkeys(name for name, value in vars(each).items() if isinstance(value, property))
+    return [name for name in names if not name.startswith("_")]
+
+
+def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
+    return kind(**values)

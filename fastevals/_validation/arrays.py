@@ -11,36 +11,6 @@ from numpy.typing import NDArray
 
 from fastevals._validation.options import listed, row_at, show
 
-
-def is_frame(values: Any) -> bool:
-    """Return whether values are a frame (of pandas, polars, Arrow, ...)."""
-    return hasattr(values, "columns")
-
-
-def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
-    """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
-    if is_frame(values):
-        names = list(getattr(values, "column_names", values.columns))  # Arrow's columns are not their names
-        if len(set(names)) < len(names):
-            raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
-        return {each: values[each] for each in names}
-    if not isinstance(values, Mapping):
-        return None
-    if len({repr(each) for each in values}) < len(values):  # what messages call them
-        raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
-    return dict(values)
-
-
-def row_labels(frame: Any) -> tuple[Any, ...] | None:
-    """Return the index of a frame of pandas, unless it is 0, 1, 2, ...; None of others, which have none."""
-    kind = type(getattr(frame, "index", None)).__name__
-    return (
-        None
-        if kind in ("NoneType", "RangeIndex", "method")
-        else tuple(each if isinstance(each, (int, float, str)) else str(each) for each in frame.index)
-    )
-
-
 EXACT = 2**53  # up to here every integer is a float64
 USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
@@ -216,8 +186,6 @@ def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
 
 
 # Probabilities ----------------------------------------------------------------------------------------------------
-
-
 def check_probabilities(name: str, lowest: Any, highest: Any) -> None:
     """Raise unless the lowest and the highest value are within [0, 1]."""
     for value in (lowest, highest):
@@ -226,8 +194,6 @@ def check_probabilities(name: str, lowest: Any, highest: Any) -> None:
 
 
 # Predictions of numbers -------------------------------------------------------------------------------------------
-
-
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
     """Return the predictions of one or many models: for each what errors call it and a 1-D array of some real dtype.
 
@@ -248,3 +214,32 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, or 2-D with a row for each model, got shape {array.shape}")
     return {name: as_scores(name, array)}, None, False
+
+
+def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
+    """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+    if is_frame(values):
+        names = list(getattr(values, "column_names", values.columns))  # Arrow's columns are not their names
+        if len(set(names)) < len(names):
+            raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
+        return {each: values[each] for each in names}
+    if not isinstance(values, Mapping):
+        return None
+    if len({repr(each) for each in values}) < len(values):  # what messages call them
+        raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
+    return dict(values)
+
+
+def is_frame(values: Any) -> bool:
+    """Return whether values are a frame (of pandas, polars, Arrow, ...)."""
+    return hasattr(values, "columns")
+
+
+def row_labels(frame: Any) -> tuple[Any, ...] | None:
+    """Return the index of a frame of pandas, unless it is 0, 1, 2, ...; None of others, which have none."""
+    kind = type(getattr(frame, "index", None)).__name__
+    return (
+        None
+        if kind in ("NoneType", "RangeIndex", "method")
+        else tuple(each if isinstance(each, (int, float, str)) else str(each) for each in frame.index)
+    )

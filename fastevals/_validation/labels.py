@@ -22,6 +22,8 @@ from fastevals._validation.options import listed, row_at, show
 
 SCAN = 1 << 16  # rows looked at together
 MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
+MOST_CELLS = 2**31
+DATES = (datetime.date, datetime.datetime)
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
@@ -121,8 +123,6 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
 
 
 # Predicted classes ------------------------------------------------------------------------------------------------
-
-
 class Classes(NamedTuple):
     """The classes of confusion matrices, in the order of their rows and columns.
 
@@ -188,8 +188,6 @@ def check_positive_known(metric: str, classes: Classes) -> None:
 
 
 # Many classes -----------------------------------------------------------------------------------------------------
-
-
 def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
     """Return names of classes, all different; by default 0 to K - 1, or None where K is not known."""
     if values is None:
@@ -261,8 +259,6 @@ def check_two_classes(option: str, n_classes: int, choices: Collection[Any] = ()
 
 
 # Rows, models and groups ------------------------------------------------------------------------------------------
-
-
 def check_class_sizes(name: str, limit: int, *sizes: int) -> None:
     """Raise unless each class has fewer rows than `limit`."""
     if max(sizes) >= limit:
@@ -357,10 +353,6 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     models = {name: as_text(array)}
     check_comparable_labels(**first, **models)
     return models, tuple(range(array.shape[0]))
-
-
-MOST_CELLS = 2**31
-DATES = (datetime.date, datetime.datetime)
 
 
 def as_group_keys(name: str, values: Any) -> NDArray[Any]:

@@ -33,27 +33,15 @@ from fastevals.many.columns import Flags, ScoreColumns, batch_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
 
+R = TypeVar("R")
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 FEW = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a radix sort of one pass
-
-
-def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the labels of the columns, and for each row the number of its own."""
-    rows = as_labels("y_true", values)
-    given = as_class_names("labels", labels, None)
-    if given is not None:
-        check_comparable_labels(y_true=rows, labels=given)
-    text = rows.dtype.kind == "U"
-    distinct, (codes,) = number_labels("y_true", [rows if text else as_class_numbers("y_true", rows)])
-    distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
-    class_labels = distinct if given is None else given
-    _check_class_columns(class_labels, n_columns, given is not None)
-    dtype = np.uint8 if class_labels.size <= FEW else np.uint16
-    if given is None:
-        return distinct, codes.astype(dtype, copy=False)
-    return given, check_known_labels(distinct, given).astype(dtype)[codes]
-
-
 TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
+MANY = 64  # classes
+SMALL = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
+EXACT = 2**53
 
 
 @dataclass(slots=True, eq=False)
@@ -150,6 +138,23 @@ def read_class_scores(
     return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _extreme_row_sums(scores))
 
 
+def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels of the columns, and for each row the number of its own."""
+    rows = as_labels("y_true", values)
+    given = as_class_names("labels", labels, None)
+    if given is not None:
+        check_comparable_labels(y_true=rows, labels=given)
+    text = rows.dtype.kind == "U"
+    distinct, (codes,) = number_labels("y_true", [rows if text else as_class_numbers("y_true", rows)])
+    distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
+    class_labels = distinct if given is None else given
+    _check_class_columns(class_labels, n_columns, given is not None)
+    dtype = np.uint8 if class_labels.size <= FEW else np.uint16
+    if given is None:
+        return distinct, codes.astype(dtype, copy=False)
+    return given, check_known_labels(distinct, given).astype(dtype)[codes]
+
+
 def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
     """Copy a matrix column by column, of all rows or some; raise if a value is not finite.
 
@@ -190,15 +195,6 @@ def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         sums = matrix.sum(axis=1, dtype=np.float64)
     return float(sums.min()), float(sums.max())
-
-
-R = TypeVar("R")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-MANY = 64  # classes
-SMALL = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
-EXACT = 2**53
 
 
 def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
@@ -263,8 +259,6 @@ def pair_aucs(scores: ClassScores) -> Floats:
 
 
 # Without weights --------------------------------------------------------------------------------------------------
-
-
 def doubled_pairs(scores: ClassScores) -> Ints:
     """Count pairs of a row of class j and one of class k that class j's scores rank right, twice, ties once.
 
@@ -316,8 +310,6 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-
-
 def _as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     """Return scores as an array of shape (n_samples, n_classes) of some real dtype; their values are not looked at."""
     array = as_array(name, values)

@@ -20,6 +20,12 @@ from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values, draw_table
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, MatrixMetric
 
+Ints = NDArray[np.int64]
+Models = Mapping[str, NDArray[Any]]
+
+WHAT = "y_true and predictions"
+STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
+
 
 class MatrixSample(Sample):
     """Rows that are alike: whole rows of confusion matrices, drawn as counts of their cells, whatever their number.
@@ -112,13 +118,6 @@ class LabelSample(UnitSample):
         return _measure_cells(self._matrix, counts, self._metrics, self._joint)
 
 
-Ints = NDArray[np.int64]
-
-Models = Mapping[str, NDArray[Any]]
-
-WHAT = "y_true and predictions"
-
-
 class JointCells(NamedTuple):
     """The joint table of true classes and models' predictions: cells of rows that no metric of any model tells apart.
 
@@ -190,9 +189,6 @@ def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
         starts = np.flatnonzero(np.diff(place[order], prepend=-1))
         matrices[:, model, place[order][starts]] = np.add.reduceat(counts[:, order], starts, axis=1)
     return matrices.reshape(len(counts), len(places), k, k)
-
-
-STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
 
 
 def _measure_cells(

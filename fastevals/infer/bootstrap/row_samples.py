@@ -18,6 +18,8 @@ from fastevals._validation.labels import check_groups_of_one_class, check_severa
 from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sample, Values, usual_rate
 from fastevals.measure.kinds import TARGETS, TargetMetric
 
+Times = NDArray[np.uint8]
+
 
 class UnitSample(Sample):
     """Rows or groups of rows drawn with replacement, each stratum by itself: the base of samples of rows with names.
@@ -54,6 +56,51 @@ class UnitSample(Sample):
             for k, (part, rows) in enumerate(zip(self.strata, self._rows, strict=True)):
                 rows.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), times[part])
             yield times
+
+
+class TargetSample(UnitSample):
+    """Rows with a target and a prediction."""
+
+    def __init__(
+        self,
+        targets: NDArray[Any],
+        predictions: NDArray[Any],
+        metrics: Sequence[TargetMetric],
+        *,
+        weights: NDArray[np.float64] | None,
+        groups: Any,
+    ) -> None:
+        self._metrics = metrics
+        self._targets, self._predictions, self._weights = targets, predictions, weights
+        units = SamplingUnits.number(targets.size, groups, None)
+        self._unit_by_row = units.unit_by_row
+        super().__init__(units, 8 * targets.size)
+
+    def estimates(self) -> Values:
+        """Return each metric of the rows themselves."""
+        return self._errors(self._targets, self._predictions, self._weights)
+
+    def workspace(self) -> Any:
+        """Return the times of the units, and those of the rows."""
+        return self.times(), zero_bytes(self._targets.size)
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return each metric of n draws."""
+        results = []
+        for times in draws:
+            take_drawn(times, self._unit_by_row, space[1])
+            rows = np.flatnonzero(space[1])
+            weights = space[1][rows].astype(np.float64)
+            if self._weights is not None:
+                weights *= self._weights[rows]
+            results.append(self._errors(self._targets[rows], self._predictions[rows], weights))
+        return [np.array(each) for each in zip(*results, strict=True)]
+
+    def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
+        if not targets.size:  # the only row was left out
+            return [np.array(np.nan)] * len(self._metrics)
+        values = TARGETS.evaluate_rows(targets, [predictions], weights, self._metrics)
+        return [each[0] for each in values]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,9 +177,6 @@ def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint32]:
     return np.asarray(limits, dtype=np.uint32)
 
 
-Times = NDArray[np.uint8]
-
-
 class CellCounter:
     """Rows sorted into cells, whose draws are counted, or summed where rows have weights or groups.
 
@@ -195,48 +239,3 @@ class CellCounter:
 def zero_bytes(n: int) -> Times:
     """Return n zero bytes, and up to 7 more: whole words of 8."""
     return np.zeros(-(-n // 8) * 8, dtype=np.uint8)
-
-
-class TargetSample(UnitSample):
-    """Rows with a target and a prediction."""
-
-    def __init__(
-        self,
-        targets: NDArray[Any],
-        predictions: NDArray[Any],
-        metrics: Sequence[TargetMetric],
-        *,
-        weights: NDArray[np.float64] | None,
-        groups: Any,
-    ) -> None:
-        self._metrics = metrics
-        self._targets, self._predictions, self._weights = targets, predictions, weights
-        units = SamplingUnits.number(targets.size, groups, None)
-        self._unit_by_row = units.unit_by_row
-        super().__init__(units, 8 * targets.size)
-
-    def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
-        return self._errors(self._targets, self._predictions, self._weights)
-
-    def workspace(self) -> Any:
-        """Return the times of the units, and those of the rows."""
-        return self.times(), zero_bytes(self._targets.size)
-
-    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
-        """Return each metric of n draws."""
-        results = []
-        for times in draws:
-            take_drawn(times, self._unit_by_row, space[1])
-            rows = np.flatnonzero(space[1])
-            weights = space[1][rows].astype(np.float64)
-            if self._weights is not None:
-                weights *= self._weights[rows]
-            results.append(self._errors(self._targets[rows], self._predictions[rows], weights))
-        return [np.array(each) for each in zip(*results, strict=True)]
-
-    def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
-        if not targets.size:  # the only row was left out
-            return [np.array(np.nan)] * len(self._metrics)
-        values = TARGETS.evaluate_rows(targets, [predictions], weights, self._metrics)
-        return [each[0] for each in values]

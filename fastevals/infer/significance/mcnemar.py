@@ -42,6 +42,8 @@ CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorre
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 SQUARE = Null("chi2", (1,))
 QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
+BLOCK = 1 << 11  # pairs tested together
+LARGEST_LOG = 700.0  # of odds that a float can hold
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -263,9 +265,6 @@ def _result(table: NDArray[np.int64], quantity: str, method: str, alternative: s
     )
 
 
-BLOCK = 1 << 11  # pairs tested together
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class McNemarPairs(PairwiseResult):
     """What `pairwise_mcnemar_tests` gives: a `PairwiseResult`, and the counts that it is made of.
@@ -375,9 +374,6 @@ def odds_interval(b: int, c: int, method: str, alternative: str, alpha: float) -
     return Interval(low, 1 / lowest_of_b if lowest_of_b else math.inf)
 
 
-LARGEST_LOG = 700.0  # of odds that a float can hold
-
-
 def _share_ends(method: str, b: float, c: float, tail: float) -> tuple[float, float]:
     low, high = METHODS[method](np.asarray(float(b)), np.asarray(float(c)), tail)
     return float(low), float(high)
@@ -453,8 +449,6 @@ def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-
-
 def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
     """Return a table of how many rows two models get right and wrong, of which there are some, as int64."""
     array = as_array(name, values)

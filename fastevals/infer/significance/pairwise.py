@@ -25,7 +25,9 @@ from fastevals.results import Frozen, SignificanceResult
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
+Core = Callable[..., tuple[Floats, Floats, Floats]]
 
+WORK = 1 << 18  # differences of one task
 SHOWN = 6  # pairs named in a conclusion
 LONGEST_NAME = 24  # of a model, in a table
 
@@ -226,11 +228,6 @@ def build_pairwise_result(
     )
 
 
-Core = Callable[..., tuple[Floats, Floats, Floats]]
-
-WORK = 1 << 18  # differences of one task
-
-
 class _PairTest(NamedTuple):
     """What a test is called and compares, what computes it, and its options, checked.
 
@@ -382,8 +379,6 @@ def pairwise_tests(
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_row_number(name: str, table: ResultTable, only: int | None, option: str) -> None:
     """Raise unless a table has as many rows as are needed, where that is a number."""
     if only is not None and len(table.values) != only:
