@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from fastevals._text import SHOWN, format_column, format_pvalue, wrap_text
 from fastevals._validation.options import check_number, show
 
+PairNames = Sequence[str] | None  # what conclusions call two learners
+
 ALTERNATIVES = ("two-sided", "less", "greater")
 EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
 TIE_TOLERANCE = 1e-9  # relative: statistics are differences of resampled values that were rounded
 MAX_RESAMPLES = 1_000_000_000
 LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
-
-PairNames = Sequence[str] | None  # what conclusions call two learners
 
 
 class Frozen:
@@ -39,11 +39,11 @@ class Frozen:
                 object.__setattr__(self, each.name, view)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
+        return _rebuild, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Return every public attribute as strict JSON has it: arrays as lists, other results as dicts, NaN as None."""
-        return {name: as_json(getattr(self, name)) for name in _public(type(self))}  # type: ignore[arg-type]
+        return {name: as_json(getattr(self, name)) for name in _public_attributes(type(self))}  # type: ignore[arg-type]
 
 
 class Interval(NamedTuple):
@@ -380,7 +380,7 @@ def _array_as_json(array: NDArray[Any]) -> Any:
 
 
 @cache
-def _public(kind: type[Any]) -> list[str]:
+def _public_attributes(kind: type[Any]) -> list[str]:
     """Return the names of a result's fields and properties."""
     names = dict.fromkeys(each.name for each in fields(kind))
     for each in reversed(kind.__mro__):
@@ -388,5 +388,5 @@ def _public(kind: type[Any]) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def _rebuilt(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
+def _rebuild(kind: type[Frozen], values: dict[str, Any]) -> Frozen:
     return kind(**values)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks, run
 from fastevals._kernels.groups import count_groups
+from fastevals._validation.arrays import EXACT
 from fastevals._validation.labels import (
     as_class_numbers,
     check_comparable_labels,
@@ -23,7 +24,6 @@ Codes = NDArray[np.uint32]
 Weights = NDArray[np.float64] | None
 
 INT = np.dtype(np.int64)
-EXACT = 2**53
 MOST_ROWS = 2**31 - 1
 NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
 SAMPLE = 1 << 10  # rows that suggest ranges

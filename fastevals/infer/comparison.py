@@ -351,7 +351,7 @@ def _compare_models(
     comparisons = {}
     for k, (label, spec) in enumerate(specs.items()):
         bounds = metric_bounds(spec)
-        _check_of_models(label, values[k].shape, replicates[k].shape[1:], len(models))
+        _check_model_values(label, values[k].shape, replicates[k].shape[1:], len(models))
         acceleration = np.broadcast_to(accelerations.get(k, 0.0), values[k].shape)
         estimates = {
             model: make_estimate(
@@ -477,7 +477,7 @@ def _pvalue(deviations: Floats, statistic: float) -> float:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-def _check_of_models(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
+def _check_model_values(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
     """Raise unless a user's function gives as many numbers for each of the models, of the data and of replicates."""
     if shape[:1] != (n_models,) or shape != drawn:
         raise ValueError(

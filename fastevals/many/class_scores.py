@@ -17,7 +17,7 @@ from fastevals._kernels.classes import add_by_class, copy_columns, keys_of_class
 from fastevals._kernels.placements import index_keys, place_rows
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
-from fastevals._validation.arrays import as_array, as_weights, check_same_length, raise_not_finite
+from fastevals._validation.arrays import EXACT, as_array, as_weights, check_same_length, raise_not_finite
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -41,7 +41,6 @@ FEW = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a
 TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
 MANY = 64  # classes
 SMALL = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
-EXACT = 2**53
 
 
 @dataclass(slots=True, eq=False)

@@ -147,7 +147,9 @@ def map_columns(
             return measure_together(numbers, space)
 
     def workspace() -> _SortingSpace:
-        return _SortingSpace.of(0 if from_rows is None else max((size for size in sizes if size < limit), default=0))
+        return _SortingSpace.allocate(
+            0 if from_rows is None else max((size for size in sizes if size < limit), default=0)
+        )
 
     groups = list(_columns_read_together(columns.scores))
     try:
@@ -171,7 +173,8 @@ class _SortingSpace(NamedTuple):
     cells: NDArray[np.int32]
 
     @classmethod
-    def of(cls, n: int) -> _SortingSpace:
+    def allocate(cls, n: int) -> _SortingSpace:
+        """Return that of columns of up to n rows."""
         return cls(
             lend(n, np.uint64),
             lend(n, np.uint64),

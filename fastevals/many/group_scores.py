@@ -16,7 +16,7 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
 from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
 from fastevals._kernels.sweep import sweep_pairs
-from fastevals._validation.arrays import check_finite, check_probabilities, check_same_length, raise_not_finite
+from fastevals._validation.arrays import EXACT, check_finite, check_probabilities, check_same_length, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
 from fastevals.counting.groups import GroupCodes, code_groups
 from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, sorting_space
@@ -117,7 +117,7 @@ def grouped_scores(
             codes = replace(codes, values=codes.values[kept])
     codec, values = codec_for(scores)
     shift = _run_shift(codes.width, scores.size)
-    classes, counts = _count(labels, scores, codes, shift)
+    classes, counts = _count_rows(labels, scores, codes, shift)
     keys, sorted_weights, sizes = _sort_within_groups(codec, values, codes, classes, weights, shift, counts)
     present = np.asarray(sizes.reshape(-1, 2).any(axis=1))
     if dropped is not None:
@@ -135,7 +135,7 @@ def _run_shift(width: int, n: int) -> np.uint32:
     return np.uint32(max((width - 1).bit_length() - bits, 0))
 
 
-def _count(
+def _count_rows(
     labels: BinaryLabels, scores: NDArray[Any], codes: GroupCodes, shift: np.uint32
 ) -> tuple[NDArray[np.uint8], Ints]:
     """Return the class of each row and how many rows each chunk has in each run; raise of a third label or a NaN."""
@@ -197,9 +197,6 @@ def _sort_within_groups(
 
     run(settle, spans(starts), compiles=(settle_runs, weights is None))
     return keys, sorted_weights, sizes
-
-
-EXACT = 2**53
 
 
 def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:

@@ -21,14 +21,7 @@ from fastevals._validation.labels import (
     check_class_sizes,
     check_comparable_labels,
 )
-from fastevals._validation.options import (
-    as_flag,
-    check_not_given,
-    check_one_number,
-    listed,
-    show,
-    warn_undefined,
-)
+from fastevals._validation.options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
 from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments

@@ -28,7 +28,7 @@ RANKING_METRICS = [name for name, metric in SCORE_METRICS.items() if metric.of =
 
 def sorted_rows(flags: Any, scores: Any) -> Any:
     scores, flags = np.asarray(scores), np.asarray(flags, dtype=np.uint8)
-    return module._SortingSpace.of(scores.size).sort(scores, flags)
+    return module._SortingSpace.allocate(scores.size).sort(scores, flags)
 
 
 def columns_of(scores: Any, flags: Any, weights: Any = None) -> ScoreColumns:

@@ -23,7 +23,7 @@ from fastevals.measure.kinds import LABELS, MatrixMetric
 Ints = NDArray[np.int64]
 Models = Mapping[str, NDArray[Any]]
 
-WHAT = "y_true and predictions"
+LABEL_ARRAYS = "y_true and predictions"
 STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
 
 
@@ -131,7 +131,7 @@ class JointCells(NamedTuple):
 
     def matrices(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Add up counts of cells, of shape (n, n_cells), to matrices of shape (n, n_models, K, K)."""
-        return _matrices(self.places, counts, self.matrix.labels.size)
+        return _add_up_matrices(self.places, counts, self.matrix.labels.size)
 
 
 def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None) -> JointCells:
@@ -139,22 +139,22 @@ def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None)
 
     An array of the mapping may be of many models, of shape (n_models, n_rows).
     """
-    labels, codes, sizes = count_label_tuples(WHAT, _as_class_columns(true, models))
+    labels, codes, sizes = count_label_tuples(LABEL_ARRAYS, _as_class_columns(true, models))
     classes, numbers = encode_classes(labels, codes, pos_label)
     order = np.lexsort(numbers[::-1])
-    return _joint(classes, np.stack(numbers)[:, order], sizes[order], sizes[order])
+    return _build_joint_cells(classes, np.stack(numbers)[:, order], sizes[order], sizes[order])
 
 
 def number_joint_cells(
     true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None, pos_label: Any = None
 ) -> tuple[JointCells, NDArray[np.intp]]:
     """Return what `count_joint_cells` does, of rows that may have weights, and the cell of each row."""
-    labels, numbers = number_labels(WHAT, _as_class_columns(true, models))
+    labels, numbers = number_labels(LABEL_ARRAYS, _as_class_columns(true, models))
     classes, codes = encode_classes(labels, numbers, pos_label)
     folded = fold_codes(codes, classes.labels.size)
     _, first, cells, sizes = np.unique(folded, return_index=True, return_inverse=True, return_counts=True)
     rows = sizes if weights is None else np.bincount(cells, weights, minlength=sizes.size)
-    return _joint(classes, np.stack([each[first] for each in codes], dtype=np.int64), sizes, rows), cells
+    return _build_joint_cells(classes, np.stack([each[first] for each in codes], dtype=np.int64), sizes, rows), cells
 
 
 def encode_classes(
@@ -176,13 +176,13 @@ def _as_class_columns(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
     return [as_class_numbers(name, labels) for name, labels in columns.items()]
 
 
-def _joint(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
+def _build_joint_cells(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
     places = codes[0] * classes.labels.size + codes[1:]
-    matrix = ConfusionMatrix._of(_matrices(places, rows[None], classes.labels.size)[0], classes)
+    matrix = ConfusionMatrix._of(_add_up_matrices(places, rows[None], classes.labels.size)[0], classes)
     return JointCells(matrix, sizes, codes[0], places)
 
 
-def _matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
+def _add_up_matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
     matrices = np.zeros((len(counts), len(places), k * k), dtype=counts.dtype)
     for model, place in enumerate(places):
         order = np.argsort(place, kind="stable")

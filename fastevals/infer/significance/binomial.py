@@ -169,12 +169,12 @@ def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
 
 
 def fair_null(m: Any) -> Null:
-    """Return the distribution of b."""
+    """Return the distribution of heads among m tosses of a fair coin: of wins, if neither side is better."""
     return Null("binom", (m, 0.5))
 
 
 def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
-    """Return p-values of counts, arrays or numbers; with `mid` the counts seen have half their chance."""
+    """Return p-values of b heads and c tails, arrays or numbers; with `mid` the counts seen have half their chance."""
     null = fair_null(np.add(b, c))
     fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
     pvalue = null.cdf(fewer)
@@ -186,7 +186,7 @@ def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floa
 
 
 def fair_least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
-    """Return the least b of m that is not rejected, by a test against smaller ones; or, two-sided, by one against both.
+    """Return the least number of heads among m that is kept by a test against fewer or, two-sided, against both.
 
     With `mid` a small m may have none: it is more than m / 2 then.
     """

@@ -25,7 +25,7 @@ from fastevals.results import Null, PairNames, SignificanceResult
 Floats = NDArray[np.float64]
 
 NUMERATORS = ("first", "mean")
-FIVE, TEN_FIVE = Null("t", (5,)), Null("f", (10, 5))
+T_NULL, F_NULL = Null("t", (5,)), Null("f", (10, 5))
 
 
 def five_by_two_cv_t_test(
@@ -98,8 +98,8 @@ def five_by_two_cv_t_test(
     quantity = f"the mean of {first} less that of {second} (by {folds})"
     warn_if_constant(quantity, statistic)
     return decide(
-        "the 5x2cv t-test", quantity, statistic, FIVE, alternative=alternative, alpha=alpha, effect=effect,
-        interval=t_interval(effect, error, FIVE, alternative, alpha), instead="" if error else NO_VARIANCE,
+        "the 5x2cv t-test", quantity, statistic, T_NULL, alternative=alternative, alpha=alpha, effect=effect,
+        interval=t_interval(effect, error, T_NULL, alternative, alpha), instead="" if error else NO_VARIANCE,
     )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def five_by_two_cv_f_test(
     statistic, effect = map(float, _f_statistic(*pair))
     quantity = f"the mean of {first} less that of {second}"
     warn_if_constant(quantity, statistic)
-    return decide("the combined 5x2cv F-test", quantity, statistic, TEN_FIVE, alpha=alpha, effect=effect)
+    return decide("the combined 5x2cv F-test", quantity, statistic, F_NULL, alpha=alpha, effect=effect)
 
 
 def pairwise_five_by_two_t(
@@ -161,13 +161,13 @@ def pairwise_five_by_two_t(
 ) -> tuple[Floats, Floats, Floats]:
     """Return t, p-values and tested differences of many pairs, ten measurements along the last axis."""
     statistic, effect, _ = _t_statistic(a, b, numerator)
-    return statistic, pvalues(statistic, FIVE, alternative), effect
+    return statistic, pvalues(statistic, T_NULL, alternative), effect
 
 
 def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
     """Return F, p-values and mean differences of many pairs, ten measurements along the last axis."""
     statistic, effect = _f_statistic(a, b)
-    return statistic, pvalues(statistic, TEN_FIVE, alternative), effect
+    return statistic, pvalues(statistic, F_NULL, alternative), effect
 
 
 def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, Floats]:

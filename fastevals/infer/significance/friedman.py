@@ -48,10 +48,10 @@ class FriedmanResult(SignificanceResult):
     f_statistic: float = field(kw_only=True)
 
     def _details(self) -> list[tuple[str, str]]:
-        return [("ranks", ranks_text(self.n_datasets, self.names, self.mean_ranks))]
+        return [("ranks", format_ranks(self.n_datasets, self.names, self.mean_ranks))]
 
     def __repr__(self) -> str:
-        shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
+        shown = format_ranks(self.n_datasets, self.names, self.mean_ranks)
         return f"{SignificanceResult.__repr__(self)[:-1]}, {shown})"
 
 
@@ -193,7 +193,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
     return RankSums(doubled, sum(map(int, ties)), doubled / (2 * n))
 
 
-def ranks_text(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
+def format_ranks(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
     """Return the axes of a table of results, and the first algorithms' mean ranks."""
     shown = [f"{name}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
     more = ", ..." if len(names) > SHOWN else ""

@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
-SQUARE = Null("chi2", (1,))
+CHI_SQUARE_NULL = Null("chi2", (1,))
 QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
 BLOCK = 1 << 11  # pairs tested together
 LARGEST_LOG = 700.0  # of odds that a float can hold
@@ -228,7 +228,7 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[F
     if method == "corrected":
         distance = np.maximum(distance - 1, 0)
     statistic = distance * (distance / np.maximum(b + c, 1))
-    return statistic, np.asarray(pvalues(statistic, SQUARE, alternative))
+    return statistic, np.asarray(pvalues(statistic, CHI_SQUARE_NULL, alternative))
 
 
 def _quantity(names: PairNames) -> str:
@@ -242,7 +242,7 @@ def _result(table: NDArray[np.int64], quantity: str, method: str, alternative: s
         least = fair_least_kept(b + c, alternative, alpha, mid=method == "mid-p")
         null, df, critical = fair_null(b + c), None, discrete_critical_value(least, b + c, alternative)
     else:
-        null, df, critical = SQUARE, 1, critical_value(SQUARE, alternative, alpha)
+        null, df, critical = CHI_SQUARE_NULL, 1, critical_value(CHI_SQUARE_NULL, alternative, alpha)
     interval = odds_interval(b, c, method, alternative, alpha)
     return build_result(
         McNemarResult,

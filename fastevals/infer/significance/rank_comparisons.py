@@ -13,7 +13,7 @@ from fastevals._validation.options import as_flag, check_choice, show
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
 from fastevals.infer.significance.decision import check_alpha
-from fastevals.infer.significance.friedman import rank_sums, ranks_text
+from fastevals.infer.significance.friedman import format_ranks, rank_sums
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 
@@ -75,11 +75,11 @@ class RankComparison(PairwiseResult):
         critical = (
             "" if math.isnan(self.critical_difference) else f"\n  critical difference {self.critical_difference:.4g}"
         )
-        shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
+        shown = format_ranks(self.n_datasets, self.names, self.mean_ranks)
         return f"{PairwiseResult._settings(self)}\n  {shown}{critical}"
 
     def __repr__(self) -> str:
-        shown = ranks_text(self.n_datasets, self.names, self.mean_ranks)
+        shown = format_ranks(self.n_datasets, self.names, self.mean_ranks)
         critical = "" if math.isnan(self.critical_difference) else f", CD {self.critical_difference:.4g}"
         rejected = f"{int(self.rejected.sum())} of {len(self)} pairs rejected at {self.alpha:g}"
         return f"RankComparison({self.test}, {shown}{critical}, {rejected}, correction={self.correction!r})"

@@ -16,11 +16,7 @@ from fastevals._validation.options import as_flag, check_choice
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
-from fastevals.infer.significance.decision import (
-    build_result,
-    check_alpha,
-    discrete_critical_value,
-)
+from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
 from fastevals.results import Interval, Null, PairNames, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
