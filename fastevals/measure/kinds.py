@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, as_true_labels, binary_labels, check_comparable_labels
-from fastevals._validation.options import check_choice, check_no_options, check_not_given, check_number, check_options
+from fastevals._validation.options import check_choice, check_no_options, check_not_given, check_options
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.metric_specs import METRIC_ALIASES, THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
 from fastevals.measure.registry import METRICS
-from fastevals.measure.regression import RegressionSums, as_double, metrics_from_sums, target_errors
+from fastevals.measure.regression import RegressionSums, as_double, sum_errors
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -32,10 +32,14 @@ MatrixMetric = Callable[[ConfusionMatrix], Any]  # of one matrix, or of a stack
 
 
 class TargetMetric(NamedTuple):
-    """A field of `RegressionMetrics`."""
+    """A metric of predicted numbers by its name, with its options."""
 
     name: str
-    quantile: float  # of the pinball loss; of no consequence for others
+    options: dict[str, Any]
+
+    def of_sums(self, sums: RegressionSums) -> Floats:
+        """Compute it of each model's sums, from which all but the median follow."""
+        return np.asarray(METRICS[self.name].function(sums, **self.options))
 
 
 class Kind(ABC):
@@ -133,6 +137,10 @@ class Labels(Kind):
             method = getattr(ConfusionMatrix, name)
             check_options(str(spec), method, options, " in metric(...)")
             return lambda matrix: getattr(matrix, name)(**options)
+        if METRICS[name].of == "matrix":
+            check_no_options(str(spec), options, METRICS[name].options)
+            own = METRICS[name].own_options(options)
+            return lambda matrix: METRICS[name].function(matrix, **own)
         check_no_options(str(spec), options, ["average"])
 
         def of_cells(at: Cells) -> Any:
@@ -200,18 +208,16 @@ class Targets(Kind):
         return arrays.pop("y_true"), arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> TargetMetric:
-        """Return the name and the quantile."""
+        """Return the name and the options."""
         if not isinstance(spec, MetricSpec):
             raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
         check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of == "targets"], None)
         check_no_options(str(spec), spec.options, METRICS[spec.name].options)
-        quantile = check_number("quantile", spec.options.get("quantile", 0.5), low=0, high=1)
-        return TargetMetric(spec.name, quantile)
+        return TargetMetric(spec.name, METRICS[spec.name].own_options(spec.options))
 
     def evaluate(self, sums: RegressionSums, metrics: Sequence[TargetMetric]) -> list[Floats]:
         """Return each metric but the median, of sums."""
-        by_quantile = {each.quantile: metrics_from_sums(sums, each.quantile) for each in metrics}
-        return [by_quantile[each.quantile][each.name] for each in metrics]
+        return [each.of_sums(sums) for each in metrics]
 
     def evaluate_rows(
         self,
@@ -221,18 +227,10 @@ class Targets(Kind):
         metrics: Sequence[TargetMetric],
         if_not_finite: Callable[[], None] = lambda: None,
     ) -> list[Floats]:
-        """Return each metric of each model on the same rows, of shape (n_models,); see `target_errors`."""
-        names = [each.name for each in metrics]
-        quantiles = list(dict.fromkeys(each.quantile for each in metrics if each.name == "pinball_loss")) or [0.5]
-        by_quantile = {
-            quantile: target_errors(
-                targets, predictions, weights, quantile, if_not_finite,
-                median=quantile == quantiles[0] and "median_absolute_error" in names,
-            )
-            for quantile in quantiles
-        }  # fmt: skip
-        usual = by_quantile[quantiles[0]]
-        return [(by_quantile[at] if name == "pinball_loss" else usual)[name] for name, at in metrics]
+        """Return each metric of each model on the same rows, of shape (n_models,); see `sum_errors`."""
+        median = any(each.name == "median_absolute_error" for each in metrics)
+        sums, exact = sum_errors(targets, predictions, weights, if_not_finite, median=median)
+        return [exact[each.name] if each.name in exact else each.of_sums(sums) for each in metrics]
 
 
 SCORES, LABELS, TARGETS = Scores(), Labels(), Targets()

@@ -12,7 +12,6 @@ import numpy as np
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.options import (
     check_choice,
-    check_costs,
     check_no_options,
     check_number,
     keyword_parameters,
@@ -22,27 +21,15 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.registry import (
-    COSTS,
     METRICS,
-    SCORE_METRICS,
     UNBOUNDED,
     Detail,
-    Metric,
     ReplicateKernel,
     aliases_for,
+    aliases_with_options,
 )
 
-F_SCORE = "f_score"  # of scores the entry "f1", with a beta
-METRIC_ALIASES = aliases_for(METRICS) | {
-    name: f"metric('{F_SCORE}', beta={beta})"
-    for names, beta in (("f2 f2_score", 2), ("f05 f0.5 f0_5", 0.5), ("fbeta f_beta fbeta_score", "..."))
-    for name in names.split()
-}
-METRIC_ALIASES |= {  # as scikit-learn's scorers are called
-    f"{name}_{average}": f"metric({name!r}, average={average!r})"
-    for name in ("precision", "recall", "f1", "jaccard")
-    for average in ("macro", "micro", "weighted")
-}
+METRIC_ALIASES = aliases_for(METRICS) | aliases_with_options()
 PARTIAL_AUC_OPTIONS = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
 
 
@@ -116,31 +103,33 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
     """Raise unless there is such a metric, of anything, and it has such options."""
     check_choice(argument, spec.name, METRICS, METRIC_ALIASES)
     if spec.options:
-        also = {"beta": f"metric('{F_SCORE}', beta={show(spec.options.get('beta'))})"}
-        check_no_options(str(spec), spec.options, dict.fromkeys(_options_for(spec)), also)
+        also = {"beta": f"metric('f_score', beta={show(spec.options.get('beta'))})"}
+        check_no_options(str(spec), spec.options, dict.fromkeys(legal_options(spec)), also)
     return spec
 
 
-def _options_for(spec: MetricSpec) -> Iterator[str]:
-    """Yield the options that a metric has, whatever it may be taken of."""
+def legal_options(spec: MetricSpec) -> Iterator[str]:
+    """Yield the options that a metric has, whatever it may be computed from; some twice."""
     name, entry = spec.name, METRICS[spec.name]
     if entry.of == "targets":
         yield from entry.options
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS
-    if name == F_SCORE or entry.of == "cells":
+    if entry.of == "cells":
         yield from (*THRESHOLD_OPTIONS, *entry.options)
         if "best" in spec.options:
             yield from METRICS[_checked_best(spec.options["best"])].options
     if entry.is_matrix_method:
         yield from keyword_parameters(getattr(ConfusionMatrix, name))
+    elif entry.of == "matrix":
+        yield from entry.options
     elif entry.of_labels:
         yield "average"
 
 
 def _checked_best(name: Any) -> str:
     """Return the name of the metric whose best threshold is taken."""
-    names = [*(each.name for each in SCORE_METRICS.values() if each.of == "cells"), F_SCORE]
+    names = [each.name for each in METRICS.values() if each.of == "cells"]
     known = isinstance(name, str) and name in METRICS
     check_choice("best", name, names, None if known else aliases_for(names))
     return str(name)
@@ -202,7 +191,7 @@ def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, floa
     own, by = METRICS[spec.name], spec.options.get("best")
     if by is None:
         return own.optimized_bounds
-    alike = own.best is not None and own.best is METRICS[by].best
+    alike = own.best is not None and own.best is METRICS[by].best and not (own.family or METRICS[by].family)
     return metric_bounds(spec) if alike or by == spec.name else None
 
 
@@ -251,18 +240,14 @@ def ranking_metric(
     """
     if not isinstance(spec, MetricSpec):
         return RankingMetric(_checked_number(spec), Detail.THRESHOLDS)
-    check_choice(argument, spec.name, [*SCORE_METRICS, F_SCORE], None)
-    entry = _entry(spec.name)
+    check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of_scores], None)
+    entry = METRICS[spec.name]
     if entry.of == "cells":
         return _at_a_threshold(spec, unit)
     if spec.name == "roc_auc" and spec.options:
         return _partial_auc(spec)
     check_no_options(str(spec), spec.options, ())
     return RankingMetric(entry, entry.replicate.detail if entry.replicate else entry.detail, entry.replicate)
-
-
-def _entry(name: str) -> Metric:
-    return METRICS["f1" if name == F_SCORE else name]
 
 
 def _partial_auc(spec: MetricSpec) -> RankingMetric:
@@ -317,18 +302,8 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
     )  # fmt: skip
 
 
-def _own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a metric's own options among those given, checked."""
-    if name == F_SCORE:
-        return {"beta": check_number("beta", options.get("beta", 1.0), low=0, open_low=True, open_high=True)}
-    if not METRICS[name].options:
-        return {}
-    costs = check_costs(options.get("cost_fp", 1.0), options.get("cost_fn", 1.0), options.get("prior"))
-    return dict(zip(COSTS, costs, strict=True))
-
-
 def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
-    entry, own = _entry(name), _own_options(name, options)
+    entry, own = METRICS[name], METRICS[name].own_options(options)
     return lambda at: entry.function(Cells(*map(np.asarray, at)), **own)
 
 
@@ -337,7 +312,7 @@ def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[s
 
     F is 0 at all thresholds without positives: the highest score is best.
     """
-    entry, own = _entry(best), _own_options(best, options)
+    entry, own = METRICS[best], METRICS[best].own_options(options)
 
     def of_counts(counts: ThresholdCounts) -> float:
         return _at_row(of_cells, counts, thresholds.best_row_by(counts, entry, own))

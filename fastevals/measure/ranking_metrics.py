@@ -124,11 +124,16 @@ def share_of_gains(share: Fraction) -> float:
 
 
 def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> float:
-    """Return the area under the P-R curve, between points linear in counts or linear in precision and recall."""
+    """Return the area under the P-R curve, between points linear in counts. Or linear in precision and recall."""
     if not counts.n_pos:
         return math.nan
     kernel, multiple = PR_AREAS[interpolation]
     return share_of_gains(_sum_over_positives(kernel, counts) / multiple)
+
+
+def pr_auc_linear(counts: ThresholdCounts) -> float:
+    """Return the area under the P-R curve between points linear in precision and recall: too large."""
+    return pr_auc(counts, "linear")
 
 
 def mean_lift(counts: ThresholdCounts) -> float:
@@ -192,6 +197,11 @@ def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> Operatin
     (fpr0, tpr0), (fpr1, tpr1) = rates(row - 1), rates(row)
     share = (1 - fpr0 - tpr0) / (fpr1 + tpr1 - fpr0 - tpr0)
     return OperatingPoint(float(fpr0 + share * (fpr1 - fpr0)), python_number(counts.thresholds[row]))
+
+
+def equal_error_rate_on_hull(counts: ThresholdCounts) -> OperatingPoint:
+    """Return FPR = 1 - TPR where the convex hull of the ROC curve crosses it."""
+    return equal_error_rate(counts, on_hull=True)
 
 
 def hull(counts: ThresholdCounts) -> ThresholdCounts:

@@ -1,28 +1,28 @@
 """One entry a metric, whatever it is of: calls, the report, the command line, splits and the tests read this table.
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` where scores are
-probabilities, `cells.py` for one threshold, a method of `ConfusionMatrix`, a field of `RegressionMetrics`) and its
-entry here.
+probabilities, `cells.py` for the cells at a threshold, `regression.py` for sums of errors; of a matrix a method of
+`ConfusionMatrix`) and its entry here. Where others have a method of their name, too, `tests/measure/test_registry.py`
+says so.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
-from operator import attrgetter
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import check_choice
+from fastevals._validation.options import check_choice, check_costs, check_number, keyword_parameters
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure import cells, probability_metrics, ranking_metrics
+from fastevals.measure import cells, probability_metrics, ranking_metrics, regression
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.curves.cost import CostEnvelope
+from fastevals.measure.curves.calibration import expected_calibration_error
+from fastevals.measure.curves.cost import cost_area
 from fastevals.measure.probability_metrics import are_probabilities
 
 
@@ -74,21 +74,24 @@ class Metric:
     title : str
         Heading of its column in a table.
     of : "ranking", "probabilities", "cells", "matrix" or "targets"
-        A function of `ThresholdCounts`; the same of scores that are probabilities of the positive class (NaN of other
-        scores); of the `Cells` at one threshold or many; of a `ConfusionMatrix` of any classes; or of the
-        `RegressionMetrics` of predicted numbers.
+        What the function takes: `ThresholdCounts`; the same of scores that are probabilities of the positive class (NaN
+        of other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any classes, or a stack; or the
+        `RegressionSums` of predicted numbers, one of each model (the median error takes rows: no sums tell it).
     function : callable
-        Gives a number or an `OperatingPoint`, or an array of the cells' shape; NaN where undefined.
+        Gives a number or an `OperatingPoint`, or an array of the shape of the cells, the stack or the sums; NaN where
+        undefined. The first sentence of its docstring is its definition in `docs/metrics.md`.
     greater_is_better : bool
         Direction.
     bounds : tuple of float
         Least and largest value.
     needs : tuple of str
-        Classes ("positives", "negatives") without which it is undefined.
-    options : tuple of str
-        Keywords its function takes.
+        Classes ("positives", "negatives") without which it is undefined, or "scatter": of targets that differ.
+    check_options : callable, optional
+        Takes the options of the function as users give them, with their defaults, and returns them all, checked.
     replicate : ReplicateKernel or None
         How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
+    detail : Detail
+        How finely the function tells rows of scores apart: replicates are swept as coarsely, if it is called for them.
     parts : callable, optional
         Of cells and options, numerator and denominator of what orders thresholds of the same rows as the metric does:
         integers of integers.
@@ -99,9 +102,16 @@ class Metric:
         Whether a metric of cells is none of predicted labels.
     symmetric : bool
         Whether a metric of cells is the same whichever of two classes is positive.
+    family : bool
+        Whether it has an entry for each of its usual options (F1 is the F-score of beta 1): the report and
+        `best_threshold` have those.
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
+    aliases : str
+        What other libraries call it, in lower case: errors about unknown names say how it is written here.
+    option_aliases : dict of str to str
+        The same with an option, by how that is written here.
     """
 
     name: str
@@ -111,17 +121,31 @@ class Metric:
     greater_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("positives", "negatives")
-    options: tuple[str, ...] = ()
+    check_options: Callable[..., dict[str, Any]] | None = None
     replicate: ReplicateKernel | None = None
+    detail: Detail = Detail.THRESHOLDS
     parts: Callable[..., tuple[Any, Any]] | None = None
     best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
     at_thresholds_only: bool = False
     symmetric: bool = False
+    family: bool = False
     optimized_bounds: tuple[float, float] | None = None
+    aliases: str = ""
+    option_aliases: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.function, cells.Quotient):
             object.__setattr__(self, "parts", self.function.parts)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the keywords that its function takes."""
+        return () if self.check_options is None else tuple(keyword_parameters(self.check_options))
+
+    def own_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all its options, checked; of those given, what it has no use for is left out."""
+        own = {name: value for name, value in given.items() if name in self.options}
+        return {} if self.check_options is None else self.check_options(**own)
 
     @property
     def of_scores(self) -> bool:
@@ -138,11 +162,6 @@ class Metric:
         """Return whether `ConfusionMatrix` has a method of its name."""
         return hasattr(ConfusionMatrix, self.name)
 
-    @property
-    def detail(self) -> Detail:
-        """Return what the function tells apart."""
-        return Detail.THRESHOLDS if self.of == "probabilities" else Detail.POSITIVES
-
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
         """Compute the metric from counts; of options, those it has no use for are left out."""
         if self.of == "probabilities" and not are_probabilities(cast("ThresholdCounts", counts)):
@@ -152,9 +171,34 @@ class Metric:
 
 
 UNBOUNDED = (-math.inf, math.inf)
-COSTS = ("cost_fp", "cost_fn", "prior")
 _POSITIVES = ("positives",)
 _NEGATIVES = ("negatives",)
+
+
+# Options ----------------------------------------------------------------------------------------------------------
+
+
+def _checked_costs(cost_fp: Any = 1.0, cost_fn: Any = 1.0, prior: Any = None) -> dict[str, Any]:
+    return dict(zip(COSTS, check_costs(cost_fp, cost_fn, prior), strict=True))
+
+
+def _checked_beta(beta: Any = 1.0) -> dict[str, Any]:
+    return {"beta": check_number("beta", beta, low=0, open_low=True, open_high=True)}
+
+
+def _checked_quantile(quantile: Any = 0.5) -> dict[str, Any]:
+    return {"quantile": check_number("quantile", quantile, low=0, high=1)}
+
+
+COSTS = tuple(keyword_parameters(_checked_costs))
+
+
+def _averages(name: str) -> dict[str, str]:
+    """Return how scikit-learn's scorers of averages are called."""
+    return {f"average={average!r}": f"{name}_{average}" for average in ("macro", "micro", "weighted")}
+
+
+# Kernels that find a replicate's best threshold ---------------------------------------------------------------------
 
 
 def _fewest_errors() -> tuple[str, tuple[float, ...]]:
@@ -175,10 +219,12 @@ def _least_cost(cost_fp: float, cost_fn: float, prior: float | None) -> tuple[st
     return "best_difference", (prior * cost_fn, (1 - prior) * cost_fp, True)
 
 
-def _of_targets(name: str, title: str, **differs: Any) -> Metric:
-    """Return the entry of a field of `RegressionMetrics`: an error, unless something else is said."""
-    usual: dict[str, Any] = {"greater_is_better": False, "bounds": (0.0, math.inf), "needs": ()}
-    return Metric(name, title, "targets", attrgetter(name), **(usual | differs))
+# Entries ----------------------------------------------------------------------------------------------------------
+
+
+def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
+    """Return the entry of an error of targets, by its function."""
+    return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
 
 
 METRICS: dict[str, Metric] = {
@@ -190,6 +236,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.roc_auc,
             replicate=ReplicateKernel("roc_auc", jackknife="roc_auc"),
+            aliases="auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
         ),
         Metric(
             "rank_loss",
@@ -214,6 +261,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.average_precision,
             needs=_POSITIVES,
             replicate=ReplicateKernel("average_precision", Detail.POSITIVES, jackknife="average_precision"),
+            aliases="ap aupr auprc au_pr map average_precision_score",
         ),
         Metric(
             "pr_auc",
@@ -222,12 +270,13 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.pr_auc,
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc"),
+            aliases="prauc auc_pr",
         ),
         Metric(
             "pr_auc_linear",
             "PR AUC (linear)",
             "ranking",
-            lambda counts: ranking_metrics.pr_auc(counts, "linear"),
+            ranking_metrics.pr_auc_linear,
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc_linear", Detail.POSITIVES),
         ),
@@ -238,6 +287,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
             replicate=ReplicateKernel("break_even_point"),
+            aliases="bep",
         ),
         Metric(
             "equal_error_rate",
@@ -246,21 +296,23 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
             replicate=ReplicateKernel("equal_error_rate"),
+            aliases="eer",
         ),
         Metric(
             "equal_error_rate_on_hull",
             "EER (hull)",
             "ranking",
-            lambda counts: ranking_metrics.equal_error_rate(counts, on_hull=True),
+            ranking_metrics.equal_error_rate_on_hull,
             greater_is_better=False,
             bounds=(0.0, 0.5),
+            detail=Detail.POSITIVES,
             optimized_bounds=(0.0, 1.0),
         ),
         Metric(
             "cost_area",
             "cost area",
             "ranking",
-            lambda counts: CostEnvelope.from_counts(counts).area,
+            cost_area,
             greater_is_better=False,
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),
@@ -273,6 +325,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.ks_statistic,
             replicate=ReplicateKernel("ks_statistic"),
             optimized_bounds=(-1.0, 1.0),
+            aliases="ks kolmogorov_smirnov",
         ),
         Metric(
             "brier_score",
@@ -282,6 +335,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             needs=(),
             replicate=ReplicateKernel("mean_loss", Detail.THRESHOLDS, of_thresholds=probability_metrics.squared_losses),
+            aliases="brier brier_score_loss brier_loss",
         ),
         Metric(
             "log_loss",
@@ -292,21 +346,34 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, math.inf),
             needs=(),
             replicate=ReplicateKernel("mean_loss", Detail.THRESHOLDS, of_thresholds=probability_metrics.log_losses),
+            aliases="logloss cross_entropy nll binary_crossentropy neg_log_loss",
         ),
         Metric(
             "expected_calibration_error",
             "ECE",
             "probabilities",
-            lambda counts: CalibrationCurve.from_counts(counts).expected_calibration_error,
+            expected_calibration_error,
             greater_is_better=False,
             needs=(),
             replicate=ReplicateKernel(
                 "expected_calibration_error", Detail.THRESHOLDS, of_thresholds=probability_metrics.probabilities
             ),
             optimized_bounds=(-1.0, 1.0),
+            aliases="ece calibration_error",
         ),
-        Metric("accuracy", "accuracy", "cells", cells.accuracy, needs=(), best=_fewest_errors),
-        Metric("error_rate", "error rate", "cells", cells.error_rate, False, needs=(), best=_fewest_errors),
+        Metric(
+            "accuracy", "accuracy", "cells", cells.accuracy, needs=(), best=_fewest_errors, aliases="acc accuracy_score"
+        ),
+        Metric(
+            "error_rate",
+            "error rate",
+            "cells",
+            cells.error_rate,
+            False,
+            needs=(),
+            best=_fewest_errors,
+            aliases="error err zero_one_loss misclassification_rate",
+        ),
         Metric(
             "expected_cost",
             "cost",
@@ -315,19 +382,84 @@ METRICS: dict[str, Metric] = {
             False,
             bounds=(0.0, math.inf),
             needs=(),
-            options=COSTS,
+            check_options=_checked_costs,
             parts=cells.cost_parts,
             best=_least_cost,
             at_thresholds_only=True,  # matrices have `cost`
+            aliases="costs",
         ),
-        Metric("precision", "precision", "cells", cells.precision, needs=()),
-        Metric("recall", "recall", "cells", cells.recall, needs=_POSITIVES),
-        Metric("specificity", "specificity", "cells", cells.specificity, needs=_NEGATIVES),
-        Metric("false_positive_rate", "FPR", "cells", cells.false_positive_rate, False, needs=_NEGATIVES),
-        Metric("false_negative_rate", "FNR", "cells", cells.false_negative_rate, False, needs=_POSITIVES),
-        Metric("f1", "F1", "cells", cells.f_score, needs=(), best=_largest_f),
-        Metric("jaccard", "Jaccard", "cells", cells.jaccard, needs=(), best=_largest_f),
-        Metric("balanced_accuracy", "bal. acc.", "cells", cells.balanced_accuracy, best=_largest_rates),
+        Metric(
+            "precision",
+            "precision",
+            "cells",
+            cells.precision,
+            needs=(),
+            aliases="ppv positive_predictive_value precision_score",
+            option_aliases=_averages("precision"),
+        ),
+        Metric(
+            "recall",
+            "recall",
+            "cells",
+            cells.recall,
+            needs=_POSITIVES,
+            aliases="tpr sensitivity hit_rate true_positive_rate recall_score",
+            option_aliases=_averages("recall"),
+        ),
+        Metric(
+            "specificity",
+            "specificity",
+            "cells",
+            cells.specificity,
+            needs=_NEGATIVES,
+            aliases="tnr true_negative_rate selectivity",
+        ),
+        Metric(
+            "false_positive_rate",
+            "FPR",
+            "cells",
+            cells.false_positive_rate,
+            False,
+            needs=_NEGATIVES,
+            aliases="fpr fall_out fallout",
+        ),
+        Metric(
+            "false_negative_rate",
+            "FNR",
+            "cells",
+            cells.false_negative_rate,
+            False,
+            needs=_POSITIVES,
+            aliases="fnr miss_rate",
+        ),
+        Metric(
+            "f1",
+            "F1",
+            "cells",
+            cells.f_score,
+            needs=(),
+            best=_largest_f,
+            aliases="f f_measure f1_score f1score dice dice_score",
+            option_aliases=_averages("f1"),
+        ),
+        Metric(
+            "jaccard",
+            "Jaccard",
+            "cells",
+            cells.jaccard,
+            needs=(),
+            best=_largest_f,
+            aliases="iou jaccard_score jaccard_index threat_score csi",
+            option_aliases=_averages("jaccard"),
+        ),
+        Metric(
+            "balanced_accuracy",
+            "bal. acc.",
+            "cells",
+            cells.balanced_accuracy,
+            best=_largest_rates,
+            aliases="bacc balanced_accuracy_score bal_acc",
+        ),
         Metric(
             "informedness",
             "informedness",
@@ -336,62 +468,83 @@ METRICS: dict[str, Metric] = {
             bounds=(-1.0, 1.0),
             best=_largest_rates,
             symmetric=True,
+            aliases="youden youden_j youdens_j youden_index j bookmaker tss",
         ),
-        Metric("matthews", "MCC", "cells", cells.matthews, bounds=(-1.0, 1.0), parts=cells.matthews_parts),
-        Metric("cohen_kappa", "kappa", "cells", cells.cohen_kappa, bounds=(-1.0, 1.0), needs=()),
-        Metric("hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=()),
+        Metric(
+            "matthews",
+            "MCC",
+            "cells",
+            cells.matthews,
+            bounds=(-1.0, 1.0),
+            parts=cells.matthews_parts,
+            aliases="mcc matthews_corrcoef phi phi_coefficient",
+        ),
+        Metric(
+            "cohen_kappa",
+            "kappa",
+            "cells",
+            cells.cohen_kappa,
+            bounds=(-1.0, 1.0),
+            needs=(),
+            aliases="kappa cohen_kappa_score cohens_kappa",
+        ),
+        Metric(
+            "hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=(), aliases="hamming"
+        ),
         Metric("cost", "cost", "matrix", ConfusionMatrix.cost, False, bounds=UNBOUNDED, needs=()),
-        Metric("f_score", "F", "matrix", ConfusionMatrix.f_score, needs=(), options=("beta",)),  # of cells: "f1"
-        _of_targets("mean_squared_error", "MSE"),
-        _of_targets("root_mean_squared_error", "RMSE"),
-        _of_targets("mean_absolute_error", "MAE"),
-        _of_targets("median_absolute_error", "median AE"),
-        _of_targets("mean_absolute_percentage_error", "MAPE"),
-        _of_targets("r2", "R2", greater_is_better=True, bounds=(-math.inf, 1.0)),
-        _of_targets("pinball_loss", "pinball loss", options=("quantile",)),
+        Metric(
+            "f_score",
+            "F",
+            "cells",
+            cells.f_score,
+            needs=(),
+            check_options=_checked_beta,
+            best=_largest_f,
+            family=True,
+            option_aliases={
+                "beta=2": "f2 f2_score",
+                "beta=0.5": "f05 f0.5 f0_5",
+                "beta=...": "fbeta f_beta fbeta_score",
+            },
+        ),
+        _error("MSE", regression.mean_squared_error, aliases="mse neg_mean_squared_error"),
+        _error("RMSE", regression.root_mean_squared_error, aliases="rmse neg_root_mean_squared_error"),
+        _error("MAE", regression.mean_absolute_error, aliases="mae neg_mean_absolute_error"),
+        _error("median AE", regression.median_absolute_error, aliases="medae"),
+        _error("MAPE", regression.mean_absolute_percentage_error, aliases="mape"),
+        Metric(
+            "r2",
+            "R2",
+            "targets",
+            regression.r2,
+            bounds=(-math.inf, 1.0),
+            needs=("scatter",),
+            aliases="r2_score rsquared r_squared",
+        ),
+        _error(
+            "pinball loss",
+            regression.pinball_loss,
+            check_options=_checked_quantile,
+            aliases="quantile_loss mean_pinball_loss",
+        ),
     )
 }
-SCORE_METRICS = {name: metric for name, metric in METRICS.items() if metric.of_scores}
-
-
-ALIASES = {  # of other libraries, in lower case
-    "roc_auc": "auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
-    "average_precision": "ap aupr auprc au_pr map average_precision_score",
-    "pr_auc": "prauc auc_pr",
-    "ks_statistic": "ks kolmogorov_smirnov",
-    "equal_error_rate": "eer",
-    "break_even_point": "bep",
-    "brier_score": "brier brier_score_loss brier_loss",
-    "log_loss": "logloss cross_entropy nll binary_crossentropy neg_log_loss",
-    "expected_calibration_error": "ece calibration_error",
-    "accuracy": "acc accuracy_score",
-    "error_rate": "error err zero_one_loss misclassification_rate",
-    "expected_cost": "costs",
-    "precision": "ppv positive_predictive_value precision_score",
-    "recall": "tpr sensitivity hit_rate true_positive_rate recall_score",
-    "specificity": "tnr true_negative_rate selectivity",
-    "false_positive_rate": "fpr fall_out fallout",
-    "false_negative_rate": "fnr miss_rate",
-    "f1": "f f_measure f1_score f1score dice dice_score",
-    "jaccard": "iou jaccard_score jaccard_index threat_score csi",
-    "balanced_accuracy": "bacc balanced_accuracy_score bal_acc",
-    "informedness": "youden youden_j youdens_j youden_index j bookmaker tss",
-    "matthews": "mcc matthews_corrcoef phi phi_coefficient",
-    "cohen_kappa": "kappa cohen_kappa_score cohens_kappa",
-    "hamming_loss": "hamming",
-    "mean_squared_error": "mse neg_mean_squared_error",
-    "root_mean_squared_error": "rmse neg_root_mean_squared_error",
-    "mean_absolute_error": "mae neg_mean_absolute_error",
-    "median_absolute_error": "medae",
-    "mean_absolute_percentage_error": "mape",
-    "r2": "r2_score rsquared r_squared",
-    "pinball_loss": "quantile_loss mean_pinball_loss",
-}
+SCORE_METRICS = {name: metric for name, metric in METRICS.items() if metric.of_scores and not metric.family}
 
 
 def aliases_for(names: Iterable[str]) -> dict[str, str]:
     """Return how metrics are written here that other libraries call by these names."""
-    return {other: repr(name) for name in names for other in ALIASES.get(name, "").split()}
+    return {alias: repr(name) for name in names for alias in METRICS[name].aliases.split()}
+
+
+def aliases_with_options() -> dict[str, str]:
+    """Return how metrics with options are written here that other libraries call by names of their own."""
+    return {
+        alias: f"metric({name!r}, {option})"
+        for name, entry in METRICS.items()
+        for option, aliases in entry.option_aliases.items()
+        for alias in aliases.split()
+    }
 
 
 def find_metric(argument: str, name: str, of: str | None = None) -> Metric:

@@ -281,9 +281,9 @@ def regression_metrics(
             rows = weights != 0
             targets, weights = targets[rows], weights[rows]
             kept = {label: values[rows] for label, values in labelled.items()}
-    values: dict[str, Any] = target_errors(
-        targets, list(kept.values()), weights, quantile, lambda: _check_finite(targets, kept)
-    )
+    sums, exact = sum_errors(targets, list(kept.values()), weights, lambda: _check_finite(targets, kept))
+    values: dict[str, Any] = {function.__name__: function(sums) for function in OF_SUMS}
+    values |= {"pinball_loss": pinball_loss(sums, quantile), **exact}
     if np.isnan(values["r2"]).any():
         _warn_no_r2(targets)
     if not many:
@@ -291,16 +291,18 @@ def regression_metrics(
     return RegressionMetrics(**values, n_samples=targets.size, quantile=quantile, names=names)
 
 
-def target_errors(
+def sum_errors(
     targets: NDArray[Any],
     predictions: Sequence[NDArray[Any]],
     weights: Floats | None,
-    quantile: float,
     if_not_finite: Callable[[], None],
     *,
     median: bool = True,
-) -> dict[str, Floats]:
-    """Return each metric of each model, of rows whose weights are above zero; R2 is NaN where it is undefined."""
+) -> tuple[RegressionSums, dict[str, Floats]]:
+    """Return the sums of each model, of rows whose weights are above zero, and the metrics that they don't tell.
+
+    These are the median, and metrics of squares that over- or underflow.
+    """
     if weights is not None:
         weights = in_usual_unit(weights)  # else products with errors over- or underflow before errors do
     brackets = [NOTHING] * len(predictions)
@@ -314,11 +316,11 @@ def target_errors(
     if first * (first / weight) > FAR * second:
         totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
     sums = RegressionSums.of(totals)
-    values = metrics_from_sums(sums, quantile)
+    exact = _exact_squares(sums, targets, predictions, weights)
     if median:
         models = list(zip(predictions, brackets, around, strict=True))
-        values["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
-    return _with_extremes(values, sums, targets, predictions, weights)
+        exact["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
+    return sums, exact
 
 
 def in_range(sums: Any) -> Any:
@@ -326,18 +328,15 @@ def in_range(sums: Any) -> Any:
     return (np.asarray(sums) > LEAST) & np.isfinite(sums)
 
 
-def _with_extremes(
-    values: dict[str, Any],
-    sums: RegressionSums,
-    targets: NDArray[Any],
-    predictions: Sequence[NDArray[Any]],
-    weights: Floats | None,
-) -> dict[str, Any]:
-    """Compute the metrics of squares anew where these over- or underflow, in units of their own."""
+def _exact_squares(
+    sums: RegressionSums, targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: Floats | None
+) -> dict[str, Floats]:
+    """Return the metrics of squares if some over- or underflow, these computed anew in units of their own."""
     lost = ~in_range(sums.square) & (sums.over + sums.under > 0)
     lost_targets = not in_range(sums.scatter) and not (targets == targets[0]).all()
     if not (lost_targets or lost.any()):
-        return values
+        return {}
+    values = {function.__name__: function(sums) for function in OF_SQUARES}
     spread, places = sums.scatter / sums.weight, 0
     if lost_targets:
         exponent = -math.frexp(float(np.abs(targets).max()))[1]
@@ -368,27 +367,53 @@ def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float
 # From sums to metrics ---------------------------------------------------------------------------------------------
 
 
-def metrics_from_sums(sums: RegressionSums, quantile: float) -> dict[str, Any]:
-    """Return all metrics but the median; R2 is NaN where it is undefined."""
-    squares = sums.square / sums.weight
+@np.errstate(over="ignore")
+def mean_squared_error(sums: RegressionSums) -> Floats:
+    """Mean of the squared errors."""
+    return np.asarray(sums.square / sums.weight / sums.unit / sums.unit)
+
+
+@np.errstate(over="ignore")
+def root_mean_squared_error(sums: RegressionSums) -> Floats:
+    """Square root of the mean of the squared errors."""
+    return np.asarray(np.sqrt(sums.square / sums.weight) / sums.unit)
+
+
+@np.errstate(over="ignore")
+def mean_absolute_error(sums: RegressionSums) -> Floats:
+    """Mean of the absolute errors."""
+    return np.asarray((sums.over + sums.under) / sums.weight / sums.unit)
+
+
+@np.errstate(over="ignore")
+def mean_absolute_percentage_error(sums: RegressionSums) -> Floats:
+    """Mean of the absolute errors over the absolute targets, which are taken to be 2**-52 at least."""
+    return np.asarray(sums.relative / sums.weight)
+
+
+@np.errstate(over="ignore")
+def r2(sums: RegressionSums) -> Floats:
+    """Share of the targets' variance that the predictions explain: 1 - squared errors / squared deviations."""
+    defined = (np.asarray(sums.scatter) > 0) & np.isfinite(sums.scatter)
+    return np.asarray(np.where(defined, 1 - sums.square / np.where(defined, sums.scatter, 1.0), math.nan))
+
+
+@np.errstate(over="ignore")
+def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
+    """Mean of the errors below the target times `quantile` and of those above times 1 - `quantile`."""
     # A share of zero leaves its side out, an infinite sum included.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
-    with np.errstate(over="ignore"):
-        return {
-            "mean_squared_error": squares / sums.unit / sums.unit,
-            "root_mean_squared_error": np.sqrt(squares) / sums.unit,
-            "mean_absolute_error": (sums.over + sums.under) / sums.weight / sums.unit,
-            "mean_absolute_percentage_error": sums.relative / sums.weight,
-            "pinball_loss": sum(sides) / sums.weight / sums.unit,
-            "r2": _r2(sums),
-        }
+    return np.asarray(sum(sides) / sums.weight / sums.unit)
 
 
-def _r2(sums: RegressionSums) -> Floats:
-    """Return the coefficient of determination, NaN where it has none."""
-    there = (np.asarray(sums.scatter) > 0) & np.isfinite(sums.scatter)
-    with np.errstate(over="ignore"):
-        return np.asarray(np.where(there, 1 - sums.square / np.where(there, sums.scatter, 1.0), math.nan))
+@np.errstate(over="ignore")
+def median_absolute_error(targets: Floats, predictions: Floats) -> float:
+    """Middle absolute error, or the mean of the middle two: of rows, as no sums tell it."""
+    return float(np.median(np.abs(predictions - targets)))
+
+
+OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
+OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)
 
 
 def _warn_no_r2(targets: NDArray[Any]) -> None:

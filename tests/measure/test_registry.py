@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.measure import registry
-from fastevals.measure.cells import Quotient
+from fastevals.measure import registry, regression
+from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
+from fastevals.measure.regression import RegressionSums
+from tests.reference import calibration, confusion, curves
 from tests.reference import ranking as reference
+from tests.reference import regression as regression_twins
 from tests.strategies import (
     BOUNDED,
     EXAMPLES,
@@ -74,9 +77,8 @@ def test_a_metric_is_found_by_its_name(metric):
 
 
 def test_a_name_that_is_like_none_lists_the_known_ones():
-    with pytest.raises(
-        ValueError, match=rf"one of {', '.join(map(repr, list(SCORE_METRICS)[:20]))}, \.\.\. \(28 in all\); got 'zzz'$"
-    ):
+    listed = ", ".join(map(repr, list(SCORE_METRICS)[:20]))
+    with pytest.raises(ValueError, match=rf"one of {listed}, \.\.\. \({len(SCORE_METRICS)} in all\); got 'zzz'$"):
         find_metric("metrics", "zzz")
     with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'$"):
         find_metric("metric", "f1", of="ranking")
@@ -99,7 +101,7 @@ def test_a_name_that_is_like_none_lists_the_known_ones():
     ],
 )
 def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, meant):
-    said = re.escape(f" must be one of 38 names; got {name!r} (did you mean {meant}?)") + "$"
+    said = re.escape(f" must be one of {len(registry.METRICS)} names; got {name!r} (did you mean {meant}?)") + "$"
     with pytest.raises(ValueError, match=f"^name{said}"):
         fastevals.metric(name)
     bad = [[np.nan]]  # the name comes before the data
@@ -118,10 +120,11 @@ def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, 
 
 
 def test_other_names_are_none_of_ours_and_name_one_metric_each():
-    others = [other for known in registry.ALIASES.values() for other in known.split()]
+    entries = registry.METRICS.values()
+    others = [other for entry in entries for other in entry.aliases.split()]
+    others += [other for entry in entries for names in entry.option_aliases.values() for other in names.split()]
     assert len(set(others)) == len(others)
     assert not set(others) & set(registry.METRICS)
-    assert set(registry.ALIASES) <= set(registry.METRICS)
     assert others == [other.casefold() for other in others]
 
 
@@ -139,7 +142,7 @@ def test_the_docstring_names_all_metrics():
         ("f_score", {"threshold": 0.5, "betta": 2}, "betta= is not an option of it (did you mean 'beta'?)"),
         ("r2", {"quantile": 0.5}, "quantile= is not an option of it; it takes none"),
         ("matthews", {"cost": 1}, "cost= is not an option of it; it takes threshold, best, "),
-        ("precision", {"best": "youden"}, "best must be one of 15 names; got 'youden' (did you mean 'informedness'?)"),
+        ("precision", {"best": "youden"}, "; got 'youden' (did you mean 'informedness'?)"),
     ],
 )
 def test_an_unknown_option_is_an_error_where_it_is_written(name, options, said):
@@ -198,6 +201,22 @@ def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
 
 def test_every_metric_of_cells_has_a_slow_twin():
     assert set(reference.CELL_METRICS) == {name for name, metric in SCORE_METRICS.items() if metric.of == "cells"}
+
+
+OTHER_TWINS = {  # of another name
+    "gini": reference.roc_auc,
+    "pr_auc": reference.davis_goadrich_area,
+    "pr_auc_linear": reference.linear_pr_area,
+    "equal_error_rate_on_hull": reference.hull_rows,
+    "hamming_loss": confusion.accuracy,
+}
+
+
+def test_every_metric_has_a_slow_twin_in_tests_reference():
+    twins = {*OTHER_TWINS, *reference.CELL_METRICS, *confusion.RATES, *regression_twins.metrics([1.0, 2.0], [1.0, 1.0])}
+    for module in (reference, calibration, curves, confusion):
+        twins |= set(dir(module))
+    assert set(registry.METRICS) <= twins
 
 
 @BOUNDED
@@ -410,37 +429,222 @@ def test_methods_have_the_same_bits_at_any_number_of_threads(large, threads):
         assert all_methods(large[threads]) == expected
 
 
+# Methods and fields -----------------------------------------------------------------------------------------------
+
+# Entries of which no method is named: the reason. Whoever adds an entry adds its method, or a line here.
+NOT_OF_A_RANKING = {
+    "gini": "2 roc_auc() - 1",
+    "pr_auc_linear": "pr_auc(interpolation='linear')",
+    "equal_error_rate_on_hull": "equal_error_rate(on_hull=True)",
+    "cost_area": "cost_curve().area",
+    "expected_calibration_error": "calibration_curve().expected_calibration_error",
+}
+NOT_OF_A_MATRIX = {
+    "expected_cost": "cost(...)",
+    "false_positive_rate": "1 - specificity()",
+    "false_negative_rate": "1 - recall()",
+    "f1": "f_score()",
+    "informedness": "recall() + specificity() - 1",
+}
+# Methods that are no metrics.
+OTHER_METHODS = {
+    Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
+    "from_threshold_counts roc_curve precision_recall_curve det_curve gain_curve lift_curve cost_curve "
+    "calibration_curve decision_curve",
+    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool to_dict",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "without"),
+    [
+        (Ranking, ("ranking", "probabilities"), NOT_OF_A_RANKING),
+        (fastevals.ConfusionMatrix, ("cells", "matrix"), NOT_OF_A_MATRIX),
+    ],
+)
+def test_a_metric_is_a_method_and_a_method_a_metric(kind, of, without):
+    """Add the method to the class, or the reason to the table above; the entry to the registry, or the other method."""
+    entries = {name for name, entry in registry.METRICS.items() if entry.of in of}
+    methods = {name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name))}
+    assert entries - methods == set(without), f"entries without a method of {kind.__name__}"
+    assert methods - entries == set(OTHER_METHODS[kind].split()), f"methods of {kind.__name__} without an entry"
+
+
+def test_the_methods_of_a_ranking_have_the_values_of_their_entries():
+    ranking = Ranking([0, 1, 0, 1, 1, 0, 1], [0.1, 0.3, 0.3, 0.5, 0.6, 0.7, 0.9])
+    for name, entry in registry.METRICS.items():
+        if entry.of in ("ranking", "probabilities") and name not in NOT_OF_A_RANKING:
+            assert float(getattr(ranking, name)()) == entry(ranking.counts), name
+
+
 def test_targets_have_an_entry_for_each_field_of_the_result():
-    names = [name for name, entry in registry.METRICS.items() if entry.of == "targets"]
-    found = fastevals.regression_metrics([1.0, 2.0, 4.0], [1.5, 2.0, 3.0])
-    assert [*names, "n_samples", "quantile", "names"] == list(found.to_dict())
-    for name in names:
-        assert registry.METRICS[name].function(found) == getattr(found, name)
+    """Whoever adds an entry of targets adds a field to `RegressionMetrics`, with its function in `OF_SUMS`."""
+    entries = {name: entry for name, entry in registry.METRICS.items() if entry.of == "targets"}
+    found = fastevals.regression_metrics([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], quantile=0.25)
+    assert {*entries, "n_samples", "quantile", "names"} == set(found.to_dict())
+    sums = RegressionSums(3.0, 14 / 3, *(np.array([total]) for total in (1.25, 0.5, 1.0, 0.75)))
+    for name, entry in entries.items():
+        if name != "median_absolute_error":
+            options = {"quantile": 0.25} if "quantile" in entry.options else {}
+            assert entry.function(sums, **options)[0] == getattr(found, name), name
+
+
+# Added entries ----------------------------------------------------------------------------------------------------
+
+QUICK: dict[str, Any] = {"n_resamples": 50, "rng": 0}
+
+
+def add_entry(monkeypatch: Any, entry: Metric) -> None:
+    monkeypatch.setitem(registry.METRICS, entry.name, entry)
+    if entry.of_scores:
+        monkeypatch.setitem(registry.SCORE_METRICS, entry.name, entry)
+
+
+def predict_rank(X_train: Any, y_train: Any, X_test: Any) -> Any:
+    return X_test[:, 0]
 
 
 def test_an_entry_is_enough(monkeypatch):
     """A new metric of cells is had of labels and of scores, by every call and in the report."""
-    entry = Metric("hits", "hits", "cells", Quotient(lambda at: (at.tp, sum(at))), needs=())
-    for table in (registry.METRICS, registry.SCORE_METRICS):
-        monkeypatch.setitem(table, "hits", entry)
+    add_entry(monkeypatch, Metric("hits", "hits", "cells", Quotient(lambda at: (at.tp, sum(at))), needs=()))
     y, s = np.arange(90) % 3 % 2, np.round(np.arange(90) * 0.618 % 1, 2)
     p, groups = (s >= 0.4).astype(int), np.arange(90) % 2
     hits = (y & p).mean()
     at = fastevals.metric("hits", threshold=0.4)
-    quick = {"n_resamples": 50, "rng": 0}
-    assert fastevals.bootstrap((y, p), "hits", **quick)["hits"].value == hits
-    assert fastevals.bootstrap((y, s), {"hits": at}, groups=groups, **quick)["hits"].value == hits
-    assert fastevals.bootstrap((y, s), fastevals.metric("hits", best="f1"), **quick)
+    assert fastevals.bootstrap((y, p), "hits", **QUICK)["hits"].value == hits
+    assert fastevals.bootstrap((y, s), {"hits": at}, groups=groups, **QUICK)["hits"].value == hits
+    assert fastevals.bootstrap((y, s), fastevals.metric("hits", best="f1"), **QUICK)
     each = [(y & p)[groups == group].mean() for group in (0, 1)]
     assert fastevals.grouped_metrics(y, p, groups, "hits")["hits"].values.tolist() == each
     assert fastevals.grouped_metrics(y, s, groups, {"hits": at})["hits"].values.tolist() == each
     assert fastevals.batch_metrics(y, {"a": p, "b": y}, "hits")["hits"].values.tolist() == [hits, y.mean()]
-    compared = fastevals.compare_predictions(y, {"a": p, "b": y}, metrics="hits", **quick)["hits"]
+    compared = fastevals.compare_predictions(y, {"a": p, "b": y}, metrics="hits", **QUICK)["hits"]
     assert compared.differences[0].value == pytest.approx(hits - y.mean(), rel=1e-12)
-    assert fastevals.compare_rankings(y, {"a": s, "b": 1 - s}, metrics={"hits": at}, **quick)["hits"]
-    assert fastevals.permutation_test(y, p, y, "hits", **quick).effect == pytest.approx(hits - y.mean(), rel=1e-12)
+    assert fastevals.compare_rankings(y, {"a": s, "b": 1 - s}, metrics={"hits": at}, **QUICK)["hits"]
+    assert fastevals.permutation_test(y, p, y, "hits", **QUICK).effect == pytest.approx(hits - y.mean(), rel=1e-12)
     assert fastevals.evaluate_splits(y, p, fastevals.KFold(3), "hits")["hits"].value == pytest.approx(hits, rel=1e-12)
     assert fastevals.Ranking(y, s).best_threshold("hits").threshold == s[y == 1].min()
     told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", resamples=0)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
     assert "hits" in told.to_text()
+
+
+def first_step(counts: ThresholdCounts) -> float:
+    """Return the share of rows that have the highest score."""
+    return float((counts.tps[1] + counts.fps[1]) / (counts.n_pos + counts.n_neg))
+
+
+@pytest.mark.parametrize("of", ["ranking", "probabilities"])
+def test_an_entry_of_scores_is_enough(monkeypatch, of):
+    """A new metric of rankings, or of probabilities, is had by every call of scores and in the report."""
+    add_entry(monkeypatch, Metric("top", "top", of, first_step, bounds=(0.0, 1.0), needs=()))
+    y, s = np.arange(90) % 3 % 2, np.round(np.arange(90) * 0.618 % 1, 1)
+    other, groups = np.round(1 - s, 2), np.arange(90) // 40
+    top, top_of_other = (s == s.max()).mean(), (other == other.max()).mean()
+    subjects = [Ranking(y, s), Ranking(y, s).counts, (y, s)]
+    for subject in subjects:
+        assert fastevals.bootstrap(subject, "top", **QUICK)["top"].value == top
+    for more in ({"groups": groups}, {"sample_weight": np.ones(90)}):
+        assert fastevals.bootstrap((y, s), "top", **QUICK, **more)["top"].value == top
+    each = [(s[groups == group] == s[groups == group].max()).mean() for group in range(3)]
+    assert fastevals.grouped_metrics(y, s, groups, "top")["top"].values.tolist() == each
+    assert fastevals.batch_metrics(y, {"a": s, "b": other}, "top")["top"].values.tolist() == [top, top_of_other]
+    compared = fastevals.compare_rankings(y, {"a": s, "b": other}, metrics="top", **QUICK)["top"]
+    assert compared.differences[0].value == pytest.approx(top - top_of_other, rel=1e-12)
+    tested = fastevals.permutation_test(y, s, other, "top", **QUICK)
+    assert tested.effect == pytest.approx(top - top_of_other, rel=1e-12)
+    four = fastevals.KFold(4)
+    folds = [(s[rows] == s[rows].max()).mean() for _, rows in four.split(s, y)]
+    assert fastevals.evaluate_splits(y, s, four, "top")["top"].value == pytest.approx(np.mean(folds), rel=1e-12)
+    X = np.stack([s, s], axis=1)
+    estimated = fastevals.estimate_error(predict_rank, X, y, four, "top")
+    assert estimated["top"].value == pytest.approx(np.mean(folds), rel=1e-12)
+    told = fastevals.report({"y": y, "s": s}, label="y", score="s", resamples=0)
+    assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["top"] == top
+
+
+def test_an_entry_of_a_matrix_is_enough(monkeypatch):
+    """A new metric of confusion matrices is had by every call of labels, with its options."""
+
+    def majority(matrix: Any, scale: float = 1.0) -> Any:
+        """Return the share of the class predicted most often."""
+        return scale * ratio(matrix.counts.sum(axis=-2).max(axis=-1), matrix.counts.sum(axis=(-2, -1)))
+
+    def check(scale: Any = 1.0) -> dict[str, Any]:
+        return {"scale": float(scale)}
+
+    add_entry(monkeypatch, Metric("majority", "majority", "matrix", majority, needs=(), check_options=check))
+    doubled = fastevals.metric("majority", scale=2)
+    with pytest.raises(ValueError, match="scal= is not an option of it"):
+        fastevals.metric("majority", scal=2)
+    y, groups = np.array(["a", "b", "c"])[np.arange(90) % 7 % 3], np.arange(90) // 40
+    p, q = np.roll(y, 1), np.array(["a", "b", "c"])[np.arange(90) % 5 % 3]
+    share, other = ((each == "a").mean() for each in (p, q))
+    matrix = fastevals.ConfusionMatrix.from_predictions(y, p)
+    for subject in (matrix, (y, p)):
+        found = fastevals.bootstrap(subject, ["majority", doubled], **QUICK)
+        assert [each.value for each in found.values()] == [share, 2 * share]
+    for more in ({"groups": groups}, {"sample_weight": np.ones(90)}):
+        assert fastevals.bootstrap((y, p), "majority", **QUICK, **more)["majority"].value == share
+    each = [(p[groups == group] == "a").mean() for group in range(3)]
+    assert fastevals.grouped_metrics(y, p, groups, "majority")["majority"].values.tolist() == each
+    assert fastevals.batch_metrics(y, {"p": p, "q": q}, doubled)[str(doubled)].values.tolist() == [2 * share, 2 * other]
+    compared = fastevals.compare_predictions(y, {"p": p, "q": q}, metrics="majority", **QUICK)["majority"]
+    assert compared.differences[0].value == pytest.approx(share - other)
+    assert fastevals.permutation_test(y, p, q, doubled, **QUICK).effect == pytest.approx(2 * (share - other))
+    three = fastevals.KFold(3)
+    folds = [max(np.unique(p[rows], return_counts=True)[1]) / rows.size for _, rows in three.split(y)]
+    assert fastevals.evaluate_splits(y, p, three, "majority")["majority"].value == pytest.approx(np.mean(folds))
+    estimated = fastevals.estimate_error(predict_rank, np.stack([p, p], axis=1), y, three, "majority")
+    assert estimated["majority"].value == pytest.approx(np.mean(folds))
+
+
+def test_an_entry_of_targets_is_enough(monkeypatch):
+    """A new metric of sums of errors is had by every call of targets, with its options."""
+
+    def bias(sums: RegressionSums, scale: float = 1.0) -> Any:
+        """Return the mean error over the targets' standard deviation."""
+        return scale * (sums.over - sums.under) / sums.weight / np.sqrt(sums.scatter / sums.weight)
+
+    def check(scale: Any = 1.0) -> dict[str, Any]:
+        return {"scale": float(scale)}
+
+    entry = Metric("bias", "bias", "targets", bias, bounds=registry.UNBOUNDED, needs=("scatter",), check_options=check)
+    add_entry(monkeypatch, entry)
+    doubled = fastevals.metric("bias", scale=2)
+    with pytest.raises(ValueError, match="scal= is not an option of it"):
+        fastevals.metric("bias", scal=2)
+    y = np.round(np.arange(90) * 0.618 % 1, 2)
+    p, q, groups = np.round(y + 0.25 * (np.arange(90) % 3), 2), np.round(0.5 * y + 0.4, 2), np.arange(90) % 2
+    expected, of_other = ((each - y).mean() / y.std() for each in (p, q))
+    for more in ({}, {"groups": groups}, {"sample_weight": np.ones(90)}):
+        found = fastevals.bootstrap((y, p), ["bias", doubled], **QUICK, **more)
+        assert [each.value for each in found.values()] == pytest.approx([expected, 2 * expected])
+    for metrics in (["bias", doubled], ["bias", doubled, "median_absolute_error", "r2"]):
+        measured = fastevals.batch_metrics(y, {"p": p, "q": q}, metrics)
+        assert measured["bias"].values.tolist() == pytest.approx([expected, of_other])
+        assert measured[str(doubled)].values.tolist() == pytest.approx([2 * expected, 2 * of_other])
+    for each, factor in (("bias", 1), (doubled, 2)):
+        tested = fastevals.permutation_test(y, p, q, each, **QUICK)
+        assert tested.effect == pytest.approx(factor * (expected - of_other))
+        assert fastevals.permutation_test(y, p, p, each, **QUICK).pvalue == 1
+    three = fastevals.KFold(3)
+    folds = [(p[rows] - y[rows]).mean() / y[rows].std() for _, rows in three.split(y)]
+    measured = fastevals.evaluate_splits(y, p, three, ["bias", "mean_squared_error"])
+    assert measured["bias"].value == pytest.approx(np.mean(folds))
+    estimated = fastevals.estimate_error(predict_rank, np.stack([p, p], axis=1), y, three, "bias")
+    assert estimated["bias"].value == pytest.approx(np.mean(folds))
+
+
+def test_permuted_sums_of_an_added_metric_are_those_of_its_like(monkeypatch):
+    """An entry with the function of the mean absolute error has its p-value, though its sums are added up anew."""
+    add_entry(monkeypatch, Metric("like", "like", "targets", regression.mean_absolute_error, False, needs=()))
+    y = np.round(np.arange(40) * 0.618 % 1, 2)
+    p, q = np.round(y + 0.2 * (np.arange(40) % 3), 2), np.round(0.5 * y + 0.4, 2)
+    for n in (40, 9):
+        one, other = (
+            fastevals.permutation_test(y[:n], p[:n], q[:n], name, n_resamples=2000, rng=0)
+            for name in ("like", "mean_absolute_error")
+        )
+        assert one.effect == pytest.approx(other.effect, rel=1e-12)
+        assert one.pvalue == pytest.approx(other.pvalue, abs=0.03 if n == 40 else 1e-12)  # 0.03: 2.7 standard errors

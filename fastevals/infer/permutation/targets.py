@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,15 @@ from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.measure.kinds import TargetMetric
+from fastevals.measure.regression import RegressionSums
 
 Floats = NDArray[np.float64]
 
 LEAST_DENOMINATOR = 2.0**-52  # that an error is divided by, as in `regression_metrics`
 TINY = 2.0**-1000
 OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
+OF_ABSOLUTES = ("mean_absolute_error", "mean_absolute_percentage_error", "pinball_loss")
+MEDIAN = "median_absolute_error"
 
 
 def permute_targets(
@@ -34,15 +38,19 @@ def permute_targets(
     pos_label: Any,
 ) -> PermutedStatistic:
     """Test a metric of errors."""
-    name, quantile = metric
+    name = metric.name
     targets, pred_a, pred_b = (each.astype(np.float64) for each in (targets, pred_a, pred_b))
+    if name not in (*OF_SQUARES, *OF_ABSOLUTES, MEDIAN):
+        return _permute_sums(targets, pred_a, pred_b, metric, plan)
     (y, *predicted), far = scale_to_unit(targets, pred_a, pred_b)
     (a, b), near = scale_to_unit(*(each - y for each in predicted))
     square, n = 2 * int(near[0]), targets.size
     unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
-    if name == "median_absolute_error":
-        return _permute_medians(np.abs(a), np.abs(b), unit, plan)
-    a, b = (_losses(name, each, targets, quantile) for each in (a, b))
+    if name == MEDIAN:
+        a, b = np.abs(a), np.abs(b)
+        tested = _permute_rows(a != b, lambda own: float(np.median(np.where(own, a, b))), plan)
+        return tested._replace(in_unit=lambda values: scaled_mean(values, 1, unit))
+    a, b = (_losses(name, each, targets, **metric.options) for each in (a, b))
     differences = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
     tested, inner = permute_signs(differences.values, plan), differences.exponent
     if name == "root_mean_squared_error":
@@ -60,7 +68,7 @@ def permute_targets(
     return tested._replace(in_unit=lambda sums: scaled_mean(sums, n, inner + outer))
 
 
-def _losses(name: str, errors: Floats, targets: Floats, quantile: float) -> Floats:
+def _losses(name: str, errors: Floats, targets: Floats, quantile: float = 0.5) -> Floats:
     """Return the losses that the metric is made of by their sum."""
     if name in OF_SQUARES:
         return errors * errors
@@ -77,20 +85,42 @@ def _root_differences(sums: Any, total: float, n: int) -> Any:
     return sums / n / np.maximum(roots, TINY)  # the difference of squares over the sum: no digits cancel
 
 
-def _permute_medians(a: Floats, b: Floats, unit: int, plan: PermutationPlan) -> PermutedStatistic:
-    """Test the median absolute error, which no sum tells."""
-    swaps = RowSwaps(a != b, plan)
-    places = swaps.places(np.arange(a.size))
+def _permute_rows(
+    differ: NDArray[np.bool_], measure: Callable[[NDArray[np.bool_]], float], plan: PermutationPlan
+) -> PermutedStatistic:
+    """Test a metric that is no mean of losses: computed anew for the rows of which a model keeps its own."""
+    swaps = RowSwaps(differ, plan)
+    places = swaps.places(np.arange(differ.size))
 
-    def medians(words: NDArray[np.uint64]) -> tuple[float, float]:
-        marks = np.empty(a.size, dtype=np.uint8)
+    def both(words: NDArray[np.uint64]) -> tuple[float, float]:
+        marks = np.empty(differ.size, dtype=np.uint8)
         mark_first(words, places, marks)
-        return float(np.median(np.where(marks, a, b))), float(np.median(np.where(marks, b, a)))
+        own = marks.view(np.bool_)
+        return measure(own), measure(~own)
 
     def task(numbers: range) -> Floats:
-        return np.array([first - second for first, second in map(medians, map(swaps.words, numbers))])
+        with np.errstate(invalid="ignore"):  # both infinite
+            return np.array([first - second for first, second in map(both, map(swaps.words, numbers))])
 
     parts = run(task, swaps.tasks(SLOW_PER_TASK), progress=plan.progress, compiles=True)
-    return permuted_difference(*medians(swaps.own()), swaps.distribution(parts))._replace(
-        in_unit=lambda values: scaled_mean(values, 1, unit)
-    )
+    return permuted_difference(*both(swaps.own()), swaps.distribution(parts))
+
+
+def _permute_sums(
+    targets: Floats, pred_a: Floats, pred_b: Floats, metric: TargetMetric, plan: PermutationPlan
+) -> PermutedStatistic:
+    """Test any metric of sums, which are added up anew."""
+    least = np.maximum(np.abs(targets), LEAST_DENOMINATOR)
+
+    def terms(errors: Floats) -> Floats:
+        return np.stack((errors * errors, np.maximum(errors, 0.0), np.maximum(-errors, 0.0), np.abs(errors) / least))
+
+    with np.errstate(over="ignore"):
+        scatter = float(np.square(targets - targets.mean()).sum())
+        a, b = terms(pred_a - targets), terms(pred_b - targets)
+
+    def measure(own: NDArray[np.bool_]) -> float:
+        sums = np.where(own, a, b).sum(axis=1, keepdims=True)
+        return float(metric.of_sums(RegressionSums(float(targets.size), scatter, *sums)).item())
+
+    return _permute_rows(pred_a != pred_b, measure, plan)

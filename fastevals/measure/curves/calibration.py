@@ -120,3 +120,8 @@ class CalibrationCurve(Frozen):
         if not total:
             return math.nan
         return min(math.fsum(over_bins[filled] * (self.counts[filled] / total)), float(over_bins[filled].max()))
+
+
+def expected_calibration_error(counts: ThresholdCounts) -> float:
+    """Return the mean distance of a bin's share of positives from its mean probability, by rows, in 10 equal bins."""
+    return CalibrationCurve.from_counts(counts).expected_calibration_error

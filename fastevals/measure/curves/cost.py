@@ -118,6 +118,11 @@ class CostEnvelope(Frozen):
         return self.fpr[piece], self.fnr[piece], threshold
 
 
+def cost_area(counts: ThresholdCounts) -> float:
+    """Return the area under the cost curve's lower envelope: the mean least cost over PC(+)."""
+    return CostEnvelope.from_counts(counts).area
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostCurve(Curve):
     """Normalised expected cost against PC(+), a line for each threshold; unpacks as ``fpr, fnr, thresholds``.

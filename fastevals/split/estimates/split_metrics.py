@@ -34,7 +34,8 @@ from fastevals.infer.proportions import OUTCOMES
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
-from fastevals.measure.regression import RegressionSums, choose_origin
+from fastevals.measure.registry import METRICS
+from fastevals.measure.regression import RegressionSums, choose_origin, median_absolute_error
 from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]
@@ -326,7 +327,7 @@ class TargetMetrics(AdditiveMetrics):
         self._origin = choose_origin(self._y)
         largest = float(np.abs(self._y).max())
         self._unit = 1.0 if 1 / USUAL < largest < USUAL else power_of_two(largest)  # else squares are past the floats
-        self._scatter = any(metric == "r2" for metric, _ in self._metrics)
+        self._scatter = any("scatter" in METRICS[each.name].needs for each in self._metrics)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the predictions as finite floats."""
@@ -428,16 +429,11 @@ class MedianErrorMetric(FunctionMetrics):
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
         TARGETS.metrics(specs)  # an option that is none is an error
-        super().__init__(dict.fromkeys(specs, _median_absolute_error), as_finite_targets(name, y), name)
+        super().__init__(dict.fromkeys(specs, median_absolute_error), as_finite_targets(name, y), name)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return the predictions as finite floats."""
         return as_finite_targets(name, predicted)
-
-
-def _median_absolute_error(y_true: Floats, y_pred: Floats) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.median(np.abs(y_pred - y_true)))
 
 
 def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
