@@ -111,7 +111,7 @@ def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, 
         lambda: fastevals.compare_predictions(bad, bad, metrics={"mine": name}),
         lambda: fastevals.batch_metrics(bad, bad, name),
         lambda: fastevals.grouped_metrics(bad, bad, bad, name),
-        lambda: fastevals.evaluate_splits([0, 1], [0, 1], fastevals.KFold(2), name),
+        lambda: fastevals.evaluate_splits([0, 1], [0, 1], fastevals.KFold(2, rng=0), name),
     ):
         with pytest.raises(ValueError, match=f"^metrics{said}"):
             call()
@@ -522,7 +522,9 @@ def test_an_entry_is_enough(monkeypatch):
     assert compared.differences[0].value == pytest.approx(hits - y.mean(), rel=1e-12)
     assert fastevals.compare_rankings(y, {"a": s, "b": 1 - s}, metrics={"hits": at}, **QUICK)["hits"]
     assert fastevals.permutation_test(y, p, y, "hits", **QUICK).effect == pytest.approx(hits - y.mean(), rel=1e-12)
-    assert fastevals.evaluate_splits(y, p, fastevals.KFold(3), "hits")["hits"].value == pytest.approx(hits, rel=1e-12)
+    assert fastevals.evaluate_splits(y, p, fastevals.KFold(3, rng=0), "hits")["hits"].value == pytest.approx(
+        hits, rel=1e-12
+    )
     assert fastevals.Ranking(y, s).best_threshold("hits").threshold == s[y == 1].min()
     told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", resamples=0)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
@@ -553,7 +555,7 @@ def test_an_entry_of_scores_is_enough(monkeypatch, of):
     assert compared.differences[0].value == pytest.approx(top - top_of_other, rel=1e-12)
     tested = fastevals.permutation_test(y, s, other, "top", **QUICK)
     assert tested.effect == pytest.approx(top - top_of_other, rel=1e-12)
-    four = fastevals.KFold(4)
+    four = fastevals.KFold(4, rng=0)
     folds = [(s[rows] == s[rows].max()).mean() for _, rows in four.split(s, y)]
     assert fastevals.evaluate_splits(y, s, four, "top")["top"].value == pytest.approx(np.mean(folds), rel=1e-12)
     X = np.stack([s, s], axis=1)
@@ -592,7 +594,7 @@ def test_an_entry_of_a_matrix_is_enough(monkeypatch):
     compared = fastevals.compare_predictions(y, {"p": p, "q": q}, metrics="majority", **QUICK)["majority"]
     assert compared.differences[0].value == pytest.approx(share - other)
     assert fastevals.permutation_test(y, p, q, doubled, **QUICK).effect == pytest.approx(2 * (share - other))
-    three = fastevals.KFold(3)
+    three = fastevals.KFold(3, rng=0)
     folds = [max(np.unique(p[rows], return_counts=True)[1]) / rows.size for _, rows in three.split(y)]
     assert fastevals.evaluate_splits(y, p, three, "majority")["majority"].value == pytest.approx(np.mean(folds))
     estimated = fastevals.estimate_error(predict_rank, np.stack([p, p], axis=1), y, three, "majority")
@@ -628,7 +630,7 @@ def test_an_entry_of_targets_is_enough(monkeypatch):
         tested = fastevals.permutation_test(y, p, q, each, **QUICK)
         assert tested.effect == pytest.approx(factor * (expected - of_other))
         assert fastevals.permutation_test(y, p, p, each, **QUICK).pvalue == 1
-    three = fastevals.KFold(3)
+    three = fastevals.KFold(3, rng=0)
     folds = [(p[rows] - y[rows]).mean() / y[rows].std() for _, rows in three.split(y)]
     measured = fastevals.evaluate_splits(y, p, three, ["bias", "mean_squared_error"])
     assert measured["bias"].value == pytest.approx(np.mean(folds))
