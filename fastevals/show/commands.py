@@ -10,13 +10,11 @@ import os
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
-
-if TYPE_CHECKING:
-    from fastevals.show.output import BlockPictures
+from typing import Any, NamedTuple, NoReturn
 
 LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
@@ -77,17 +75,15 @@ class TextResult:
         return escape_controls(self.to_text()).rstrip("\n")
 
 
-def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Callable[[], BlockPictures]) -> None:
+def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Callable[[], Any]) -> None:
     """Print a result, then write what goes to a folder, which may fail or be stopped.
 
-    `pictures` returns what is drawn, and is called with --out alone. An OSError names the file that can't be written.
+    `pictures` returns the `BlockPictures`, called with --out alone. An OSError names the file that it can't write.
     """
     print_text(result.to_text() if arguments.format == "text" else result.to_json())
     if arguments.out is None:
         return
-    from fastevals.show.output import write_folder
-
-    written = write_folder(arguments.out, arguments.command, result, pictures())
+    written = pictures().write_folder(arguments.out, arguments.command, result)
     if arguments.format == "text":
         print_text(f"\n{written}\n")
     else:
@@ -141,13 +137,28 @@ def print_text(text: str) -> None:
 def check_beforehand(arguments: argparse.Namespace) -> None:
     """Raise, before time is spent on the data, if --out or --progress can't be had."""
     if arguments.out is not None:
-        from fastevals.show.output import prepare_folder
-
-        prepare_folder(arguments.out)
+        _prepare_folder(arguments.out)
     if arguments.progress:
         from fastevals._validation.options import import_optional
 
         import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
+
+
+def _prepare_folder(out: str) -> None:
+    """Make the folder of --out and its parents; raise if it can't be written to, or matplotlib is missing."""
+    from fastevals.show.plots.style import require_matplotlib
+
+    require_matplotlib()
+    if not out:
+        raise ValueError(f"{option('out')} must name a folder, got ''")
+    try:
+        os.makedirs(out, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except FileExistsError:
+        raise ValueError(f"{option('out')} must be a folder, got the file {out!r}") from None
+    except OSError as error:
+        raise ValueError(f"{option('out')} {out!r} can't be written to: {error.strerror or error}") from None
 
 
 def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
@@ -275,6 +286,13 @@ def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
         parser.error(f"{options[0]} goes with a CSV FILE")
     if arguments.quiet and arguments.progress:
         parser.error("--quiet and --progress exclude each other")
+
+
+def check_required_columns(data: str, label: str | None, score: Sequence[str] | None) -> None:
+    """Raise unless the columns are named that a report can't be without."""
+    for name, value in (("label", label), ("score", score)):
+        if not value:
+            raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
 
 
 def call_options(arguments: argparse.Namespace) -> dict[str, Any]:

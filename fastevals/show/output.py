@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import re
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +15,8 @@ from typing import Any, NamedTuple
 from fastevals._execution import progressed
 from fastevals._text import format_label, printable
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls, option
-from fastevals.show.plots import style
+from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls
+from fastevals.show.plots.style import named_label
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
@@ -42,38 +40,22 @@ class BlockPictures(NamedTuple):
     block_pictures: Callable[[int], Iterable[tuple[str, Picture]]]  # a block's by its place, with their names
     reason: str = ""  # why none are drawn, printed in place of how many were
 
+    def write_folder(self, out: str, command: str, result: TextResult) -> str:
+        """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
 
-def prepare_folder(out: str) -> None:
-    """Make the folder of --out and its parents; raise if it can't be written to, or matplotlib is missing."""
-    style.require_matplotlib()
-    if not out:
-        raise ValueError(f"{option('out')} must name a folder, got ''")
-    try:
-        os.makedirs(out, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out):
-            pass
-    except FileExistsError:
-        raise ValueError(f"{option('out')} must be a folder, got the file {out!r}") from None
-    except OSError as error:
-        raise ValueError(f"{option('out')} {out!r} can't be written to: {error.strerror or error}") from None
-
-
-def write_folder(out: str, command: str, result: TextResult, pictures: BlockPictures) -> str:
-    """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
-
-    Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
-    """
-    folder = Path(out)
-    numbers = folder / f"{command}.json"
-    if numbers.is_file():  # without an earlier run a picture that this one doesn't draw is the user's
-        _remove(folder, pictures.names)
-    for block_folder in _earlier_blocks(numbers):
-        _remove(block_folder, pictures.names)
-        with contextlib.suppress(OSError):  # it holds something else
-            block_folder.rmdir()
-    _write(numbers, result.to_json().encode())
-    _write(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
-    return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, pictures)}"
+        Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
+        """
+        folder = Path(out)
+        numbers = folder / f"{command}.json"
+        if numbers.is_file():  # without an earlier run a picture that this one doesn't draw is the user's
+            _remove(folder, self.names)
+        for block_folder in _earlier_blocks(numbers):
+            _remove(block_folder, self.names)
+            with contextlib.suppress(OSError):  # it holds something else
+                block_folder.rmdir()
+        _write(numbers, result.to_json().encode())
+        _write(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
+        return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, self)}"
 
 
 def _draw(folder: Path, pictures: BlockPictures) -> str:
@@ -129,7 +111,7 @@ def _as_png(picture: Picture, title: str | None) -> bytes:
     FigureCanvasAgg(figure)
     ax = picture.plot(picture.result, ax=figure.subplots(), **picture.options)
     if title is not None:
-        ax.set_title(style.named_label(title))
+        ax.set_title(named_label(title))
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes

@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fastevals.show.commands import Parser, print_error, print_text
@@ -122,11 +123,10 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _command(name: str, *options: str) -> None:
-    from fastevals.show.cli import COMMANDS
-
+    command = import_module(f"fastevals.show.{name.replace('-', '_')}.command")
     parser = Parser()
-    COMMANDS[name].add_options(parser)
-    COMMANDS[name].run(parser.parse_args(options, argparse.Namespace(command=name)))
+    command.add_options(parser)
+    command.run(parser.parse_args(options, argparse.Namespace(command=name)))
 
 
 def _rankings(data: _Data) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastevals.show.commands import (
     Parser,
@@ -12,21 +11,15 @@ from fastevals.show.commands import (
     call_options,
     check_beforehand,
     check_shared,
-    option,
     parse_integer,
     parse_number,
     show_result,
 )
+from fastevals.show.compare.options import METHODS, POSTHOC, check_options
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
-
-EMBEDDED = "psnr (embedded)"
-POSTHOC = ("nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon")
-METHODS = ("exact", "mid-p", "corrected", "uncorrected")
-RESULTS_OPTIONS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
-PREDICTIONS_OPTIONS: tuple[str, ...] = ("pred", "method", "resamples", "seed", "group", "pos_label", "progress")
 
 HELP = "test whether models differ, by results on data sets or by predictions"
 DESCRIPTION = """\
@@ -106,29 +99,6 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
     check_shared(arguments, parser)
     check_options(arguments.file, vars(arguments))
-
-
-def check_options(data: Any, options: Mapping[str, Any]) -> None:
-    """Raise unless options go with what is compared, results or predictions, and with each other."""
-    label, control, posthoc = (options[name] for name in ("label", "control", "posthoc"))
-    if label is None:
-        kind, others, instead = f"predictions, which need {option('label')}", PREDICTIONS_OPTIONS, "results"
-    else:
-        kind, others, instead = "results", RESULTS_OPTIONS, "predictions"
-    for name in others:
-        if options[name] is not None and options[name] is not False:
-            raise ValueError(f"{option(name)} goes with {kind}; this is a comparison of {instead}")
-    if label is not None:
-        if data is None:
-            raise ValueError(f"{option('label')} goes with a FILE of predictions")
-        if len(options["pred"] or []) < 2:
-            raise ValueError(
-                f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
-            )
-    elif control is not None and posthoc == "nemenyi":
-        raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option('control')} take another")
-    elif control is None and posthoc == "bonferroni-dunn":
-        raise ValueError(f"{option('posthoc', posthoc)} needs {option('control')}")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -9,9 +9,11 @@ from fastevals._validation.options import as_flag, check_choice, naming_rows
 from fastevals.datasets import load_psnr
 from fastevals.show.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option
-from fastevals.show.compare.command import EMBEDDED, METHODS, POSTHOC, check_options
+from fastevals.show.compare.options import METHODS, POSTHOC, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
 from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_result_columns
+
+EMBEDDED = "psnr (embedded)"
 
 
 def compare(

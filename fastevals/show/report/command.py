@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastevals.show.commands import (
@@ -12,8 +11,8 @@ from fastevals.show.commands import (
     add_shared,
     call_options,
     check_beforehand,
+    check_required_columns,
     check_shared,
-    option,
     parse_integer,
     parse_number,
     show_result,
@@ -21,9 +20,6 @@ from fastevals.show.commands import (
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
-
-EMBEDDED = "digits_eight (embedded)"
-DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 HELP = "measure and compare models' scores in a file"
 DESCRIPTION = """\
@@ -100,13 +96,6 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     check_shared(arguments, parser)
     if arguments.file is not None:
         check_required_columns(repr(arguments.file), arguments.label, arguments.score)
-
-
-def check_required_columns(data: str, label: str | None, score: Sequence[str] | None) -> None:
-    """Raise unless the columns are named that a report can't be without."""
-    for name, value in (("label", label), ("score", score)):
-        if not value:
-            raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -7,21 +7,20 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.infer.comparison import compare_rankings
 from fastevals.infer.delong.delong import delong
 from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, SignificanceResult, check_confidence_level
 from fastevals.show.commands import option
-
-if TYPE_CHECKING:
-    from fastevals.show.report.report import ScoredRows
 
 # The metrics that tables show, and that have intervals.
 RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
@@ -33,6 +32,35 @@ MOST_BOOTSTRAPPED = 2_000_000  # rows of a block, unless a number of replicates 
 
 AUC = RANKING_COLUMNS[0]
 BCA, DELONG = "BCa", "DeLong"
+
+
+class ScoredRows(NamedTuple):
+    """Rows of the data, or of a block: arrays of shape (n_rows,)."""
+
+    positive: NDArray[np.bool_]
+    scores: dict[str, NDArray[Any]]  # by model
+    weights: NDArray[np.float64] | None
+    groups: NDArray[np.intp] | None
+    ranking: Ranking | None = None  # given instead of rows: these are its distinct scores, weights how often they occur
+
+    @property
+    def n_samples(self) -> int:
+        """Rows, also of a ranking that was given instead."""
+        return self.positive.size if self.ranking is None else self.ranking.n_samples
+
+    def rankings(self) -> dict[str, Ranking]:
+        """Return each model's ranking."""
+        if self.ranking is not None:
+            return dict.fromkeys(self.scores, self.ranking)
+        return {
+            name: Ranking(self.positive, scores, sample_weight=self.weights) for name, scores in self.scores.items()
+        }
+
+    def take(self, rows: Any) -> ScoredRows:
+        """Return some of the rows, by index or mask."""
+        weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
+        scores = {name: column[rows] for name, column in self.scores.items()}
+        return ScoredRows(self.positive[rows], scores, weights, groups)
 
 
 @dataclass(frozen=True, slots=True)

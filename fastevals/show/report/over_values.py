@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,7 @@ from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
 from fastevals.results import check_confidence_level
 from fastevals.show.commands import option
-from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan
-
-if TYPE_CHECKING:
-    from fastevals.show.report.report import ScoredRows
+from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
 MANY_COLUMNS = (AUC, "average_precision")  # of many values: these are computed at once, others by a call for each

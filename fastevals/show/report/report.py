@@ -44,10 +44,12 @@ from fastevals.show.columns import (
     read_data,
     rows_by_code,
 )
-from fastevals.show.commands import CsvForm, TextResult, option
-from fastevals.show.report.command import DIGIT_SCORES, EMBEDDED, check_required_columns
-from fastevals.show.report.intervals import IntervalPlan, Intervals, as_plan, column_metrics, make_intervals
+from fastevals.show.commands import CsvForm, TextResult, check_required_columns, option
+from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
 from fastevals.show.report.over_values import OverValues, measure_over_values
+
+EMBEDDED = "digits_eight (embedded)"
+DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 
 def report(
@@ -242,35 +244,6 @@ class ColumnRoles:
     def numeric(self) -> tuple[str, ...]:
         """Columns that must hold numbers."""
         return self.scores if self.weight is None else (*self.scores, self.weight)
-
-
-class ScoredRows(NamedTuple):
-    """Rows of the data, or of a block: arrays of shape (n_rows,)."""
-
-    positive: NDArray[np.bool_]
-    scores: dict[str, NDArray[Any]]  # by model
-    weights: NDArray[np.float64] | None
-    groups: NDArray[np.intp] | None
-    ranking: Ranking | None = None  # given instead of rows: these are its distinct scores, weights how often they occur
-
-    @property
-    def n_samples(self) -> int:
-        """Rows, also of a ranking that was given instead."""
-        return self.positive.size if self.ranking is None else self.ranking.n_samples
-
-    def rankings(self) -> dict[str, Ranking]:
-        """Return each model's ranking."""
-        if self.ranking is not None:
-            return dict.fromkeys(self.scores, self.ranking)
-        return {
-            name: Ranking(self.positive, scores, sample_weight=self.weights) for name, scores in self.scores.items()
-        }
-
-    def take(self, rows: Any) -> ScoredRows:
-        """Return some of the rows, by index or mask."""
-        weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
-        scores = {name: column[rows] for name, column in self.scores.items()}
-        return ScoredRows(self.positive[rows], scores, weights, groups)
 
 
 class ThresholdRule(NamedTuple):
