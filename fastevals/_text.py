@@ -35,13 +35,13 @@ def printable(text: str) -> str:
 
 def shorten_names(names: Iterable[Any], longest: int) -> list[str]:
     """Return names for a table, long ones without their middle, with a number where two would look the same."""
-    whole = [printable(str(name)) for name in names]
-    short = [shorten_name(name, longest) for name in whole]
+    full = [printable(str(name)) for name in names]
+    short = [shorten_name(name, longest) for name in full]
     repeated = {name for name in short if short.count(name) > 1}
     for k, name in enumerate(short):
-        if name in repeated and name != whole[k]:
+        if name in repeated and name != full[k]:
             number = f" #{k + 1}"
-            short[k] = shorten_name(whole[k], longest - len(number)) + number
+            short[k] = shorten_name(full[k], longest - len(number)) + number
     return short
 
 

@@ -89,7 +89,7 @@ UNDEFINED_POINT = OperatingPoint(math.nan, math.nan)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignificanceResult(Frozen):
-    """What a test of a hypothesis gives; unpacks as ``statistic, pvalue``, and prints its numbers and what follows.
+    """Result of a test of a hypothesis; unpacks as ``statistic, pvalue``, and prints its numbers and conclusion.
 
     Attributes
     ----------

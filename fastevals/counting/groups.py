@@ -67,9 +67,9 @@ def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArra
     places = check_known_labels(present, labels)
     if labels.size == places.size and (np.diff(places) > 0).all():
         return counts
-    whole = np.zeros((*counts.shape[:-2], labels.size, labels.size), dtype=counts.dtype)
-    whole[..., places[:, None], places] = counts
-    return whole
+    integers = np.zeros((*counts.shape[:-2], labels.size, labels.size), dtype=counts.dtype)
+    integers[..., places[:, None], places] = counts
+    return integers
 
 
 def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
@@ -130,15 +130,15 @@ def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
     None where they are not integers close together.
     """
     dtype = groups.dtype.newbyteorder("=")
-    whole = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
-    if whole.dtype.kind not in "iub":
+    integers = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
+    if integers.dtype.kind not in "iub":
         return None
-    low, width = label_range([whole[::step]])
-    if max(-low, low + width) > FAR or width > max(NARROW, whole.size):
+    low, width = label_range([integers[::step]])
+    if max(-low, low + width) > FAR or width > max(NARROW, integers.size):
         return None
     pad = (width - 1) // PAD + 1 if step > 1 else 0
-    first = max(low - pad, 0) if whole.dtype.kind == "u" else low - pad
-    return GroupCodes(low + width + pad - first, first, whole, None, dtype)
+    first = max(low - pad, 0) if integers.dtype.kind == "u" else low - pad
+    return GroupCodes(low + width + pad - first, first, integers, None, dtype)
 
 
 def _count_within_groups(
@@ -211,8 +211,8 @@ class GroupCodes:
         if self.distinct is not None:
             return np.asarray(self.distinct[codes])
         assert self.low is not None
-        whole = np.uint64 if self.dtype.kind == "u" else np.int64
-        values = codes.astype(whole) + whole(self.low)
+        integers = np.uint64 if self.dtype.kind == "u" else np.int64
+        values = codes.astype(integers) + integers(self.low)
         return values.view(self.dtype) if self.dtype.kind in "mM" else values.astype(self.dtype)
 
 
@@ -222,16 +222,18 @@ def code_groups(groups: NDArray[Any]) -> GroupCodes:
     dtype = groups.dtype.newbyteorder("=")
     if dtype.kind == "U":
         return _code_by_hash(groups, dtype)
-    whole = groups
+    integers = groups
     if dtype.kind in "mM":
-        whole = groups.astype(dtype, copy=False).view(np.int64)
+        integers = groups.astype(dtype, copy=False).view(np.int64)
     elif dtype.kind == "b":
-        whole = groups.view(np.uint8)
-    if whole.dtype.kind in "iu":
-        low, width = label_range([whole])
-        if width <= max(NARROW, whole.size):
-            return GroupCodes(width, low, whole, None, dtype)
-        return _code_by_hash(plain_block(whole, np.dtype(np.int64 if whole.dtype.kind == "i" else np.uint64)), dtype)
+        integers = groups.view(np.uint8)
+    if integers.dtype.kind in "iu":
+        low, width = label_range([integers])
+        if width <= max(NARROW, integers.size):
+            return GroupCodes(width, low, integers, None, dtype)
+        return _code_by_hash(
+            plain_block(integers, np.dtype(np.int64 if integers.dtype.kind == "i" else np.uint64)), dtype
+        )
     if dtype.itemsize > 8:
         distinct, codes = np.unique(groups, return_inverse=True)
         return GroupCodes(distinct.size, None, codes.astype(np.uint32), distinct + dtype.type(0), dtype)

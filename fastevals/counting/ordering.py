@@ -170,7 +170,7 @@ class ClassSplit:
         Where the slots start in `marked`; the upper bit of the keys in slot i is ``i % 2``.
     extremes : ndarray of shape (2,)
         The lowest and the highest score.
-    spans : list of Span
+    spans : list of SlotSpan
         All slots, from the lowest.
     n_pos, n_neg : int
         Rows of each class.

@@ -299,7 +299,9 @@ def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, 
         return codec.encode(np.atleast_1d(rounded + 0.0))[0], False  # -0.0 is 0.0
     limits = np.iinfo(codec.dtype)
     if np.isinf(threshold):
-        whole: int = limits.max + 1 if threshold > 0 else limits.min
+        integer: int = limits.max + 1 if threshold > 0 else limits.min
     else:
-        whole = math.ceil(threshold.item())
-    return codec.encode(np.array([min(max(whole, limits.min), limits.max)], dtype=codec.dtype))[0], whole > limits.max
+        integer = math.ceil(threshold.item())
+    return codec.encode(np.array([min(max(integer, limits.min), limits.max)], dtype=codec.dtype))[
+        0
+    ], integer > limits.max

@@ -204,7 +204,7 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
 
 
 class CurveOnGrid(NamedTuple):
-    """How a curve is read at an ascending grid: of threshold counts, and of how often each step was drawn."""
+    """Functions that read a curve at an ascending grid: of threshold counts, and of how often each step was drawn."""
 
     of_counts: Callable[[ThresholdCounts, NDArray[np.float64]], Any]
     kernel: Callable[..., None]

@@ -26,7 +26,7 @@ class UnitSample(Sample):
 
     Parameters
     ----------
-    units : Units
+    units : SamplingUnits
         What is drawn.
     work : int
         Rows that are read for a replicate.
@@ -105,7 +105,7 @@ class TargetSample(UnitSample):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplingUnits:
-    """What is drawn: rows, or whole groups of them, numbered stratum by stratum."""
+    """The units that are drawn: rows, or whole groups of them, numbered stratum by stratum."""
 
     unit_by_row: NDArray[np.uint32]  # of shape (n_rows,)
     strata: tuple[int, ...]  # units of each, which are drawn from by themselves
@@ -188,7 +188,7 @@ class CellCounter:
         The cell of each of these.
     n_cells : int
         How many there are.
-    units : Units
+    units : SamplingUnits
         What is drawn.
     weights : ndarray of shape (n_rows,), optional
         Of the rows, in their own order.

@@ -283,7 +283,7 @@ class DelongResult(Frozen):
         The models' names in order, where they had any.
     n_positives, n_negatives : int
         Rows of each class, weights counted.
-    moments : Moments
+    moments : PlacementMoments
         The integers that AUCs and covariances are ratios of.
     pos_label : label
         The positive class.

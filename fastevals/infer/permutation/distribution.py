@@ -20,7 +20,7 @@ ROUNDING = 2.0**-48  # relative to the two metrics: less is no difference
 
 
 class PermutationPlan(NamedTuple):
-    """How many permutations to draw, and from which stream."""
+    """The number of permutations to draw, and the random stream to draw them from."""
 
     n_resamples: int
     key: np.uint64
@@ -28,7 +28,7 @@ class PermutationPlan(NamedTuple):
 
     @classmethod
     def check(cls, n_resamples: Any, rng: Any, progress: bool = False) -> PermutationPlan:
-        """Check what a user gives."""
+        """Check the arguments of a user."""
         n = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
         return cls(n, seed_key("rng", rng), progress)
 

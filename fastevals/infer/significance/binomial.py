@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BinomialResult(SignificanceResult):
-    """What `binomial_error_test` gives: of the run with the smallest p-value, where there are several.
+    """Result of `binomial_error_test`: of the run with the smallest p-value, where there are several.
 
     Attributes
     ----------

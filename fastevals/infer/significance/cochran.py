@@ -19,7 +19,7 @@ SHOWN = 6  # models that are printed
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CochranResult(SignificanceResult):
-    """What Cochran's Q test gives: a `SignificanceResult` and what it compares.
+    """Result of `cochran_q_test`: a `SignificanceResult` with the accuracies that it compares.
 
     Attributes
     ----------

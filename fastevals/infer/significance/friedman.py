@@ -24,7 +24,7 @@ SHOWN = 6  # algorithms named in a repr
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FriedmanResult(SignificanceResult):
-    """What `friedman_test` gives.
+    """Result of `friedman_test`: a `SignificanceResult` with the mean ranks and both statistics.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ LARGEST_LOG = 700.0  # of odds that a float can hold
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class McNemarResult(SignificanceResult):
-    """What McNemar's test gives: a `SignificanceResult` and the counts that it is made of.
+    """Result of McNemar's test: a `SignificanceResult` with the counts that it is made of.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ def _result(table: NDArray[np.int64], quantity: str, method: str, alternative: s
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class McNemarPairs(PairwiseResult):
-    """What `pairwise_mcnemar_tests` gives: a `PairwiseResult`, and the counts that it is made of.
+    """Result of `pairwise_mcnemar_tests`: a `PairwiseResult` with the counts that it is made of.
 
     Attributes
     ----------
@@ -438,8 +438,8 @@ def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float
     scale = math.sqrt(right_a * (n - right_a)) * math.sqrt(right_b * (n - right_b))
     correlation = product / scale if scale else 0.0
 
-    def margin(of_a: float, of_b: float) -> float:
-        return math.sqrt(max(of_a * of_a - 2 * correlation * of_a * of_b + of_b * of_b, 0.0))
+    def margin(a: float, b: float) -> float:
+        return math.sqrt(max(a * a - 2 * correlation * a * b + b * b, 0.0))
 
     difference = (b - c) / n
     sign = math.copysign(1.0, 0.5 - tail)  # an end below level 1/2 is on the other side

@@ -143,7 +143,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
 
     @property
     def conclusion(self) -> str:
-        """What follows, in a sentence: which pairs differ."""
+        """Which pairs differ, in a sentence."""
         level, n_rejected = f"At level {self.alpha:g}, by {self.test}", int(self.rejected.sum())
         two_sided = self.alternative == "two-sided"
         undefined = int(np.isnan(self.pvalue).sum())
@@ -229,7 +229,7 @@ def build_pairwise_result(
 
 
 class _PairTest(NamedTuple):
-    """What a test is called and compares, what computes it, and its options, checked.
+    """A test of a pair: its name, the quantity that it compares, the function that computes it, and its options.
 
     The core takes measurements of shape (n_pairs, n) of the first and the second of each pair, the alternative and the
     checked options; it gives statistics, p-values and effects. The cost of a pair, in differences that are looked at,

@@ -224,7 +224,7 @@ def _as_one_pair(a: Any, b: Any) -> tuple[Floats, Floats]:
 
 
 class SignedRanks(NamedTuple):
-    """What is known of pairs of learners; arrays along them.
+    """Ranked differences of pairs of learners; arrays along the pairs.
 
     `differences` ascend, in units of `unit`, with the zeros where they have ranks (`keep_zeros`); `lower` and `upper`
     are the chances of a W+ as small and as large, `largest` and `deviation` its largest value and standard deviation,
