@@ -113,7 +113,8 @@ def select_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) -
 
 
 def wrap_text(text: str, indent: str = "    ") -> list[str]:
-    """Return the lines of words, all but the first indented."""
+    """Return the lines of words, all but the first indented, with escapes for what does not print."""
+    text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 

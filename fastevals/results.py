@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import SHOWN, format_column, format_pvalue, wrap_text
+from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap_text
 from fastevals._validation.options import check_number, show
 
 PairNames = Sequence[str] | None  # what conclusions call two learners
@@ -247,7 +247,7 @@ class ByMetric(Frozen, Mapping[str, Any]):
         return len(self.metrics)
 
     def __repr__(self) -> str:
-        shown = "".join(f"\n  {name}: {each!r}" for name, each in self.metrics.items())
+        shown = "".join(f"\n  {printable(name)}: {each!r}" for name, each in self.metrics.items())
         positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
         return f"{type(self).__name__}({self._settings()}{positive}{shown})"
 

@@ -152,3 +152,30 @@ def test_what_is_not_finite_is_null_or_text() -> None:
     assert fastevals.delong(Y, [A]).to_dict()["moments"]["n_pos"] == 4
     assert isinstance(test.confidence_interval, Interval)
     assert test.to_dict()["confidence_interval"] == [-1.0, -1.0]
+
+
+ODD = "new\x1b[31m\r\nrow\t\u202e"  # a name that moves the cursor, colours what follows, and breaks the line
+PRINTED: dict[str, Callable[[], Any]] = {
+    "friedman": lambda: fastevals.friedman_test({ODD: [1, 2, 4], "b": [2, 3, 3], "c": [3, 1, 2]}),
+    "nemenyi": lambda: fastevals.nemenyi_test({ODD: [1, 2, 4], "b": [2, 3, 3], "c": [3, 1, 2]}),
+    "cochran": lambda: fastevals.cochran_q_test(Y, {ODD: Y[::-1], "b": Y}),
+    "mcnemar": lambda: fastevals.mcnemar_test(Y, Y[::-1], Y[1:] + Y[:1], names=(ODD, "b")),
+    "paired t": lambda: fastevals.paired_t_test(A, B, names=(ODD, "b")),
+    "permutation": lambda: fastevals.permutation_test(Y, A, B, "roc_auc", names=(ODD, "b"), n_resamples=99, rng=0),
+    "pairs": lambda: fastevals.pairwise_tests({ODD: A, "b": B}),
+    "delong": lambda: fastevals.delong(Y, {ODD: A, "b": B}),
+    "models": lambda: fastevals.batch_metrics(Y, {ODD: A, "b": B}, "roc_auc"),
+    "comparison": lambda: fastevals.compare_rankings(Y, {ODD: A, "b": B}, n_resamples=99, rng=0),
+    "metrics": lambda: fastevals.bootstrap(CURVES, {ODD: lambda counts: 1.0}, n_resamples=99, rng=0),
+    "groups": lambda: fastevals.grouped_metrics(Y, A, [ODD if each == "u" else each for each in GROUPS], "roc_auc"),
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_printed_names_are_printable(name: str) -> None:
+    result = PRINTED[name]()
+    values = [result, *(result.values() if isinstance(result, dict) or hasattr(result, "values") else [])]
+    for text in (f(each) for f in (str, repr) for each in values if isinstance(each, Frozen)):
+        assert text.replace("\n", "").isprintable(), text
+        assert "\nrow" not in text

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._text import format_column, format_pvalue, format_tables, shorten_names, wrap_text
+from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
 from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals._validation.options import as_flag, show, warn_degenerate, warn_too_few
@@ -321,11 +321,11 @@ class Difference(Frozen):
     unadjusted_pvalue: Any
 
     def __repr__(self) -> str:
+        pair = f"{printable(str(self.model))} - {printable(str(self.reference))}"
         if isinstance(self.value, np.ndarray):
-            shown = format_estimates(self.value, self.confidence_interval)
-            return f"Difference({self.model} - {self.reference}: {shown})"
+            return f"Difference({pair}: {format_estimates(self.value, self.confidence_interval)})"
         interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
-        return f"Difference({self.model} - {self.reference}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+        return f"Difference({pair}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
 
 
 def _table_rows(name: str, result: Estimate | Difference, pvalue: Any = None) -> Iterator[list[str]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastevals._execution import num_threads, run
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
+from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_frequencies, as_weights, check_finite, named_columns
 from fastevals._validation.labels import (
     as_class_numbers,
@@ -241,7 +242,7 @@ class BatchMetric(Frozen):
     def __repr__(self) -> str:
         pairs = list(zip(self.names, self, strict=True))[:SHOWN]
         named = not all(isinstance(name, int) for name, _ in pairs)
-        shown = [f"{name}={value:.4}" if named else f"{value:.4}" for name, value in pairs]
+        shown = [f"{printable(str(name))}={value:.4}" if named else f"{value:.4}" for name, value in pairs]
         more = [f"... {len(self)} models"] if len(self) > SHOWN else []
         undefined = [f"n_undefined={self.n_undefined}"] if self.n_undefined else []
         return f"{type(self).__name__}({', '.join([*shown, *more, *undefined])})"

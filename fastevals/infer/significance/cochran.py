@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
+from fastevals._text import printable
 from fastevals._validation.labels import as_models_labels, as_true_labels
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import check_alpha, decide
@@ -40,7 +41,10 @@ class CochranResult(SignificanceResult):
     accuracies: NDArray[np.float64] = field(kw_only=True)
 
     def _details(self) -> list[tuple[str, str]]:
-        shown = [f"{name}: {value:.4g}" for name, value in zip(self.names[:SHOWN], self.accuracies, strict=False)]
+        shown = [
+            f"{printable(str(name))}: {value:.4g}"
+            for name, value in zip(self.names[:SHOWN], self.accuracies, strict=False)
+        ]
         return [("accuracies", ", ".join(shown) + ", ..." * (len(self.names) > SHOWN))]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._text import printable
 from fastevals._validation.options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.decision import check_alpha, decide
@@ -195,7 +196,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
 
 def format_ranks(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
     """Return the axes of a table of results, and the first algorithms' mean ranks."""
-    shown = [f"{name}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
+    shown = [f"{printable(str(name))}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
     more = ", ..." if len(names) > SHOWN else ""
     sets = f"{n_datasets} data set{'s' * (n_datasets > 1)}"
     return f"{sets} x {len(names)} algorithms, mean ranks {', '.join(shown)}{more}"
