@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benches.data import N_CLASSES, Data
 from benches.peers import Call, Cases, installed
-from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.measure.bias_variance.bias_variance import bias_variance
 
 MODELS = 200
 PART = 10  # NumPy's loop gets one sample of so many

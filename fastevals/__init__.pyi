@@ -5,9 +5,9 @@ from fastevals import metrics as metrics
 from fastevals import show as show
 from fastevals.many.models import BatchMetric as BatchMetric
 from fastevals.many.models import BatchMetrics as BatchMetrics
-from fastevals.measure.bias_variance.results import BiasVariance as BiasVariance
+from fastevals.measure.bias_variance.squared import BiasVariance as BiasVariance
 from fastevals.split.training_sets import BiasVarianceCurve as BiasVarianceCurve
-from fastevals.measure.bias_variance.summary import BiasVarianceSummary as BiasVarianceSummary
+from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary as BiasVarianceSummary
 from fastevals.infer.significance.binomial import BinomialResult as BinomialResult
 from fastevals.split.estimates.corrections import BootstrapErrors as BootstrapErrors
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult as BootstrapResult
@@ -26,7 +26,7 @@ from fastevals.measure.curves.decision import DecisionCurve as DecisionCurve
 from fastevals.infer.delong.delong import DelongResult as DelongResult
 from fastevals.measure.curves.roc import DetCurve as DetCurve
 from fastevals.infer.comparison import Difference as Difference
-from fastevals.measure.bias_variance.results import DomingosDecomposition as DomingosDecomposition
+from fastevals.measure.bias_variance.zero_one import DomingosDecomposition as DomingosDecomposition
 from fastevals.split.error_curves import ErrorCurve as ErrorCurve
 from fastevals.split.estimates.results import ErrorEstimate as ErrorEstimate
 from fastevals.split.estimates.results import ErrorEstimates as ErrorEstimates
@@ -36,7 +36,7 @@ from fastevals.measure.curves.gain import GainCurve as GainCurve
 from fastevals.many.groups import GroupedMetric as GroupedMetric
 from fastevals.split.splitters.hold_out import HoldOut as HoldOut
 from fastevals.results import Interval as Interval
-from fastevals.measure.bias_variance.results import JamesDecomposition as JamesDecomposition
+from fastevals.measure.bias_variance.zero_one import JamesDecomposition as JamesDecomposition
 from fastevals.split.splitters.k_fold import KFold as KFold
 from fastevals.split.splitters.leave_out import LeaveOneOut as LeaveOneOut
 from fastevals.split.splitters.leave_out import LeavePOut as LeavePOut
@@ -64,7 +64,7 @@ from fastevals._validation.options import UndefinedMetricWarning as UndefinedMet
 from fastevals.infer.significance.corrections import adjust_pvalues as adjust_pvalues
 from fastevals.many.models import batch_auc as batch_auc
 from fastevals.many.models import batch_metrics as batch_metrics
-from fastevals.measure.bias_variance.calls import bias_variance as bias_variance
+from fastevals.measure.bias_variance.bias_variance import bias_variance as bias_variance
 from fastevals.split.training_sets import bias_variance_curve as bias_variance_curve
 from fastevals.split.training_sets import bias_variance_over_training_sets as bias_variance_over_training_sets
 from fastevals.infer.significance.binomial import binomial_error_test as binomial_error_test

@@ -16,9 +16,8 @@ from fastevals._random import random_order, seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_finite
 from fastevals._validation.labels import as_true_labels, check_comparable_labels
 from fastevals._validation.options import as_flag, check_choice, check_integer, show
-from fastevals.measure.bias_variance.calls import LOSSES
-from fastevals.measure.bias_variance.results import Decomposition
-from fastevals.measure.bias_variance.summary import BiasVarianceSummary
+from fastevals.measure.bias_variance.bias_variance import LOSSES, BiasVarianceSummary
+from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.results import Frozen
 from fastevals.split.checks import (
     as_values,

@@ -16,14 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import num_threads
-from fastevals.measure.bias_variance.calls import bias_variance
-from fastevals.measure.bias_variance.results import (
-    BiasVariance,
-    Decomposition,
-    DomingosDecomposition,
-    JamesDecomposition,
-)
-from fastevals.measure.bias_variance.summary import BiasVarianceSummary
+from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary, bias_variance
+from fastevals.measure.bias_variance.decomposition import Decomposition
+from fastevals.measure.bias_variance.squared import BiasVariance
+from fastevals.measure.bias_variance.zero_one import DomingosDecomposition, JamesDecomposition
 from tests.reference import bias_variance as reference
 from tests.strategies import BOUNDED, DYADIC_WEIGHTS, FLOAT_WEIGHTS
 

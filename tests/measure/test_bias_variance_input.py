@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from fastevals import num_threads
-from fastevals.measure.bias_variance.calls import bias_variance
-from fastevals.measure.bias_variance.summary import BiasVarianceSummary
+from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary, bias_variance
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 
 Y, P = [0, 1, 1], [[0, 1, 1], [1, 1, 0]]

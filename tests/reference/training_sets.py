@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.measure.bias_variance.bias_variance import bias_variance
 from tests.reference.splits import random_bits, stream_key
 
 

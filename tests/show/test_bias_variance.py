@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.show import cli
 from fastevals.show.bias_variance import predictions as saying
 from fastevals.show.bias_variance.embedded import decompose_polynomials

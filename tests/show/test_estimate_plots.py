@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.results import Interval
 from fastevals.show.plots import plot_bias_variance, plot_estimates, style
 from fastevals.show.plots.bias_variance import BIAS, SIZE, VARIANCE

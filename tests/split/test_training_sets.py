@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals.measure.bias_variance.calls import bias_variance
+from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.split.training_sets import (
     BiasVarianceCurve,
     TrainingSets,

@@ -1,9 +1,13 @@
-"""Bias and variance of the 0-1 loss."""
+"""0-1 loss: votes of the models for the classes of each sample, and three ways to split the loss they make.
+
+Everything is a whole number of counts of votes, divided once at the end: results are exact, in any order of models.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,19 +24,358 @@ from fastevals._validation.labels import (
 )
 from fastevals._validation.options import listed, row_at, show
 from fastevals.counting.ordering import plain_block
-from fastevals.measure.bias_variance.results import (
-    DECOMPOSITIONS,
+from fastevals.measure.bias_variance.decomposition import (
+    Decomposition,
+    Loss,
     ModelTables,
-    VoteCounts,
-    _as_table,
-    _columns,
+    as_model_columns,
+    as_model_table,
     panels,
     strips,
 )
-from fastevals.measure.bias_variance.totals import Loss
+from fastevals.measure.bias_variance.squared import BiasVariance
+
+INT = np.dtype(np.int64)
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Parts = dict[str, Ints]
 
 WIDEST = 1 << 15  # range of integer labels that are numbered by a table
-INT = np.dtype(np.int64)
+CELLS = 1 << 17  # counts of samples looked at together: they stay in cache
+FEWEST = 1 << 8  # of these samples
+FEW_CLASSES, MANY_MODELS = 32, 8  # for `count_bytes` to be the faster way
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class DomingosDecomposition(Decomposition):
+    """``expected_loss = bias + net_variance + noise_effect``: Domingos' parts of 0-1 loss.
+
+    Attributes
+    ----------
+    bias : float
+        Share of samples whose main prediction is wrong.
+    variance : float
+        Share of predictions that are not the main one.
+    unbiased_variance : float
+        The same of the samples whose main prediction is right (0 for the others): variance that costs.
+    biased_variance : float
+        Share of right predictions of samples whose main prediction is wrong: variance that pays. Of two classes, all
+        predictions other than the main one are.
+    net_variance : float
+        ``unbiased_variance - biased_variance``.
+    noise : float
+        Share of observed labels that are not the true ones.
+    noise_effect : float
+        What they add to the expected loss.
+    """
+
+    TERMS: ClassVar[tuple[str, ...]] = ("bias", "net_variance", "noise_effect")
+    BESIDE: ClassVar[tuple[str, ...]] = ("variance", "unbiased_variance", "biased_variance", "noise")
+    OF_NOISE: ClassVar[tuple[str, ...]] = ("noise", "noise_effect")
+    OF_BIAS: ClassVar[str] = "bias"
+    OF_VARIANCE: ClassVar[str] = "net_variance"
+
+    bias: Any
+    variance: Any
+    unbiased_variance: Any
+    biased_variance: Any
+    net_variance: Any
+    noise: Any
+    noise_effect: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class JamesDecomposition(Decomposition):
+    """``expected_loss = noise + systematic_effect + variance_effect``: James' parts of 0-1 loss.
+
+    Attributes
+    ----------
+    bias : float
+        Share of samples whose main prediction is wrong.
+    variance : float
+        Share of predictions that are not the main one.
+    noise : float
+        Share of observed labels that are not the true ones: the loss of predicting those.
+    systematic_effect : float
+        What is added by always giving the main prediction instead: what bias costs.
+    variance_effect : float
+        What is added by the predictions' varying around it; it may be negative.
+    """
+
+    TERMS: ClassVar[tuple[str, ...]] = ("noise", "systematic_effect", "variance_effect")
+    BESIDE: ClassVar[tuple[str, ...]] = ("bias", "variance")
+    OF_NOISE: ClassVar[tuple[str, ...]] = ("noise",)
+    OF_BIAS: ClassVar[str] = "systematic_effect"
+    OF_VARIANCE: ClassVar[str] = "variance_effect"
+
+    bias: Any
+    variance: Any
+    noise: Any
+    systematic_effect: Any
+    variance_effect: Any
+
+
+# Decompositions -------------------------------------------------------------------------------------------------------
+
+
+class VoteCounts(NamedTuple):
+    """How many of the models predict, or have observed, what, for each of some samples.
+
+    Arrays of shape (n_samples,). One label that was observed for all models counts as observed with each.
+    """
+
+    n: int  # models
+    right: NDArray[np.bool_]  # whether the main prediction is the true class
+    for_main: Ints  # predictions of the main class
+    for_true: Ints  # and of the true one
+    matches: Ints  # predictions of the class observed with the same model
+    observed_main: Ints  # observations of the main class
+    observed_true: Ints  # and of the true one
+    squared: Ints  # sum over classes of squared predictions
+    observed_squared: Ints  # of squared observations
+    product: Ints  # and of predictions times observations
+
+
+def _domingos(t: VoteCounts) -> Parts:
+    bias = np.where(t.right, 0, t.n)
+    variance, lost = t.n - t.for_main, t.n - t.matches
+    unbiased, biased = np.where(t.right, variance, 0), np.where(t.right, 0, t.for_true)
+    net = unbiased - biased
+    return {
+        "expected_loss": lost,
+        "bias": bias,
+        "variance": variance,
+        "unbiased_variance": unbiased,
+        "biased_variance": biased,
+        "net_variance": net,
+        "noise": t.n - t.observed_true,
+        "noise_effect": lost - bias - net,
+    }
+
+
+def _kohavi_wolpert(t: VoteCounts) -> Parts:
+    square = t.n * t.n
+    return {
+        "expected_loss": 2 * t.n * (t.n - t.matches),
+        "bias_squared": t.squared - 2 * t.product + t.observed_squared,
+        "variance": square - t.squared,
+        "noise": square - t.observed_squared,
+        "cross_term": 2 * (t.product - t.n * t.matches),
+    }
+
+
+def _james(t: VoteCounts) -> Parts:
+    return {
+        "expected_loss": t.n - t.matches,
+        "bias": np.where(t.right, 0, t.n),
+        "variance": t.n - t.for_main,
+        "noise": t.n - t.observed_true,
+        "systematic_effect": t.observed_true - t.observed_main,
+        "variance_effect": t.observed_main - t.matches,
+    }
+
+
+class ZeroOneDecomposition(NamedTuple):
+    """How one of the decompositions comes from the counts of votes."""
+
+    kind: type[Decomposition]  # of the result
+    parts: Callable[[VoteCounts], Parts]
+    divisor: Callable[[int], int]  # by which the parts of n models are divided
+
+
+DECOMPOSITIONS = {
+    "domingos": ZeroOneDecomposition(DomingosDecomposition, _domingos, lambda n: n),
+    "kohavi-wolpert": ZeroOneDecomposition(BiasVariance, _kohavi_wolpert, lambda n: 2 * n * n),
+    "james": ZeroOneDecomposition(JamesDecomposition, _james, lambda n: n),
+}
+
+
+class ZeroOneLoss(Loss):
+    """How 0-1 loss is decomposed, beside given labels."""
+
+    name = "zero_one"
+    decomposition: str
+    labels: NDArray[Any]
+
+    def __init__(self, y_true: ArrayLike, decomposition: str, labels: Any) -> None:
+        self.decomposition = decomposition
+        self.kind = DECOMPOSITIONS[decomposition].kind
+        self.true = as_true_labels("y_true", y_true)
+        self.observed: NDArray[Any] | None = None
+        self._classes = LabelNumbering(self.true, labels)
+        self.labels = self._classes.labels
+        self.main_dtype = self.labels.dtype
+        size = max(CELLS // self.labels.size, FEWEST)
+        self.blocks = [slice(at, min(at + size, self.n_samples)) for at in range(0, self.n_samples, size)]
+        self._check_row("y_true", self.true)
+
+    def _check_row(self, name: str, labels: NDArray[Any]) -> None:
+        self.check_valid(ModelTables(name, [labels[np.newaxis]], [name]))
+
+    def set_observed(self, y_observed: Any) -> None:
+        """Check and keep observed labels that are the same for all models."""
+        self.observed = as_true_labels("y_observed", y_observed)
+        check_same_length(y_true=self.true, y_observed=self.observed)
+        check_comparable_labels(y_true=self.true, y_observed=self.observed)
+        self._check_row("y_observed", self.observed)
+
+    def as_tables(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
+        """Return predicted, or observed, labels of models."""
+        columns = as_model_columns(name, values)
+        if columns is None:
+            table, names = as_model_table(name, values, self.n_samples, one)
+            label = f"{name}[0]" if names is None else names[0]
+            if table.dtype.kind in "fiubU":
+                as_predicted_labels(self.true, {label: table[0]})  # what is wrong with one row is with all
+                check_comparable_labels(y_true=self.true, **{name: table})
+                return ModelTables(name, [table], names)
+            columns = {f"{name}[{i}]" if names is None else names[i]: row for i, row in enumerate(table)}
+        models = as_predicted_labels(self.true, columns)
+        return ModelTables(name, [each[np.newaxis] for each in models.values()], list(models))
+
+    def empty_state(self, n_samples: int, paired: bool) -> ClassVotes:
+        """Return the votes of no models."""
+        return ClassVotes.zeros(n_samples, self.labels.size, paired)
+
+    def workspace(self) -> Bytes:
+        """Allocate what `add` needs beside."""
+        return np.empty(STRIP, dtype=np.uint8)
+
+    def raise_invalid(self, models: ModelTables) -> None:
+        """Raise for a label that is no class."""
+        known = self.labels.astype(INT) if self.labels.dtype.kind == "b" else self.labels
+        for i in range(models.n_models):
+            label, row = models.model(i)
+            unknown = ~np.isin(as_class_numbers(label, row), known)
+            if unknown.any():
+                at = int(np.argmax(unknown))
+                raise ValueError(
+                    f"{label} has the label {show(row[at])} at {row_at(at)}, which is not among the classes: "
+                    f"{listed(list(self.labels))}; labels= can name more"
+                )
+
+    def all_valid(self, models: ModelTables, samples: slice) -> bool:
+        """Return whether all labels of some samples are classes."""
+        return not any(
+            count_unknown(*self._classes.numbered(table[rows, strip]))
+            for table in models.tables
+            for rows in panels(len(table))
+            for strip in strips(samples)
+        )
+
+    def add(
+        self, state: ClassVotes, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Bytes
+    ) -> bool:
+        """Add models to the state of some samples after n models; return whether all labels were classes."""
+        if n == 0:
+            state.clear()
+        unknown = self._count(state.predicted, models, samples, space)
+        if observed is not None:
+            assert state.observed is not None
+            assert state.matches is not None
+            unknown += self._count(state.observed, observed, samples, space)
+            for i in range(models.n_models):
+                (_, predicted), (_, labels) = models.model(i), observed.model(i)
+                state.matches[:] += predicted[samples] == labels[samples]
+        return not unknown
+
+    def _count(self, counts: NDArray[np.int32], models: ModelTables, samples: slice, space: Bytes) -> int:
+        """Count the classes of some samples; return how many labels are none."""
+        unknown = 0
+        for table in models.tables:
+            if self._classes.is_direct(table):
+                unknown += self._count_block(counts, table, samples.start, space)
+                continue
+            for rows in panels(len(table)):
+                for strip in strips(samples):
+                    strip_counts = counts[strip.start - samples.start : strip.stop - samples.start]
+                    unknown += self._count_block(strip_counts, table[rows, strip], 0, space)
+        return unknown
+
+    def _count_block(self, counts: NDArray[np.int32], block: NDArray[Any], start: int, space: Bytes) -> int:
+        values, low, table = self._classes.numbered(block)
+        if values.dtype == np.uint8 and len(values) >= MANY_MODELS and self.labels.size <= FEW_CLASSES:
+            return int(count_bytes(values, start, *self._classes.bytes[block.dtype.kind], counts, space))
+        return int(count_classes(values, start, low, table, counts))
+
+    def divisor(self, n: int) -> int:
+        """Return what `sample_parts` of n models are to be divided by."""
+        return DECOMPOSITIONS[self.decomposition].divisor(n)
+
+    def sample_parts(self, state: ClassVotes, n: int, samples: slice) -> tuple[NDArray[Any], dict[str, Ints]]:
+        """Return the main prediction of n models, and the parts of the loss of each sample times the divisor."""
+        true = self._classes.codes(self.true[samples])
+        main, for_main, for_true, squared = np.empty((4, true.size), dtype=np.int64)
+        most_frequent(state.predicted, true, main, for_main, for_true, squared)
+        row = np.arange(true.size)
+        if state.observed is not None:
+            seen = state.observed.astype(np.int64)
+            others = (
+                state.matches.astype(np.int64),  # type: ignore[union-attr]
+                seen[row, main],
+                seen[row, true],
+                squared,
+                np.einsum("ij,ij->i", seen, seen),
+                np.einsum("ij,ij->i", seen, state.predicted),
+            )
+        else:
+            label = true if self.observed is None else self._classes.codes(self.observed[samples])
+            matches = for_true if self.observed is None else state.predicted[row, label].astype(np.int64)
+            all_votes = np.full(true.size, n * n)
+            others = matches, n * (label == main), n * (label == true), squared, all_votes, n * matches
+        counts = VoteCounts(n, main == true, for_main, for_true, *others)
+        return self.labels[main], DECOMPOSITIONS[self.decomposition].parts(counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassVotes:
+    """How many models predict each class for each of some samples.
+
+    Attributes
+    ----------
+    predicted : ndarray of int32 of shape (n_samples, n_classes)
+    observed : ndarray of int32 of shape (n_samples, n_classes), or None
+        How many have observed it, where each has labels of its own.
+    matches : ndarray of int32 of shape (n_samples,), or None
+        How many predict what they have observed.
+    """
+
+    predicted: NDArray[np.int32]
+    observed: NDArray[np.int32] | None
+    matches: NDArray[np.int32] | None
+
+    @property
+    def paired(self) -> bool:
+        """Return whether it counts what was observed."""
+        return self.observed is not None
+
+    @classmethod
+    def zeros(cls, n_samples: int, n_classes: int, paired: bool) -> ClassVotes:
+        """Return those of no models."""
+        shape = n_samples, n_classes
+        if not paired:
+            return cls(np.zeros(shape, dtype=np.int32), None, None)
+        predicted, observed = np.zeros((2, *shape), dtype=np.int32)
+        return cls(predicted, observed, np.zeros(n_samples, dtype=np.int32))
+
+    def view(self, samples: slice) -> ClassVotes:
+        """Return a view of some samples."""
+        return ClassVotes(*(None if each is None else each[samples] for each in self._all()))  # type: ignore[arg-type]
+
+    def merge(self, n: int, other: ClassVotes, m: int) -> None:
+        """Add m models of another to the n here."""
+        for mine, its in zip(self._all(), other._all(), strict=True):
+            if mine is not None and its is not None:
+                np.add(mine, its, out=mine)
+
+    def clear(self) -> None:
+        """Make it those of no models."""
+        for each in self._all():
+            if each is not None:
+                each[:] = 0
+
+    def _all(self) -> tuple[NDArray[np.int32] | None, ...]:
+        return self.predicted, self.observed, self.matches
 
 
 class LabelNumbering:
@@ -47,7 +390,7 @@ class LabelNumbering:
     """
 
     def __init__(self, true: NDArray[Any], labels: Any) -> None:
-        """Take those of the true labels, or those given."""
+        """Number the true labels, or those of `labels=`."""
         if labels is None:
             self.labels = distinct(true).astype(true.dtype.newbyteorder("="), copy=False)
             check_comparable_labels(y_true=self.labels)
@@ -58,8 +401,8 @@ class LabelNumbering:
         is_text = self.labels.dtype.kind == "U"
         self._numbers = None if is_text else self.labels.astype(INT)
         self._bytes = {kind: self._byte_table(kind) for kind in ("" if is_text else "biu")}
-        there = {kind: np.flatnonzero(table >= 0) for kind, table in self._bytes.items()}
-        self.bytes = {kind: (at.astype(np.uint8), self._bytes[kind][at]) for kind, at in there.items()}
+        present = {kind: np.flatnonzero(table >= 0) for kind, table in self._bytes.items()}
+        self.bytes = {kind: (at.astype(np.uint8), self._bytes[kind][at]) for kind, at in present.items()}
         self._searches = is_text or int(self.labels[-1]) - int(self.labels[0]) >= WIDEST
         codes = np.arange(self.labels.size, dtype=np.int32)
         if self._searches:
@@ -82,7 +425,7 @@ class LabelNumbering:
         return np.where(known[at] == values, at, -1)
 
     def is_direct(self, table: NDArray[Any]) -> bool:
-        """Return whether `numbered` gives a whole array without a copy."""
+        """Return whether `numbered` returns a whole array without a copy."""
         small = table.dtype.itemsize == 1
         return (
             table.dtype.kind in "biu" and table.flags.carray and (small or (table.dtype == INT and not self._searches))
@@ -119,210 +462,3 @@ def distinct(labels: NDArray[Any]) -> NDArray[Any]:
         if high - low < WIDEST and -(2**63) <= low <= high < 2**63:
             return np.flatnonzero(np.bincount(labels.astype(INT) - low)) + low
     return np.unique(labels)
-
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-
-CELLS = 1 << 17  # counts of samples looked at together: they stay in cache
-FEWEST = 1 << 8  # of these samples
-FEW_CLASSES, MANY_MODELS = 32, 8  # for `count_bytes` to be the faster way
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counts:
-    """How many models predict each class for each of some samples.
-
-    Attributes
-    ----------
-    predicted : ndarray of int32 of shape (n_samples, n_classes)
-    observed : ndarray of int32 of shape (n_samples, n_classes), or None
-        How many have observed it, where each has labels of its own.
-    matches : ndarray of int32 of shape (n_samples,), or None
-        How many predict what they have observed.
-    """
-
-    predicted: NDArray[np.int32]
-    observed: NDArray[np.int32] | None
-    matches: NDArray[np.int32] | None
-
-    @property
-    def paired(self) -> bool:
-        """Return whether it counts what was observed."""
-        return self.observed is not None
-
-    @classmethod
-    def of_none(cls, n_samples: int, n_classes: int, paired: bool) -> Counts:
-        """Make those of no models."""
-        shape = n_samples, n_classes
-        if not paired:
-            return cls(np.zeros(shape, dtype=np.int32), None, None)
-        predicted, observed = np.zeros((2, *shape), dtype=np.int32)
-        return cls(predicted, observed, np.zeros(n_samples, dtype=np.int32))
-
-    def part(self, samples: slice) -> Counts:
-        """Return a view of some samples."""
-        return Counts(*(None if each is None else each[samples] for each in self._all()))  # type: ignore[arg-type]
-
-    def merge(self, n: int, other: Counts, m: int) -> None:
-        """Add m models of another to the n here."""
-        for mine, its in zip(self._all(), other._all(), strict=True):
-            if mine is not None and its is not None:
-                np.add(mine, its, out=mine)
-
-    def clear(self) -> None:
-        """Make it those of no models."""
-        for each in self._all():
-            if each is not None:
-                each[:] = 0
-
-    def _all(self) -> tuple[NDArray[np.int32] | None, ...]:
-        return self.predicted, self.observed, self.matches
-
-
-class ZeroOneLoss(Loss):
-    """How 0-1 loss is decomposed, beside given labels."""
-
-    name = "zero_one"
-    labels: NDArray[Any]
-
-    def __init__(self, y_true: ArrayLike, decomposition: str, labels: Any) -> None:
-        self.decomposition = decomposition
-        self.kind, self._terms, self._power, self._times = DECOMPOSITIONS[decomposition]
-        self.true = as_true_labels("y_true", y_true)
-        self.observed: NDArray[Any] | None = None
-        self._classes = LabelNumbering(self.true, labels)
-        self.labels = self._classes.labels
-        self.main_dtype = self.labels.dtype
-        size = max(CELLS // self.labels.size, FEWEST)
-        self.parts = [slice(at, min(at + size, self.n_samples)) for at in range(0, self.n_samples, size)]
-        self._verify_row("y_true", self.true)
-
-    def _verify_row(self, name: str, labels: NDArray[Any]) -> None:
-        self.verify(ModelTables(name, [labels[np.newaxis]], [name]))
-
-    def observe(self, y_observed: Any) -> None:
-        """Take observed labels that are the same for all models."""
-        self.observed = as_true_labels("y_observed", y_observed)
-        check_same_length(y_true=self.true, y_observed=self.observed)
-        check_comparable_labels(y_true=self.true, y_observed=self.observed)
-        self._verify_row("y_observed", self.observed)
-
-    def models(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Return predicted, or observed, labels of models."""
-        return _as_model_labels(name, self.true, values, one=one)
-
-    def state(self, n_samples: int, paired: bool) -> Counts:
-        """Make a state of no models."""
-        return Counts.of_none(n_samples, self.labels.size, paired)
-
-    def workspace(self) -> Bytes:
-        """Make what `add` needs beside."""
-        return np.empty(STRIP, dtype=np.uint8)
-
-    def complain(self, models: ModelTables) -> None:
-        """Raise for a label that is no class."""
-        _check_known_classes(models, self.labels)
-
-    def accepts(self, models: ModelTables, samples: slice) -> bool:
-        """Return whether all labels of some samples are classes."""
-        return not any(
-            count_unknown(*self._classes.numbered(table[rows, strip]))
-            for table in models.tables
-            for rows in panels(len(table))
-            for strip in strips(samples)
-        )
-
-    def add(
-        self, state: Counts, n: int, models: ModelTables, pairs: ModelTables | None, samples: slice, space: Bytes
-    ) -> bool:
-        """Add models to the state of some samples that has n; tell whether all labels were classes."""
-        if n == 0:
-            state.clear()
-        unknown = self._count(state.predicted, models, samples, space)
-        if pairs is not None:
-            assert state.observed is not None
-            assert state.matches is not None
-            unknown += self._count(state.observed, pairs, samples, space)
-            for i in range(models.n_models):
-                (_, predicted), (_, observed) = models.model(i), pairs.model(i)
-                state.matches[:] += predicted[samples] == observed[samples]
-        return not unknown
-
-    def _count(self, counts: NDArray[np.int32], models: ModelTables, samples: slice, space: Bytes) -> int:
-        """Count the classes of some samples; give how many labels are none."""
-        unknown = 0
-        for table in models.tables:
-            if self._classes.is_direct(table):
-                unknown += self._count_block(counts, table, samples.start, space)
-                continue
-            for rows in panels(len(table)):
-                for strip in strips(samples):
-                    of_strip = counts[strip.start - samples.start : strip.stop - samples.start]
-                    unknown += self._count_block(of_strip, table[rows, strip], 0, space)
-        return unknown
-
-    def _count_block(self, counts: NDArray[np.int32], block: NDArray[Any], start: int, space: Bytes) -> int:
-        values, low, table = self._classes.numbered(block)
-        if values.dtype == np.uint8 and len(values) >= MANY_MODELS and self.labels.size <= FEW_CLASSES:
-            return int(count_bytes(values, start, *self._classes.bytes[block.dtype.kind], counts, space))
-        return int(count_classes(values, start, low, table, counts))
-
-    def divisor(self, n: int) -> int:
-        """Return what parts of n models are to be divided by."""
-        return self._times * int(n**self._power)
-
-    def read(self, state: Counts, n: int, samples: slice) -> tuple[NDArray[Any], dict[str, Ints]]:
-        """Return the main prediction of n models, and the parts of the loss of each sample times the divisor."""
-        true = self._classes.codes(self.true[samples])
-        main, of_main, of_true, squared = np.empty((4, true.size), dtype=np.int64)
-        most_frequent(state.predicted, true, main, of_main, of_true, squared)
-        row = np.arange(true.size)
-        if state.observed is not None:
-            seen = state.observed.astype(np.int64)
-            beside = (
-                state.matches.astype(np.int64),  # type: ignore[union-attr]
-                seen[row, main],
-                seen[row, true],
-                squared,
-                np.einsum("ij,ij->i", seen, seen),
-                np.einsum("ij,ij->i", seen, state.predicted),
-            )
-        else:
-            label = true if self.observed is None else self._classes.codes(self.observed[samples])
-            matches = of_true if self.observed is None else state.predicted[row, label].astype(np.int64)
-            all_of_them = np.full(true.size, n * n)
-            beside = matches, n * (label == main), n * (label == true), squared, all_of_them, n * matches
-        return self.labels[main], self._terms(VoteCounts(n, main == true, of_main, of_true, *beside))
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
-def _as_model_labels(name: str, y_true: NDArray[Any], values: Any, *, one: bool = False) -> ModelTables:
-    """Return the classes that models predict, which can be compared with the true ones."""
-    columns = _columns(name, values)
-    if columns is None:
-        table, names = _as_table(name, values, y_true.size, one)
-        label = f"{name}[0]" if names is None else names[0]
-        if table.dtype.kind in "fiubU":
-            as_predicted_labels(y_true, {label: table[0]})  # what is wrong with one row is with all
-            check_comparable_labels(y_true=y_true, **{name: table})
-            return ModelTables(name, [table], names)
-        columns = {f"{name}[{i}]" if names is None else names[i]: row for i, row in enumerate(table)}
-    models = as_predicted_labels(y_true, columns)
-    return ModelTables(name, [each[np.newaxis] for each in models.values()], list(models))
-
-
-def _check_known_classes(models: ModelTables, labels: NDArray[Any]) -> None:
-    """Raise, and say which model has a label that is not among the known ones, and where, if one has."""
-    known = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
-    for i in range(models.n_models):
-        label, row = models.model(i)
-        unknown = ~np.isin(as_class_numbers(label, row), known)
-        if unknown.any():
-            at = int(np.argmax(unknown))
-            raise ValueError(
-                f"{label} has the label {show(row[at])} at {row_at(at)}, which is not among the classes: "
-                f"{listed(list(labels))}; labels= can name more"
-            )

@@ -97,9 +97,9 @@ def run(arguments: argparse.Namespace) -> None:
     found = _embedded() if arguments.file is None else _predictions(arguments)
 
     def pictures() -> BlockPictures:
-        from fastevals.measure.bias_variance.results import is_drawable
         from fastevals.show.output import BlockPictures, Picture
         from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
+        from fastevals.show.plots.style import is_drawable
 
         picture = Picture(plot_bias_variance, found.result, SIZE)
         finite = is_drawable([found.result.expected_loss, *found.result.parts().values()])

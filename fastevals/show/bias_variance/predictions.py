@@ -22,8 +22,8 @@ from fastevals._text import (
 )
 from fastevals._validation.arrays import as_weights
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
-from fastevals.measure.bias_variance.calls import decompose, parse_problem
-from fastevals.measure.bias_variance.results import Decomposition
+from fastevals.measure.bias_variance.bias_variance import decompose, parse_problem
+from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
@@ -233,10 +233,10 @@ def decompose_predictions(given: PredictionData, loss: str, decomposition: str) 
     truth = found["--truth"]
     labels = _classes(given, truth) if loss == "zero_one" else None
     problem, own = parse_problem(truth, found["--observed"], loss, decomposition, found["--weight"], labels)
-    models = problem.loss.models(repr(given.file), given.predictions)._replace(names=list(given.models()))
+    models = problem.loss.as_tables(repr(given.file), given.predictions)._replace(names=list(given.models()))
     pairs = None
     if own is not None:
-        pairs = problem.loss.models(given.shown["--observed"], own)._replace(names=list(given.observations()))
+        pairs = problem.loss.as_tables(given.shown["--observed"], own)._replace(names=list(given.observations()))
     result = decompose(problem, models, pairs, per_sample=True)
     return DecomposedPredictions(result, truth, given.names, given.left_out, given.shown, given.file)
 

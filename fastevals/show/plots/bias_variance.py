@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals._text import LOSSES, format_value
 from fastevals._validation.curves import check_kind
-from fastevals.measure.bias_variance.results import Decomposition, check_drawable, is_drawable
+from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import explain_cut, name_sides, parameter_axis
 from fastevals.split.training_sets import BiasVarianceCurve
@@ -80,7 +80,7 @@ def plot_bias_variance(
     check_kind("result", result, BiasVarianceCurve)
     ax = style.axes_for(ax, SIZE, 1)
     loss, parts = result.expected_loss, result.parts()
-    check_drawable("result", loss.min())
+    style.check_drawable("result", loss.min())
     at = parameter_axis(ax, result.values)
     marked = loss.size <= MARKED or not at.ordered
     look: dict[str, Any] = {
@@ -114,7 +114,7 @@ def _at(result: BiasVarianceCurve, k: int) -> str:
 def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:
     """Set the range of y: from 0, or what is below it, to the largest, or to what is far above the least."""
     every = np.concatenate([loss, *parts.values()])
-    drawable = np.array([each for each in every if is_drawable(each)])
+    drawable = np.array([each for each in every if style.is_drawable(each)])
     least, largest, top = loss.min(), np.nanmax(every), drawable.max() or 1.0
     if cut and least > ROUNDING * np.median(loss):
         top = min(top, HIGHEST * least)
@@ -127,7 +127,7 @@ def _bars(result: Decomposition, ax: Axes, title: str | None) -> Axes:
     """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
     _check_totals("result", result)
     values = {"expected_loss": result.expected_loss, **result.parts()}
-    check_drawable("result", list(values.values()))
+    style.check_drawable("result", list(values.values()))
     looks = [LOSS, *(LOOKS[name] for name in result.parts())]
     y = np.arange(len(values))
     ax.barh(y, list(values.values()), color=looks, height=0.6)

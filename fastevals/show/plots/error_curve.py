@@ -8,7 +8,6 @@ import numpy as np
 
 from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
-from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
@@ -74,7 +73,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     """
     check_kind("curve", curve, ErrorCurve)
     lines = curve.training, curve.test
-    check_drawable("curve", finite(*(line.values for line in lines)))
+    style.check_drawable("curve", finite(*(line.values for line in lines)))
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, curve.values)
     draw_line(ax, at, curve.training, "training rows", TRAINING, -SHIFT)

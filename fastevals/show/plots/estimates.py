@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.arrays import as_array
 from fastevals._validation.options import check_choice, show
-from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.results import Interval
 from fastevals.show.plots import style
 from fastevals.split.estimates.results import ErrorEstimate
@@ -119,7 +118,7 @@ def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
         values = table.ravel() if of == "splits" else np.ma.masked_invalid(table).mean(axis=1).filled(np.nan)
         defined = values[~np.isnan(values)]
         _check_some_split("estimates", name, defined.size, values.size)
-        check_drawable(f"estimates[{name!r}]", defined)
+        style.check_drawable(f"estimates[{name!r}]", defined)
         mean, deviation = float(defined.mean()), float(defined.std(ddof=1)) if defined.size > 1 else math.nan
         value, interval = mean, None
         if estimate is not None and (of == "splits" or estimate.bootstrap is not None):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
-from fastevals.measure.bias_variance.results import check_drawable
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
@@ -70,7 +69,7 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
     """
     check_kind("sensitivity", sensitivity, Sensitivity)
     lines = [sensitivity.as_chosen, *([sensitivity.at_best] if sensitivity.others else [])]
-    check_drawable("sensitivity", finite(*(line.values for line in lines)))
+    style.check_drawable("sensitivity", finite(*(line.values for line in lines)))
     ax = style.axes_for(ax, style.WIDE, 1)
     at = parameter_axis(ax, sensitivity.values)
     shift, k, values = -SHIFT if sensitivity.others else 0.0, sensitivity.chosen, sensitivity.as_chosen.values

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
 
+LARGEST_DRAWN = 1e150  # squares of larger numbers are no longer finite
 SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.6)  # inches; 800 pixels wide at 125 a inch
 
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without the yellow, which is pale on white. 7 colours and 5
@@ -351,3 +352,14 @@ def _check_axes(name: str, value: Any, kind: type) -> None:
     """Raise unless a place to draw is one Axes."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a matplotlib Axes, got {_kind(value)}")
+
+
+def is_drawable(values: Any) -> bool:
+    """Return whether all numbers are small enough for an axis."""
+    return bool((np.abs(values) < LARGEST_DRAWN).all())
+
+
+def check_drawable(name: str, values: Any) -> None:
+    """Raise unless numbers are small enough for an axis."""
+    if not is_drawable(values):
+        raise ValueError(f"{name} must be below {LARGEST_DRAWN:g} in size to be drawn, got {np.max(np.abs(values)):g}")

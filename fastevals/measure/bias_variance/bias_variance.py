@@ -1,0 +1,531 @@
+"""Bias and variance of models of one learner: predictions of all of them in one call, or some at a time.
+
+What models predict is added up sample by sample in a state that does not grow with their number: of squared loss the
+mean and squared deviations from it, of 0-1 loss how many models vote for each class. States of different models merge.
+`BiasVarianceSummary` keeps the state of all samples, so that models can come in any order, from several processes even,
+and be forgotten. `bias_variance` has all predictions at hand and turns the order around: a block of samples, whose
+state stays in cache, sees all models, and only the parts of its loss are kept.
+
+Either way a loss then returns parts for each sample, which are summed over samples by blocks, in their order: the
+result is the same bits at any number of threads.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import run
+from fastevals._kernels.bias_variance import add_up
+from fastevals._kernels.compensated import accumulate
+from fastevals._validation.arrays import as_array, as_weights, check_same_length, in_usual_unit, named_columns
+from fastevals._validation.curves import check_kind
+from fastevals._validation.options import as_flag, check_choice, show
+from fastevals.measure.bias_variance.decomposition import (
+    Decomposition,
+    Loss,
+    ModelTables,
+    as_named_alike,
+    check_same_pairs,
+)
+from fastevals.measure.bias_variance.squared import SquaredLoss
+from fastevals.measure.bias_variance.zero_one import DECOMPOSITIONS, ZeroOneLoss
+
+LOSSES = ("squared", "zero_one")
+
+Floats = NDArray[np.float64]
+
+
+def bias_variance(
+    y_true: ArrayLike,
+    predictions: Any,
+    *,
+    y_observed: Any = None,
+    loss: str = "squared",
+    decomposition: str = "domingos",
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> Decomposition:
+    """Decompose the expected loss of models that learned from different training sets.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True targets of test samples; for 0-1 loss classes: numbers, booleans or strings.
+    predictions : array-like of shape (n_models, n_samples), mapping of name to array-like, or frame
+        What each model predicts for them: one model a row, an entry or a column. A memory-mapped array may be larger
+        than memory.
+    y_observed : array-like of shape (n_samples,) or (n_models, n_samples), mapping or frame, optional
+        Targets with noise: one a sample, or what was observed with each model's training set, by the models' names
+        where they have some. The loss is measured against these then.
+    loss : {"squared", "zero_one"}
+        Of numbers, or of classes.
+    decomposition : {"domingos", "kohavi-wolpert", "james"}
+        Of 0-1 loss, for which there are several.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples, not negative, in what is averaged over them.
+    labels : array-like of shape (n_classes,), optional
+        All classes, of 0-1 loss; by default those in `y_true`.
+    per_sample : bool, default=False
+        Keep the parts of each sample too.
+
+    Returns
+    -------
+    BiasVariance, DomingosDecomposition or JamesDecomposition
+        The first for squared loss and Kohavi and Wolpert's decomposition. The numbers are averages over samples, and
+        `parts` gives those that add up to the expected loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Notes
+    -----
+    **Squared loss.** The main prediction is the mean over models (2.37), ``bias_squared`` its squared distance from
+    the target (2.40), ``variance`` the mean squared distance of predictions from it (2.38, divided by `n_models`).
+    Without `y_observed` the expected loss is their sum. With it, ``noise`` is the mean of ``(y_observed - y_true)**2``
+    (2.39) and ``cross_term`` that of ``2 * (prediction - y_true) * (y_true - y_observed)``, which (2.41) takes for
+    zero; the expected loss, the mean of ``(prediction - y_observed)**2``, is the sum of the four. Sums are good to
+    1e-12, also far from zero. Numbers are read as float64; where squares overflow, parts are infinite, and
+    where sums do, parts and the main prediction may be infinite or NaN.
+
+    **0-1 loss** is not bias plus variance: variance makes a wrong main prediction right sometimes. The main prediction
+    is the most frequent class; of several, the one that comes first in order. With n models, c_k of which predict class
+    k for a sample, everything is a whole number over n or 2 n**2, computed exactly:
+
+    - *domingos*: ``expected_loss = bias + net_variance + noise_effect``. Bias is 1 where the main prediction is wrong.
+      Where it is right, each prediction that differs from it costs 1 / n; where it is wrong, each prediction of the
+      true class saves that: of two classes, all that differ. Of two classes and one observed label a sample,
+      ``noise_effect`` is ``(2 * P(prediction == y_true) - 1) * noise``.
+    - *kohavi-wolpert*: ``expected_loss = bias_squared + variance + noise + cross_term``, half the sums over classes of
+      ``(P(y_k) - P(k))**2``, and one half less half those of ``P(k)**2`` and ``P(y_k)**2``, with the shares P(y_k) of
+      observed labels. They know no true label beside observed ones: of one observed label a sample there is no noise.
+      They assume it to be independent of the models; `cross_term` is what the covariances are.
+    - *james*: ``expected_loss = noise + systematic_effect + variance_effect``: the loss of the true label, what the
+      main prediction loses beyond it, what predictions lose beyond that.
+
+    Beyond its input this takes 8 bytes a sample for the main prediction (as many as a label has, for 0-1 loss) and a
+    few MB a thread, however many models there are; `per_sample` adds 8 a sample for each number. Results are the same
+    bits at any number of threads. Arrays in C order of float32 or float64, or classes of 8 bits, are read as they are;
+    others in blocks that are converted.
+
+    References
+    ----------
+    .. [1] Geman, S., Bienenstock, E. and Doursat, R. (1992), "Neural Networks and the Bias/Variance Dilemma", Neural
+       Computation 4, 1-58, doi:10.1162/neco.1992.4.1.1.
+    .. [2] Domingos, P. (2000), "A Unified Bias-Variance Decomposition and its Applications", ICML, 231-238.
+    .. [3] Kohavi, R. and Wolpert, D. H. (1996), "Bias Plus Variance Decomposition for Zero-One Loss Functions", ICML,
+       275-283.
+    .. [4] James, G. M. (2003), "Variance and Bias for General Loss Functions", Machine Learning 51, 115-135,
+       doi:10.1023/A:1022899518027.
+
+    Examples
+    --------
+    >>> from fastevals import bias_variance
+    >>> bias_variance([1.0, 2.0], [[1.0, 4.0], [3.0, 2.0]])
+    BiasVariance(expected_loss=2, bias_squared=1, variance=1, n_models=2, n_samples=2)
+    >>> bias_variance(["a", "b"], [["a", "a"], ["a", "b"], ["b", "a"]], loss="zero_one")
+    DomingosDecomposition(expected_loss=0.5, bias=0.5, net_variance=0, n_models=3, n_samples=2)
+    """
+    problem, each_observed = parse_problem(y_true, y_observed, loss, decomposition, sample_weight, labels)
+    per_sample = as_flag("per_sample", per_sample)
+    models = problem.loss.as_tables("predictions", predictions)
+    observed = None
+    if each_observed is not None:
+        each_observed = as_named_alike("y_observed", each_observed, "predictions", predictions)
+        observed = problem.loss.as_tables("y_observed", each_observed)
+        check_same_pairs(models, observed)
+    return decompose(problem, models, observed, per_sample)
+
+
+class BiasVarianceSummary:
+    """What `bias_variance` needs of the predictions so far: models come a few at a time and are forgotten.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True targets, or classes.
+    y_observed : array-like of shape (n_samples,), optional
+        Observed ones, the same for all models; others go to `update`.
+    loss, decomposition, sample_weight, labels
+        As of `bias_variance`.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples there are.
+    n_models : int
+        How many models there were so far.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    Memory beside the targets: of squared loss 24 bytes a sample (a mean of twice the digits and squared deviations
+    from it), 48 where models have observed targets of their own; of 0-1 loss 4 bytes a sample and class, or 8 and
+    another 4 a sample. In whatever order and portions models come, 0-1 loss gives the same numbers as `bias_variance`,
+    and squared loss the same to 1e-12.
+
+    Examples
+    --------
+    >>> from fastevals import BiasVarianceSummary
+    >>> summary = BiasVarianceSummary([1.0, 2.0])
+    >>> for predictions in [[1.0, 4.0], [3.0, 2.0]]:
+    ...     _ = summary.update(predictions)
+    >>> summary.result()
+    BiasVariance(expected_loss=2, bias_squared=1, variance=1, n_models=2, n_samples=2)
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        *,
+        y_observed: ArrayLike | None = None,
+        loss: str = "squared",
+        decomposition: str = "domingos",
+        sample_weight: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+    ) -> None:
+        problem, each_observed = parse_problem(y_true, y_observed, loss, decomposition, sample_weight, labels)
+        _check_one_row("y_observed", each_observed)
+        truth = problem.loss
+        truth.true = truth.true.copy()  # what the user changes later changes nothing
+        truth.observed = None if truth.observed is None else truth.observed.copy()
+        self._problem = problem._replace(weights=None if problem.weights is None else problem.weights.copy())
+        self._state: Any = None
+        self._complete = True  # not so while models are added: Ctrl-C may come between two parts of the samples
+        self.n_samples: int = truth.n_samples
+        self.n_models = 0
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # what is added up is changed in place
+
+    def __repr__(self) -> str:
+        return f"BiasVarianceSummary(n_models={self.n_models}, n_samples={self.n_samples})"
+
+    def update(self, predictions: Any, *, y_observed: Any = None) -> Self:
+        """Add models.
+
+        Parameters
+        ----------
+        predictions : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
+            Of one model, or of several.
+        y_observed : the same, optional
+            What was observed with the training set of each; for all models or none.
+
+        Returns
+        -------
+        BiasVarianceSummary
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If the predictions are not as `bias_variance` takes them; nothing is added then. If an update was
+            interrupted before, by Ctrl-C say, which left some samples with more models than others.
+        """
+        _check_complete("this summary", self._complete)
+        loss = self._problem.loss
+        models, observed = loss.as_tables("predictions", predictions, one=True), None
+        _check_observed_alike(y_observed is not None, self._paired(), loss.observed is not None)
+        if y_observed is not None:
+            y_observed = as_named_alike("y_observed", y_observed, "predictions", predictions)
+            observed = loss.as_tables("y_observed", y_observed, one=True)
+            check_same_pairs(models, observed)
+        for tables in (models,) if observed is None else (models, observed):
+            loss.check_valid(tables)  # all of them before any is added
+        if self._state is None:
+            self._state = loss.empty_state(loss.n_samples, observed is not None)
+
+        def add(samples: slice, space: Any) -> None:
+            loss.add(self._state.view(samples), self.n_models, models, observed, samples, space)
+
+        self._complete = False
+        run(add, loss.blocks, workspace=loss.workspace, compiles=compile_key(self._problem, models))
+        self.n_models += models.n_models
+        self._complete = True
+        return self
+
+    def merge(self, other: BiasVarianceSummary) -> Self:
+        """Add the models of another summary of the same samples; it stays as it is.
+
+        Parameters
+        ----------
+        other : BiasVarianceSummary
+            Made with the same arguments.
+
+        Returns
+        -------
+        BiasVarianceSummary
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If the two have different targets, weights or options, or one was interrupted.
+        """
+        check_kind("other", other, BiasVarianceSummary)
+        _check_complete("this summary", self._complete)
+        _check_complete("other", other._complete)
+        mine, its = self._problem, other._problem
+        for what, ours, theirs in (
+            ("loss", mine.loss.name, its.loss.name),
+            ("decomposition", mine.loss.decomposition, its.loss.decomposition),
+            ("y_true", mine.loss.true, its.loss.true),
+            ("y_observed", mine.loss.observed, its.loss.observed),
+            ("labels", mine.loss.labels, its.loss.labels),
+            ("sample_weight", mine.weights, its.weights),
+        ):
+            _check_same(what, ours, theirs)
+        if not other.n_models:
+            return self
+        if not self.n_models:
+            self._state = mine.loss.empty_state(self.n_samples, bool(other._paired()))
+        _check_observed_alike(bool(other._paired()), self._paired(), False)
+        self._complete = False
+        run(
+            lambda block: self._state.view(block).merge(self.n_models, other._state.view(block), other.n_models),
+            mine.loss.blocks,
+        )
+        self.n_models += other.n_models
+        self._complete = True
+        return self
+
+    def result(self, *, per_sample: bool = False) -> Decomposition:
+        """Decompose the expected loss of the models so far.
+
+        Parameters
+        ----------
+        per_sample : bool, default=False
+            Keep the parts of each sample too.
+
+        Returns
+        -------
+        BiasVariance, DomingosDecomposition or JamesDecomposition
+            As `bias_variance` returns.
+
+        Raises
+        ------
+        ValueError
+            If there are no models, or an update was interrupted.
+        """
+        per_sample = as_flag("per_sample", per_sample)
+        _check_complete("this summary", self._complete)
+        _check_some_models(self.n_models)
+        problem = self._problem._replace(paired=bool(self._paired()))
+        sums = SampleSums(problem, self.n_models, per_sample)
+        return sums.result(run(lambda block: sums.sum_block(self._state.view(block), block), problem.loss.blocks))
+
+    def _paired(self) -> bool | None:
+        """Return whether models have observed labels of their own; None before the first."""
+        return None if self._state is None else self._state.paired
+
+
+# One pass over samples ------------------------------------------------------------------------------------------------
+
+
+def decompose(problem: Problem, models: ModelTables, observed: ModelTables | None, per_sample: bool) -> Decomposition:
+    """Decompose the loss of models beside what was observed with each, if that is known."""
+    loss = problem.loss
+    sums = SampleSums(problem._replace(paired=observed is not None), models.n_models, per_sample)
+    largest = loss.blocks[0].stop
+
+    def read(samples: slice, space: tuple[Any, Any]) -> tuple[bool, list[Any]]:
+        state = space[0].view(slice(0, samples.stop - samples.start))
+        valid = loss.add(state, 0, models, observed, samples, space[1])
+        return valid, sums.sum_block(state, samples)
+
+    valid, block_sums = zip(
+        *run(
+            read,
+            loss.blocks,
+            workspace=lambda: (loss.empty_state(largest, observed is not None), loss.workspace()),
+            compiles=compile_key(problem, models),
+        ),
+        strict=True,
+    )
+    if not all(valid):
+        for tables in (models,) if observed is None else (models, observed):
+            loss.raise_invalid(tables)
+    return sums.result(list(block_sums))
+
+
+class Problem(NamedTuple):
+    """A loss beside true labels, the weights of samples, and whether each model has observed labels of its own."""
+
+    loss: Loss
+    weights: Floats | None
+    paired: bool
+
+    @property
+    def observed(self) -> bool:
+        """Return whether there are observed labels."""
+        return self.paired or self.loss.observed is not None
+
+
+def parse_problem(
+    y_true: Any, y_observed: Any, loss: Any, decomposition: Any, sample_weight: Any, labels: Any
+) -> tuple[Problem, Any]:
+    """Return what is to be decomposed, and the observed labels where each model has its own, still to be read."""
+    check_choice("loss", loss, LOSSES)
+    check_choice("decomposition", decomposition, DECOMPOSITIONS)
+    if loss == "squared":
+        _check_only_zero_one(decomposition, labels)
+        truth: Loss = SquaredLoss(y_true)
+    else:
+        truth = ZeroOneLoss(y_true, decomposition, labels)
+    weights = None
+    if sample_weight is not None:
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=truth.true, sample_weight=weights)
+    if y_observed is not None and _is_one_row(y_observed):
+        truth.set_observed(y_observed)
+        y_observed = None
+    return Problem(truth, weights, y_observed is not None), y_observed
+
+
+def compile_key(problem: Problem, models: ModelTables) -> Hashable:
+    """Return which kernels are called, for which types."""
+    dtypes = frozenset(table.dtype for table in models.tables)
+    return add_up, problem.loss.name, problem.paired, problem.weights is None, dtypes
+
+
+class SampleSums:
+    """Parts of the loss summed over samples, and kept of each where that is wanted.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_models : int
+    per_sample : bool
+        Whether to keep the parts of each sample.
+    """
+
+    def __init__(self, problem: Problem, n_models: int, per_sample: bool) -> None:
+        self._problem, self._n_models = problem, n_models
+        self._weights = problem.weights
+        if self._weights is not None:
+            self._weights = in_usual_unit(self._weights)  # so that no product overflows by them
+        kind, n = problem.loss.kind, problem.loss.n_samples
+        self._absent = () if problem.observed else kind.OF_NOISE
+        self._names = [name for name in kind.numbers() if name not in self._absent]
+        self._main = np.empty(n, dtype=problem.loss.main_dtype)
+        self._kept: dict[str, Any] | None = {name: np.empty(n) for name in self._names} if per_sample else None
+
+    def sum_block(self, state: Any, samples: slice) -> list[Any]:
+        """Return the sums over some samples, of which there is a state.
+
+        Counts of models are summed as integers, exactly; floats in a pair, a sum and what it has lost by rounding.
+        """
+        loss = self._problem.loss
+        self._main[samples], parts = loss.sample_parts(state, self._n_models, samples)
+        if self._kept is not None:
+            for name, kept in self._kept.items():
+                np.divide(parts[name], loss.divisor(self._n_models), out=kept[samples])
+        return [self._sum(parts[name], samples) for name in self._names]
+
+    def _sum(self, values: NDArray[Any], samples: slice) -> int | Floats:
+        """Return an integer, or a pair."""
+        if self._weights is None and values.dtype.kind == "i":
+            return int(values.sum())
+        pair = np.zeros(2)
+        weights = None if self._weights is None else self._weights[samples]
+        add_up(values.astype(np.float64, copy=False), weights, pair)
+        return pair
+
+    def result(self, sums: list[list[Any]]) -> Decomposition:
+        """Return the decomposition, of the sums over each block."""
+        loss = self._problem.loss
+        shared: dict[str, Any] = {
+            "main_prediction": self._main,
+            "n_models": self._n_models,
+            "n_samples": loss.n_samples,
+            "loss": loss.name,
+            "decomposition": loss.decomposition,
+            "observed": self._problem.observed,
+        }
+        each = None
+        if self._kept is not None:
+            zeros: dict[str, Any] = dict.fromkeys(self._absent, np.broadcast_to(0.0, loss.n_samples))
+            each = loss.kind(**shared, **self._kept, **zeros)
+        size = loss.divisor(self._n_models) * self._weight()
+        shared |= dict.fromkeys(self._absent, 0.0)
+        shared |= {name: _total(parts) / size for name, *parts in zip(self._names, *sums, strict=True)}
+        return loss.kind(**shared, per_sample=each)
+
+    def _weight(self) -> int | float:
+        """Return the number of samples, or their weight."""
+        if self._weights is None:
+            return self._problem.loss.n_samples
+        pair = np.zeros(2)
+        add_up(self._weights, None, pair)
+        return float(pair[0])
+
+
+def _total(parts: Sequence[Any]) -> int | float:
+    """Add integers, or pairs, in order."""
+    if isinstance(parts[0], int):
+        return int(sum(parts))
+    pair = np.zeros(2)
+    for high, low in parts:
+        accumulate(pair, high)
+        accumulate(pair, low)
+    return float(pair[0])
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _is_one_row(values: Any) -> bool:
+    """Return whether something is not 2-D, nor a mapping or frame."""
+    return named_columns("y_observed", values) is None and as_array("y_observed", values).ndim != 2
+
+
+def _check_only_zero_one(decomposition: str, labels: Any) -> None:
+    """Raise if an option of 0-1 loss was given for another."""
+    for name, given in (("decomposition", decomposition != "domingos"), ("labels", labels is not None)):
+        if given:
+            raise ValueError(f"{name}= goes with loss='zero_one', got it with loss='squared'")
+
+
+def _check_one_row(name: str, values: Any) -> None:
+    """Raise if there are labels for each model where they must be the same for all."""
+    if values is not None:
+        raise ValueError(f"{name} must be 1-D, the same for all models; pass each model's own to update")
+
+
+def _check_observed_alike(given: bool, before: bool | None, same_for_all: bool) -> None:
+    """Raise unless observed labels come with all models or with none."""
+    if given and same_for_all:
+        raise ValueError("y_observed was given already, the same for all models")
+    if before is not None and given != before:
+        had, have = ("had", "has not") if before else ("had not", "has")
+        raise ValueError(f"y_observed must come with all models or none: those before {had} it, this {have}")
+
+
+def _check_some_models(n_models: int) -> None:
+    """Raise if there are none yet."""
+    if not n_models:
+        raise ValueError("there must be a model to decompose the loss of: call update first")
+
+
+def _check_complete(name: str, sound: bool) -> None:
+    """Raise if a summary has added models to some of its samples only."""
+    if not sound:
+        raise ValueError(f"{name} was interrupted in an update: make it anew")
+
+
+def _check_same(what: str, ours: Any, theirs: Any) -> None:
+    """Raise unless two summaries have the same of something."""
+    if not np.array_equal(ours, theirs):
+        shown = f", got {show(ours)} and {show(theirs)}" if isinstance(ours, str) else ""
+        raise ValueError(f"summaries must have the same {what} to be merged{shown}")
