@@ -330,9 +330,9 @@ def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, am
 
 # In standard errors; a tube's radius is 2.4 to 3.3.
 STEP = 0.05  # between the places of its edges, and the points that it is about
-MEASURED = 0.1  # between the points whose distance from a replicate is measured
+MEASURED_STEP = 0.1  # between the points whose distance from a replicate is measured
 PIECE = 0.5  # of a straight line of the ROC plane, which is curved here: as good as straight
-NEAR = 0.02  # points nearer than that to the last are left out
+LEAST_STEP = 0.02  # points nearer than that to the last are left out
 TABLE = 1 << 20  # counts whose coordinates are kept
 
 # Thresholds whose log odds of both rates, added up, differ by less are drawn together: between them the deviation of a
@@ -367,7 +367,7 @@ class Tube(NamedTuple):
             radius = max(float(np.partition(distances, place)[place]), math.sqrt(-2 * math.log1p(-level)))
         n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
         fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
-        return cls(*_points(fpr * n_neg, tpr * n_pos, (n_neg, n_pos), STEP, NEAR), radius, n_neg, n_pos)
+        return cls(*_points(fpr * n_neg, tpr * n_pos, (n_neg, n_pos), STEP, LEAST_STEP), radius, n_neg, n_pos)
 
     def swapped(self) -> Tube:
         """Return the tube on swapped axes: of false over true positive rates."""
@@ -408,7 +408,7 @@ class TubeSample(RankingSample):
         y[1::2] = y[2::2] = np.cumsum(up)
         length = np.hypot(*(np.diff(_coordinates(each[::2], n)) for each, n in zip((x, y), self._n, strict=True)))
         self._pieces = np.where(steps.tied, np.maximum(np.ceil(length / PIECE), 1), 1).astype(np.int64)
-        self._points = _points(x, y, self._n, MEASURED, MEASURED)
+        self._points = _points(x, y, self._n, MEASURED_STEP, MEASURED_STEP)
 
     def workspace(self) -> Any:
         """Return the counts of a draw, and room for its polyline."""

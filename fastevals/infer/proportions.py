@@ -28,11 +28,11 @@ OUTCOMES: dict[str, Callable[[Cells], tuple[Any, Any]]] = {
     "false_positive_rate": lambda at: (at.fp, at.tn),
     "false_negative_rate": lambda at: (at.fn, at.tp),
 }
-OF_ALL_ROWS = ("accuracy", "error_rate")
-OF_NEGATIVES = ("specificity", "false_positive_rate")
+METRICS_OF_ALL_ROWS = ("accuracy", "error_rate")
+METRICS_OF_NEGATIVES = ("specificity", "false_positive_rate")
 AVERAGES = ("binary", None, "micro")
-MEANS = ("macro", "weighted")
-INSTEAD = "bootstrap gives its interval"
+MEAN_AVERAGES = ("macro", "weighted")
+USE_BOOTSTRAP = "bootstrap gives its interval"
 
 
 def proportion_interval(
@@ -117,8 +117,8 @@ def share_interval(successes: Any, failures: Any, method: str, alpha: float, alt
     low, high = METHODS[method](successes, failures, tail_probability(alpha, alternative))
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
     high = np.where((failures == 0) | (alternative == "greater"), 1.0, high)
-    none = successes + failures == 0
-    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+    no_trials = successes + failures == 0
+    return np.where(no_trials, np.nan, low), np.where(no_trials, np.nan, high)
 
 
 def _check_counts(matrix: ConfusionMatrix) -> None:
@@ -126,7 +126,8 @@ def _check_counts(matrix: ConfusionMatrix) -> None:
     counts = matrix.counts
     if matrix._mean_axes:
         raise ValueError(
-            f"matrix must not be averaged by macro(), got {matrix!r}: a mean of proportions is no proportion; {INSTEAD}"
+            f"matrix must not be averaged by macro(), got {matrix!r}: a mean of proportions is no proportion; "
+            f"{USE_BOOTSTRAP}"
         )
     if counts.dtype.kind != "f":
         return
@@ -141,26 +142,27 @@ def _check_counts(matrix: ConfusionMatrix) -> None:
 def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
     """Raise unless the average of a metric over classes is a share of rows."""
     n_classes = matrix.counts.shape[-1]
-    if isinstance(average, str) and average in MEANS:
-        raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {INSTEAD}")
+    if isinstance(average, str) and average in MEAN_AVERAGES:
+        raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {USE_BOOTSTRAP}")
     check_choice("average", average, AVERAGES)
-    if metric in OF_ALL_ROWS:
+    if metric in METRICS_OF_ALL_ROWS:
         if average != "binary":
             raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
     elif average == "binary":
         check_two_classes("average='binary'", n_classes, AVERAGES)
         check_positive_known(metric, matrix._classes)
-    elif average == "micro" and metric in OF_NEGATIVES and n_classes > 2:
+    elif average == "micro" and metric in METRICS_OF_NEGATIVES and n_classes > 2:
         raise ValueError(
-            f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; {INSTEAD}"
+            f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; "
+            f"{USE_BOOTSTRAP}"
         )
 
 
 def _outcomes(matrix: ConfusionMatrix, metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return successes and failures, of the stack's shape, or one axis longer over the classes."""
-    if metric in OF_ALL_ROWS:
-        none = np.zeros_like(matrix._right())
-        return OUTCOMES[metric](Cells(matrix._right(), matrix._wrong(), none, none))
+    if metric in METRICS_OF_ALL_ROWS:
+        zeros = np.zeros_like(matrix._right())
+        return OUTCOMES[metric](Cells(matrix._right(), matrix._wrong(), zeros, zeros))
     successes, failures = OUTCOMES[metric](matrix._one_vs_rest())
     if average == "binary":
         return successes[..., 1], failures[..., 1]

@@ -36,9 +36,9 @@ from fastevals.results import (
 
 Floats = NDArray[np.float64]
 
-FEW = 50  # rows of a class; with fewer, intervals of a best value cover too seldom
+FEW_ROWS = 50  # rows of a class; with fewer, intervals of a best value cover too seldom
 TIE = 2.0**-50  # values as near, in units of their size, are equal but for rounding
-BEYOND = 0.75  # share of replicates beyond a best value from which it may be the best by chance alone
+SUSPICIOUS_SHARE = 0.75  # share of replicates beyond a best value from which it may be the best by chance alone
 
 
 def bootstrap(
@@ -364,14 +364,14 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
     if method != "BCa":
         return f"replicates lie beyond a best value as it lies beyond the true one: {method!r} takes that for width"
     reasons = []
-    if class_sizes is not None and min(class_sizes) < FEW:
+    if class_sizes is not None and min(class_sizes) < FEW_ROWS:
         rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
-        reasons.append(f"{rows}: with fewer than {FEW} such intervals cover too seldom")
+        reasons.append(f"{rows}: with fewer than {FEW_ROWS} such intervals cover too seldom")
     for column, value in zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
         share_beyond = max(below, 1 - below)
-        if share_beyond >= BEYOND:
+        if share_beyond >= SUSPICIOUS_SHARE:
             reasons.append(f"{share_beyond:.0%} of replicates lie beyond the value: it may be so by chance alone")
     return "; ".join(reasons)
 

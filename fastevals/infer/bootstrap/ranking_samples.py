@@ -198,8 +198,8 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
     rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     ordered = scores[rows]
     ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
-    below = negative[rows]
-    by_class = np.concatenate((np.flatnonzero(~below), np.flatnonzero(below)))
+    negatives = negative[rows]
+    by_class = np.concatenate((np.flatnonzero(~negatives), np.flatnonzero(negatives)))
     return rows[by_class], ranks[by_class]
 
 
