@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.show import cli
-from fastevals.show.bias_variance import predictions as saying
+from fastevals.show.bias_variance import predictions as texts
 from fastevals.show.bias_variance.embedded import decompose_polynomials
 
 RNG = np.random.default_rng(4)
@@ -22,23 +22,23 @@ CLASSES = RNG.integers(0, 3, 40)
 VOTES = {f"m{k}": np.where(RNG.random(40) < 0.7, CLASSES, RNG.integers(0, 4, 40)) for k in range(10)}
 
 
-def told(capsys, *arguments):
-    """Run what must succeed and give what it printed."""
+def printed(capsys, *arguments):
+    """Run what must succeed and return what it printed."""
     status = cli.main(["bias-variance", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, err) == (0, "")
     return out
 
 
-def told_json(capsys, *arguments):
+def printed_json(capsys, *arguments):
     def refuse(word):
         raise AssertionError(f"{word} is no JSON")
 
-    return json.loads(told(capsys, *arguments, "--format", "json"), parse_constant=refuse)
+    return json.loads(printed(capsys, *arguments, "--format", "json"), parse_constant=refuse)
 
 
 def error(capsys, *arguments):
-    """Run what must fail and give its one line."""
+    """Run what must fail and return its one line."""
     status = cli.main(["bias-variance", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
@@ -49,13 +49,13 @@ def error(capsys, *arguments):
 
 @pytest.fixture(scope="module")
 def embedded():
-    """Give what is found of the embedded data."""
+    """Return the decomposition of the embedded data."""
     return decompose_polynomials()
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Give a folder with arrays and tables, which is the current one."""
+    """Return a folder with arrays and tables, which is the current one."""
     monkeypatch.chdir(tmp_path)
     pairs = OBSERVED + np.random.default_rng(5).normal(scale=0.1, size=(12, 40))
     arrays = {"p": PREDICTIONS, "pt": np.asfortranarray(PREDICTIONS.T), "y": TRUTH, "o": OBSERVED, "oo": pairs}
@@ -84,23 +84,23 @@ def check_numbers(found, expected):
 
 def test_arrays(capsys, folder):
     expected = bias_variance(TRUTH, PREDICTIONS)
-    check_numbers(told_json(capsys, "p.npy", "--truth", "y.npy"), expected)
-    turned = told_json(capsys, "pt.npy", "--truth", "y.npy", "--models-are", "columns")
+    check_numbers(printed_json(capsys, "p.npy", "--truth", "y.npy"), expected)
+    turned = printed_json(capsys, "pt.npy", "--truth", "y.npy", "--models-are", "columns")
     assert turned["expected_loss"] == pytest.approx(expected.expected_loss, rel=1e-12)
     beside = ("--truth", "y.npy", "--observed", "o.npy", "--weight", "w.npy")
     expected = bias_variance(TRUTH, PREDICTIONS, y_observed=OBSERVED, sample_weight=WEIGHT)
-    check_numbers(told_json(capsys, "p.npy", *beside), expected)
+    check_numbers(printed_json(capsys, "p.npy", *beside), expected)
     each = bias_variance(TRUTH, PREDICTIONS, y_observed=np.load("oo.npy"))
-    check_numbers(told_json(capsys, "p.npy", "--truth", "y.npy", "--observed", "oo.npy"), each)
+    check_numbers(printed_json(capsys, "p.npy", "--truth", "y.npy", "--observed", "oo.npy"), each)
 
 
 def test_a_table_of_numbers(capsys, folder):
     beside = ("--truth", "y", "--observed", "o", "--weight", "w")
-    found = told_json(capsys, "numbers.parquet", *beside)
+    found = printed_json(capsys, "numbers.parquet", *beside)
     expected = bias_variance(TRUTH, PREDICTIONS, y_observed=OBSERVED, sample_weight=WEIGHT)
     assert found["parts"] == pytest.approx(expected.parts(), rel=1e-12)
     assert found["models"] == [f"a{k}" for k in range(12)]
-    some = told_json(capsys, "numbers.parquet", "--truth", "y", "--pred", "a3", "--pred", "a1")
+    some = printed_json(capsys, "numbers.parquet", "--truth", "y", "--pred", "a3", "--pred", "a1")
     assert some["models"] == ["a3", "a1"]
     assert some["expected_loss"] == pytest.approx(bias_variance(TRUTH, PREDICTIONS[[3, 1]]).expected_loss, rel=1e-12)
 
@@ -108,7 +108,7 @@ def test_a_table_of_numbers(capsys, folder):
 @pytest.mark.parametrize("decomposition", ["domingos", "kohavi-wolpert", "james"])
 @pytest.mark.parametrize("file", ["votes.parquet", "names.csv"])
 def test_classes(capsys, folder, file, decomposition):
-    found = told_json(capsys, file, "--truth", "y", "--loss", "zero-one", "--decomposition", decomposition)
+    found = printed_json(capsys, file, "--truth", "y", "--loss", "zero-one", "--decomposition", decomposition)
     votes = np.array(list(VOTES.values()))
     options = {"loss": "zero_one", "decomposition": decomposition}
     expected = bias_variance(CLASSES, votes, labels=range(4), **options)  # 3 is predicted, but never true
@@ -121,12 +121,14 @@ def test_classes_that_were_only_observed(capsys, folder):
     np.save("truth.npy", np.array([0, 1]))
     for observed in ([0, 7], [[0, 1], [8, 1]]):
         np.save("seen.npy", np.array(observed))
-        found = told_json(capsys, "votes.npy", "--truth", "truth.npy", "--observed", "seen.npy", "--loss", "zero-one")
+        found = printed_json(
+            capsys, "votes.npy", "--truth", "truth.npy", "--observed", "seen.npy", "--loss", "zero-one"
+        )
         assert found["beside"]["noise"] == np.mean(np.array(observed) != [0, 1])
 
 
 def test_samples_of_the_largest_loss(capsys, folder):
-    found = told_json(capsys, "p.npy", "--truth", "y.npy")["largest_losses"]
+    found = printed_json(capsys, "p.npy", "--truth", "y.npy")["largest_losses"]
     each = bias_variance(TRUTH, PREDICTIONS, per_sample=True).per_sample
     order = np.argsort(-each.expected_loss, kind="stable")[:5]
     assert [sample["sample"] for sample in found] == order.tolist()
@@ -134,9 +136,9 @@ def test_samples_of_the_largest_loss(capsys, folder):
     assert [sample["truth"] for sample in found] == TRUTH[order].tolist()
     np.save("two.npy", np.array([[1.0, 4.0], [2.0, 6.0]]))
     np.save("y2.npy", np.array([1.0, 4.0]))
-    two = told_json(capsys, "two.npy", "--truth", "y2.npy")["largest_losses"]
+    two = printed_json(capsys, "two.npy", "--truth", "y2.npy")["largest_losses"]
     assert [sample["sample"] for sample in two] == [1, 0]
-    votes = told_json(capsys, "votes.parquet", "--truth", "y", "--loss", "zero-one")["largest_losses"]
+    votes = printed_json(capsys, "votes.parquet", "--truth", "y", "--loss", "zero-one")["largest_losses"]
     lost = np.mean(np.array(list(VOTES.values())) != CLASSES, axis=0)
     assert [sample["sample"] for sample in votes] == np.argsort(-lost, kind="stable")[:5].tolist()
 
@@ -166,24 +168,24 @@ def test_text_of_the_embedded_polynomials(embedded):
 
 
 def test_text_of_predictions(capsys, folder):
-    text = told(capsys, "p.npy", "--truth", "y.npy")
+    text = printed(capsys, "p.npy", "--truth", "y.npy")
     expected = bias_variance(TRUTH, PREDICTIONS)
     assert "12 models, 40 samples; --truth 'y.npy'\nexpected squared loss\n" in text
     share = f"{100 * expected.variance / expected.expected_loss:.1f} %"
     (line,) = (line for line in text.splitlines() if line.startswith("  variance"))
     assert line.split() == ["variance", f"{expected.variance:.4f}", *share.split()]
     assert "Most of the loss is variance" in text
-    assert "12 models (a0, a1, a2" in told(
+    assert "12 models (a0, a1, a2" in printed(
         capsys, "numbers.parquet", "--truth", "y", "--observed", "o", "--weight", "w"
     )
-    votes = told(capsys, "names.csv", "--truth", "y", "--loss", "zero-one")
+    votes = printed(capsys, "names.csv", "--truth", "y", "--loss", "zero-one")
     assert "expected 0-1 loss, parts of Domingos" in votes
     assert "(biased variance)" in votes
     assert max(map(len, votes.splitlines())) <= 120
 
 
 @pytest.mark.parametrize(
-    ("predictions", "said"),
+    ("predictions", "sentence"),
     [
         ([[2.0, 3.0], [2.1, 3.1]], "Most of the loss is bias"),
         ([[1.0, -1.0], [-1.0, 1.0]], "Most of the loss is variance"),
@@ -192,12 +194,12 @@ def test_text_of_predictions(capsys, folder):
         ([[0.0, 0.0], [0.0, 0.0]], "No model is ever wrong."),
     ],
 )
-def test_what_is_said(capsys, folder, predictions, said):
+def test_interpretation(capsys, folder, predictions, sentence):
     np.save("q.npy", np.array(predictions))
     np.save("zero.npy", np.zeros(2))
-    text = told(capsys, "q.npy", "--truth", "zero.npy")
-    assert said in text
-    assert ("Noise in the truth" in text) == (said == "Most of the loss is bias")
+    text = printed(capsys, "q.npy", "--truth", "zero.npy")
+    assert sentence in text
+    assert ("Noise in the truth" in text) == (sentence == "Most of the loss is bias")
 
 
 SQUARED = {"loss": "squared"}
@@ -207,43 +209,43 @@ DOMINGOS, KOHAVI_WOLPERT, JAMES = (
 
 
 @pytest.mark.parametrize(
-    ("options", "predictions", "observed", "said"),
+    ("options", "predictions", "observed", "sentences"),
     [
-        (SQUARED, [[0, 0], [0, 0]], None, [saying.NEVER]),
-        (SQUARED, [[1, 2], [1, 2]], [1, 2], [saying.AS_OBSERVED]),
-        (JAMES, [[1, 0], [1, 1]], [[1, 0], [1, 1]], [saying.AS_OBSERVED]),
-        (SQUARED, [[1e200, 0], [0, 0]], None, [saying.INFINITE]),
-        (SQUARED, [[2, 3]], None, [saying.ONE_MODEL]),
-        (SQUARED, [[2, 3], [2.1, 3.1]], None, [saying.BIAS, saying.UNKNOWN]),
-        (SQUARED, [[2, 2], [2, 2]], None, [saying.BIAS, saying.UNKNOWN]),
-        (SQUARED, [[2, 3], [2.1, 3.1]], [0.1, -0.1], [saying.BIAS]),
-        (SQUARED, [[1.7, 1.7]] * 3, [[0, 0]] * 3, [saying.BIAS]),  # all of it, and a rounding more
-        (SQUARED, [[1, -1], [-1, 1]], None, [saying.VARIANCE]),
-        (SQUARED, [[2, 2], [0, 0]], None, [saying.NEITHER]),
-        (SQUARED, [[1, 1], [1, 1]], [-1, -1], [saying.NEITHER]),  # half is cross term
-        (SQUARED, [[0.1, 0.1], [-0.1, -0.1]], [3, -3], [saying.NOISE]),
-        (DOMINGOS, [[0, 0], [0, 0]], [0, 1], [saying.NOISE]),
-        (JAMES, [[0, 0], [0, 0]], [0, 1], [saying.NOISE]),
-        (SQUARED, [[1, 1], [3, 3]], [[1, 1], [2.5, 2.5]], [saying.CANCEL]),  # parts 4, 1, 3.625 and -8.5 of 0.125
-        (SQUARED, [[4, 4], [4, 4]], [3, 1], [saying.CANCEL]),
-        (SQUARED, [[2, 2], [0, 0]], [0.4, 0.4], [saying.CANCEL]),  # bias and variance 74 % each
-        (DOMINGOS, [[1, 1], [1, 1], [1, 0]], None, [saying.BIAS, saying.HELPS, saying.UNKNOWN]),
-        (DOMINGOS, [[1, 1], [1, 1], [1, 0]], [1, 0], [saying.BIAS, saying.HELPS]),
-        (KOHAVI_WOLPERT, [[1, 1], [1, 1]], [0, 0], [saying.BIAS, saying.ONE_LABEL]),
-        (KOHAVI_WOLPERT, [[1, 0], [1, 1]], [[1, 0], [0, 0]], [saying.NEITHER]),
-        (KOHAVI_WOLPERT, [[1, 1], [1, 1]], None, [saying.BIAS, saying.UNKNOWN]),
+        (SQUARED, [[0, 0], [0, 0]], None, [texts.NEVER]),
+        (SQUARED, [[1, 2], [1, 2]], [1, 2], [texts.AS_OBSERVED]),
+        (JAMES, [[1, 0], [1, 1]], [[1, 0], [1, 1]], [texts.AS_OBSERVED]),
+        (SQUARED, [[1e200, 0], [0, 0]], None, [texts.INFINITE]),
+        (SQUARED, [[2, 3]], None, [texts.ONE_MODEL]),
+        (SQUARED, [[2, 3], [2.1, 3.1]], None, [texts.BIAS, texts.UNKNOWN]),
+        (SQUARED, [[2, 2], [2, 2]], None, [texts.BIAS, texts.UNKNOWN]),
+        (SQUARED, [[2, 3], [2.1, 3.1]], [0.1, -0.1], [texts.BIAS]),
+        (SQUARED, [[1.7, 1.7]] * 3, [[0, 0]] * 3, [texts.BIAS]),  # all of it, and a rounding more
+        (SQUARED, [[1, -1], [-1, 1]], None, [texts.VARIANCE]),
+        (SQUARED, [[2, 2], [0, 0]], None, [texts.NEITHER]),
+        (SQUARED, [[1, 1], [1, 1]], [-1, -1], [texts.NEITHER]),  # half is cross term
+        (SQUARED, [[0.1, 0.1], [-0.1, -0.1]], [3, -3], [texts.NOISE]),
+        (DOMINGOS, [[0, 0], [0, 0]], [0, 1], [texts.NOISE]),
+        (JAMES, [[0, 0], [0, 0]], [0, 1], [texts.NOISE]),
+        (SQUARED, [[1, 1], [3, 3]], [[1, 1], [2.5, 2.5]], [texts.CANCEL]),  # parts 4, 1, 3.625 and -8.5 of 0.125
+        (SQUARED, [[4, 4], [4, 4]], [3, 1], [texts.CANCEL]),
+        (SQUARED, [[2, 2], [0, 0]], [0.4, 0.4], [texts.CANCEL]),  # bias and variance 74 % each
+        (DOMINGOS, [[1, 1], [1, 1], [1, 0]], None, [texts.BIAS, texts.HELPS, texts.UNKNOWN]),
+        (DOMINGOS, [[1, 1], [1, 1], [1, 0]], [1, 0], [texts.BIAS, texts.HELPS]),
+        (KOHAVI_WOLPERT, [[1, 1], [1, 1]], [0, 0], [texts.BIAS, texts.ONE_LABEL]),
+        (KOHAVI_WOLPERT, [[1, 0], [1, 1]], [[1, 0], [0, 0]], [texts.NEITHER]),
+        (KOHAVI_WOLPERT, [[1, 1], [1, 1]], None, [texts.BIAS, texts.UNKNOWN]),
     ],
 )
-def test_each_sentence(options, predictions, observed, said):
-    """What is said of models where all that is true is zero."""
+def test_each_sentence(options, predictions, observed, sentences):
+    """The interpretation of models where all that is true is zero."""
     found = bias_variance([0, 0], predictions, y_observed=observed, **options)
-    assert saying.what_dominates(found) == " ".join(said)
+    assert texts.what_dominates(found) == " ".join(sentences)
 
 
 def test_an_infinite_loss_has_a_sentence_and_no_picture(capsys, folder):
     np.save("huge.npy", 1e200 * np.array([[1.0, 2.0], [3.0, 5.0]]))
     np.save("zero.npy", np.zeros(2))
-    text = told(capsys, "huge.npy", "--truth", "zero.npy", "--out", "out")
+    text = printed(capsys, "huge.npy", "--truth", "zero.npy", "--out", "out")
     assert "The loss is not finite" in text
     assert "Neither" not in text
     assert text.endswith("0 pictures\n")
@@ -254,7 +256,7 @@ def test_small_losses_have_digits(capsys, folder):
         np.save("small.npy", scale * PREDICTIONS.astype(float))
         np.save("truth.npy", scale * TRUTH)
         expected = bias_variance(scale * TRUTH, scale * PREDICTIONS.astype(float), per_sample=True)
-        lines = told(capsys, "small.npy", "--truth", "truth.npy").splitlines()
+        lines = printed(capsys, "small.npy", "--truth", "truth.npy").splitlines()
         values = {line[:14].strip(): float(line[14:].split()[0]) for line in lines[5:8]}
         assert values == pytest.approx(
             {"expected loss": expected.expected_loss, "bias squared": expected.bias_squared}
@@ -268,14 +270,14 @@ def test_small_losses_have_digits(capsys, folder):
 def test_columns_that_hold_no_numbers_are_left_out(capsys, folder):
     notes = {"note": ["a", None, "b"], "lists": [[1], [2, 3], []], "m": [1.0, 2.0, 4.0], "n": [1, 2, 3]}
     parquet.write_table(pa.table({"y": [1.0, 2.0, 3.0], **notes}), "notes.parquet")
-    found = told_json(capsys, "notes.parquet", "--truth", "y")
+    found = printed_json(capsys, "notes.parquet", "--truth", "y")
     assert (found["models"], found["left_out"]) == (["m", "n"], ["note", "lists"])
-    assert "2 models (m, n), 3 samples; --truth 'y'\nleft out, no numbers: note, lists\n" in told(
+    assert "2 models (m, n), 3 samples; --truth 'y'\nleft out, no numbers: note, lists\n" in printed(
         capsys, "notes.parquet", "--truth", "y"
     )
     all_named = ("notes.parquet", "--truth", "y", "--pred", "m", "--pred", "n")
-    assert "left out" not in told(capsys, *all_named)
-    assert told_json(capsys, *all_named)["left_out"] == []
+    assert "left out" not in printed(capsys, *all_named)
+    assert printed_json(capsys, *all_named)["left_out"] == []
     assert "--truth 'note' has 1 missing value, the first at row 1" in error(capsys, "notes.parquet", "--truth", "note")
     parquet.write_table(pa.table({"y": [1.0, 2.0], "m": [1.0, None]}), "gap.parquet")
     assert "column 'm' has 1 missing value" in error(capsys, "gap.parquet", "--truth", "y")
@@ -283,7 +285,7 @@ def test_columns_that_hold_no_numbers_are_left_out(capsys, folder):
 
 def test_a_cell_of_text_leaves_its_column_out(capsys, folder):
     (folder / "cell.csv").write_text('y,m1,m2,m3\n1,1,2,1\n2,2,2,"5,5"\n')
-    text = told(capsys, "cell.csv", "--truth", "y")
+    text = printed(capsys, "cell.csv", "--truth", "y")
     assert "2 models (m1, m2), 2 samples; --truth 'y'\nleft out, no numbers: m3\n" in text
     assert "--truth 'm3' must hold numbers, but has '5,5' at line 3; classes go" in error(
         capsys, "cell.csv", "--truth", "m3"
@@ -293,7 +295,7 @@ def test_a_cell_of_text_leaves_its_column_out(capsys, folder):
 def test_many_names(capsys, folder):
     models, notes = {f"m{k}": [1, 2] for k in range(9)}, {f"n{k}": ["a", "b"] for k in range(9)}
     parquet.write_table(pa.table({"y": [1, 1], **models, **notes}), "many.parquet")
-    text = told(capsys, "many.parquet", "--truth", "y")
+    text = printed(capsys, "many.parquet", "--truth", "y")
     assert "9 models (m0, m1, m2, m3, m4, m5, m6, m7, ...; --pred chooses), 2 samples" in text
     assert "left out, no numbers: n0, n1, n2, n3, n4, n5, n6, n7, ...\n" in text
 
@@ -302,14 +304,14 @@ def test_many_names(capsys, folder):
 
 
 def test_out(capsys, folder, embedded):
-    text = told(capsys, "--out", "out")
+    text = printed(capsys, "--out", "out")
     assert text.endswith("written to out: bias-variance.json, bias-variance.txt, 1 picture\n")
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "bias-variance.json", "bias-variance.txt", "bias_variance.png"
     ]  # fmt: skip
     assert (folder / "out" / "bias-variance.txt").read_text() == embedded.to_text()
     assert (folder / "out" / "bias-variance.json").read_text() == embedded.to_json()
-    told(capsys, "p.npy", "--truth", "y.npy", "--observed", "o.npy", "--out", "out")
+    printed(capsys, "p.npy", "--truth", "y.npy", "--observed", "o.npy", "--out", "out")
     assert "p.npy" in (folder / "out" / "bias-variance.txt").read_text()
 
 
@@ -327,7 +329,7 @@ def test_predictions_stay_on_disk(capsys, folder, monkeypatch):
         return load(path, mode)
 
     monkeypatch.setattr(np.lib.format, "open_memmap", noted)
-    told(capsys, "p.npy", "--truth", "y.npy")
+    printed(capsys, "p.npy", "--truth", "y.npy")
     assert seen == {"p.npy": "r", "y.npy": "r"}
 
 
@@ -376,8 +378,8 @@ def test_damaged_arrays(capsys, folder):
     (folder / "short.npy").write_bytes((folder / "p.npy").read_bytes()[:500])
     np.save("objects.npy", np.array([["a", 1]], dtype=object), allow_pickle=True)
     for name in ("text", "short", "objects"):
-        said = f"'{name}.npy' can't be read as NumPy's .npy: it is damaged, of another kind, or holds Python objects"
-        assert said in error(capsys, f"{name}.npy", "--truth", "y.npy")
+        reason = f"'{name}.npy' can't be read as NumPy's .npy: it is damaged, of another kind, or holds Python objects"
+        assert reason in error(capsys, f"{name}.npy", "--truth", "y.npy")
     with open("several.npy", "wb") as file:
         np.savez(file, a=TRUTH)
     assert "'several.npy' holds several arrays" in error(capsys, "several.npy", "--truth", "y.npy")

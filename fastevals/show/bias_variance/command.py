@@ -94,18 +94,18 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Decompose, print and write."""
     check_beforehand(arguments)
-    found = _embedded() if arguments.file is None else _predictions(arguments)
+    decomposed = _embedded() if arguments.file is None else _predictions(arguments)
 
     def pictures() -> BlockPictures:
         from fastevals.show.output import BlockPictures, Picture
         from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
         from fastevals.show.plots.style import is_drawable
 
-        picture = Picture(plot_bias_variance, found.result, SIZE)
-        finite = is_drawable([found.result.expected_loss, *found.result.parts().values()])
+        picture = Picture(plot_bias_variance, decomposed.result, SIZE)
+        finite = is_drawable([decomposed.result.expected_loss, *decomposed.result.parts().values()])
         return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 
-    show_result(arguments, found, pictures)
+    show_result(arguments, decomposed, pictures)
 
 
 def _embedded() -> DecomposedCurve:
@@ -116,14 +116,13 @@ def _embedded() -> DecomposedCurve:
 
 def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
     from fastevals._validation.options import naming_rows
-    from fastevals.show.bias_variance.predictions import decompose_predictions
-    from fastevals.show.bias_variance.reading import read_arrays, read_table
+    from fastevals.show.bias_variance.predictions import decompose_predictions, read_arrays, read_table
 
     loss = (arguments.loss or "squared").replace("-", "_")
     beside = {"--truth": arguments.truth, "--observed": arguments.observed, "--weight": arguments.weight}
     if arguments.file.lower().endswith(".npy"):
-        given = read_arrays(arguments.file, beside, arguments.models_are or "rows")
+        data = read_arrays(arguments.file, beside, arguments.models_are or "rows")
     else:
-        given = read_table(arguments.file, beside, arguments.pred, csv_form(arguments), numbers=loss == "squared")
-    with naming_rows(given.line):
-        return decompose_predictions(given, loss, arguments.decomposition or "domingos")
+        data = read_table(arguments.file, beside, arguments.pred, csv_form(arguments), numbers=loss == "squared")
+    with naming_rows(data.line):
+        return decompose_predictions(data, loss, arguments.decomposition or "domingos")

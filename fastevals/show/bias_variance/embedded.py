@@ -63,7 +63,7 @@ class DecomposedCurve(TextResult):
             "",
             self.result.table(),
             "",
-            *(line for said in self._sides() for line in wrap_text(said)),
+            *(line for side in self._sides() for line in wrap_text(side)),
             *wrap_text(TRUTH),
         ]
         return "\n".join(lines) + "\n"
@@ -71,12 +71,12 @@ class DecomposedCurve(TextResult):
     def _sides(self) -> list[str]:
         """Return what has changed at either end from the degree of the least loss."""
         curve, parts, fits = self.result, self.result.parts(), self.result.fits
-        best, said = fits.index("best"), []
+        best, sides = fits.index("best"), []
         for end in sorted({0, len(fits) - 1} - {best}):
             bias, variance = (_signed(parts[name][end] - parts[name][best]) for name in ("bias_squared", "variance"))
             against = f"degree {curve.values[end]} against {curve.values[best]}"
-            said.append(f"{against}: bias squared {bias}, variance {variance}: {fits[end]}")
-        return said
+            sides.append(f"{against}: bias squared {bias}, variance {variance}: {fits[end]}")
+        return sides
 
 
 def _signed(change: float) -> str:

@@ -1,10 +1,12 @@
-"""Bias and variance of models' predictions, as text and as JSON."""
+"""Predictions of many models: read from arrays or a table, decomposed, and written as text and as JSON."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +29,15 @@ from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
-from fastevals.show.bias_variance.reading import PredictionData
-from fastevals.show.commands import TextResult
+from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, first_text, read_columns, read_numbers
+from fastevals.show.commands import CsvForm, TextResult
 
-HALF = 0.5
+MOST_ROWS = 5  # samples of the largest loss that are shown
+MOST_NAMES = 8
+LONGEST_NAME = 30
+AUTHORS = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi and Wolpert", "james": "James"}
+
+HALF = 0.5  # of the loss: a larger part dominates it
 WHOLE = 1 + 1e-9  # more than rounding makes of the only term
 
 NEVER = "No model is ever wrong."
@@ -56,110 +63,62 @@ ONE_LABEL = (
 UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observed labels it is not known apart."
 
 
-def what_dominates(found: Decomposition) -> str:
-    """Return which part is more than half of the expected loss, unless other parts cancel it, and what that means."""
-    parts, loss = found.parts(), found.expected_loss
-    if loss == 0:
-        return AS_OBSERVED if found.observed else NEVER
-    if not math.isfinite(loss):
-        return INFINITE
-    if found.n_models == 1:
-        return ONE_MODEL
-    bias, variance = parts[found.OF_BIAS], parts[found.OF_VARIANCE]
-    large = [name for name, value in parts.items() if value > HALF * loss]
-    if len(large) > 1 or (max(parts.values()) > WHOLE * loss and variance >= 0):
-        said = [CANCEL]
-    else:
-        sentences = {found.OF_BIAS: BIAS, found.OF_VARIANCE: VARIANCE, "noise": NOISE, "noise_effect": NOISE}
-        said = [sentences.get("".join(large), NEITHER)]
-    if variance < 0:
-        said.append(HELPS)
-    if found.observed and found.decomposition == "kohavi-wolpert" and parts["noise"] == 0:
-        said.append(ONE_LABEL)
-    if not found.observed and bias > HALF * loss:
-        said.append(UNKNOWN)
-    return " ".join(said)
-
-
-MOST_ROWS = 5  # samples of the largest loss that are shown
-MOST_NAMES = 8
-LONGEST_NAME = 30
-AUTHORS = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi and Wolpert", "james": "James"}
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class DecomposedPredictions(TextResult):
-    """What is found of models' predictions.
+    """The decomposition of models' predictions, and what texts call the data."""
 
-    Attributes
-    ----------
-    result : Decomposition
-        With the numbers of each sample.
-    truth : ndarray of shape (n_samples,)
-        What is true.
-    names : list of str or None
-        Of the models.
-    left_out : list of str
-        Columns that were taken for no model's.
-    shown : dict of str to str
-        What the options --truth, --observed and --weight were.
-    data : str
-        The file.
-    """
-
-    result: Decomposition
+    result: Decomposition  # with the numbers of each sample
     truth: NDArray[Any]
-    names: list[str] | None
-    left_out: list[str]
-    shown: dict[str, str]
-    data: str
+    names: list[str] | None  # of the models
+    left_out: list[str]  # columns that were taken for no model's
+    shown: dict[str, str]  # what the options --truth, --observed and --weight were
+    data: str  # the file
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decomposition as strict JSON."""
-        found = self.result
+        result = self.result
         values = {
             "fastevals": __version__,
             "data": self.data,
             "decomposed": "predictions",
-            "loss": found.loss,
-            "decomposition": found.decomposition,
+            "loss": result.loss,
+            "decomposition": result.decomposition,
             "models": self.names,
             "left_out": self.left_out,
-            "n_models": found.n_models,
-            "n_samples": found.n_samples,
-            "expected_loss": found.expected_loss,
-            "parts": found.parts(),
-            "beside": found.beside(),
+            "n_models": result.n_models,
+            "n_samples": result.n_samples,
+            "expected_loss": result.expected_loss,
+            "parts": result.parts(),
+            "beside": result.beside(),
             "largest_losses": [self._sample(int(row)) for row in self._largest()],
         }
         return {name: as_json(value) for name, value in values.items()}
 
     def to_text(self) -> str:
         """Return the decomposition as text to read, the last line with a line end."""
-        found = self.result
-        whose = f", parts of {AUTHORS[found.decomposition]}" if found.decomposition else ""
+        result = self.result
+        whose = f", parts of {AUTHORS[result.decomposition]}" if result.decomposition else ""
         given = ", ".join(printable(each) for each in self.shown.values())
+        models = f"{_count(result.n_models, 'model')}{self._model_names()}"
         lines = [
             f"fastevals bias-variance: {printable(self.data)}",
-            *wrap_text(
-                f"{_count(found.n_models, 'model')}{self._named()}, {_count(found.n_samples, 'sample')}; {given}"
-            ),
-            *(wrap_text(f"left out, no numbers: {_some(self.left_out)}") if self.left_out else ()),
-            *wrap_text(f"expected {LOSSES[found.loss]}{whose}"),
+            *wrap_text(f"{models}, {_count(result.n_samples, 'sample')}; {given}"),
+            *(wrap_text(f"left out, no numbers: {_list_first(self.left_out)}") if self.left_out else ()),
+            *wrap_text(f"expected {LOSSES[result.loss]}{whose}"),
             "",
             *format_tables([self._rows()])[0],
             "",
-            *wrap_text(what_dominates(found)),
+            *wrap_text(what_dominates(result)),
             "",
-            f"samples of the largest expected loss, of {found.n_samples}, counted from 0",
+            f"samples of the largest expected loss, of {result.n_samples}, counted from 0",
             *format_tables([self._sample_rows()])[0],
         ]
         return "\n".join(lines) + "\n"
 
-    def _named(self) -> str:
+    def _model_names(self) -> str:
         if self.names is None:
             return ""
-        return f" ({_some(self.names)}{'; --pred chooses' if len(self.names) > MOST_NAMES else ''})"
+        return f" ({_list_first(self.names)}{'; --pred chooses' if len(self.names) > MOST_NAMES else ''})"
 
     def _rows(self) -> list[list[str]]:
         loss, parts, beside = self.result.expected_loss, self.result.parts(), self.result.beside()
@@ -202,59 +161,7 @@ class DecomposedPredictions(TextResult):
         return [[name.replace("_", " ") for name in samples[0]], *rows]
 
 
-def decompose_predictions(given: PredictionData, loss: str, decomposition: str) -> DecomposedPredictions:
-    """Decompose the loss of predictions that were read.
-
-    Parameters
-    ----------
-    given : Given
-        Predictions, and what goes with them.
-    loss : {"squared", "zero_one"}
-    decomposition : {"domingos", "kohavi-wolpert", "james"}
-        Of 0-1 loss.
-
-    Returns
-    -------
-    DecomposedPredictions
-        Which gives itself as text and JSON.
-
-    Raises
-    ------
-    ValueError
-        If predictions or what goes with them are not numbers, or classes, or don't fit.
-    """
-    read = as_true_labels if loss == "zero_one" else as_targets
-    found: dict[str, Any] = {"--observed": None, "--weight": None, **given.beside}
-    for option, values in found.items():
-        if option == "--weight" and values is not None:
-            found[option] = as_weights(given.shown[option], values)
-        elif values is not None and values.ndim == 1:
-            found[option] = read(given.shown[option], values)
-    truth = found["--truth"]
-    labels = _classes(given, truth) if loss == "zero_one" else None
-    problem, own = parse_problem(truth, found["--observed"], loss, decomposition, found["--weight"], labels)
-    models = problem.loss.as_tables(repr(given.file), given.predictions)._replace(names=list(given.models()))
-    pairs = None
-    if own is not None:
-        pairs = problem.loss.as_tables(given.shown["--observed"], own)._replace(names=list(given.observations()))
-    result = decompose(problem, models, pairs, per_sample=True)
-    return DecomposedPredictions(result, truth, given.names, given.left_out, given.shown, given.file)
-
-
-def _classes(given: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
-    """Return all classes that occur: a model may predict one that no sample is of."""
-    shown = {option: shown for option, shown in given.shown.items() if option != "--weight"}
-    where = " and ".join([repr(given.file), *shown.values()])
-    classes = distinct(truth)
-    for name, row in {**given.models(), **given.observations()}.items():
-        labels = as_true_labels(name, row)
-        check_comparable_labels(**{shown["--truth"]: truth, name: labels})
-        classes = np.union1d(classes, distinct(labels))
-        check_class_number(where, classes)
-    return classes
-
-
-def _some(names: list[str]) -> str:
+def _list_first(names: list[str]) -> str:
     """List the first names."""
     return ", ".join(shorten_names(names[:MOST_NAMES], LONGEST_NAME)) + (", ..." if len(names) > MOST_NAMES else "")
 
@@ -265,3 +172,185 @@ def _count(n: int, what: str) -> str:
 
 def _value(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else format_label(value)
+
+
+def what_dominates(result: Decomposition) -> str:
+    """Return which part is more than half of the expected loss, unless other parts cancel it, and what that means."""
+    parts, loss = result.parts(), result.expected_loss
+    if loss == 0:
+        return AS_OBSERVED if result.observed else NEVER
+    if not math.isfinite(loss):
+        return INFINITE
+    if result.n_models == 1:
+        return ONE_MODEL
+    bias, variance = parts[result.OF_BIAS], parts[result.OF_VARIANCE]
+    large = [name for name, value in parts.items() if value > HALF * loss]
+    if len(large) > 1 or (max(parts.values()) > WHOLE * loss and variance >= 0):
+        sentences = [CANCEL]
+    else:
+        meanings = {result.OF_BIAS: BIAS, result.OF_VARIANCE: VARIANCE, "noise": NOISE, "noise_effect": NOISE}
+        sentences = [meanings.get("".join(large), NEITHER)]
+    if variance < 0:
+        sentences.append(HELPS)
+    if result.observed and result.decomposition == "kohavi-wolpert" and parts["noise"] == 0:
+        sentences.append(ONE_LABEL)
+    if not result.observed and bias > HALF * loss:
+        sentences.append(UNKNOWN)
+    return " ".join(sentences)
+
+
+def decompose_predictions(data: PredictionData, loss: str, decomposition: str) -> DecomposedPredictions:
+    """Decompose the loss of predictions that were read; messages name the options and the file's columns or rows."""
+    read = as_true_labels if loss == "zero_one" else as_targets
+    beside: dict[str, Any] = {"--observed": None, "--weight": None, **data.beside}
+    for option, values in beside.items():
+        if option == "--weight" and values is not None:
+            beside[option] = as_weights(data.shown[option], values)
+        elif values is not None and values.ndim == 1:
+            beside[option] = read(data.shown[option], values)
+    truth = beside["--truth"]
+    labels = _classes(data, truth) if loss == "zero_one" else None
+    problem, each_observed = parse_problem(truth, beside["--observed"], loss, decomposition, beside["--weight"], labels)
+    models = problem.loss.as_tables(repr(data.file), data.predictions)._replace(names=list(data.models()))
+    observed = None
+    if each_observed is not None:
+        observed = problem.loss.as_tables(data.shown["--observed"], each_observed)
+        observed = observed._replace(names=list(data.observations()))
+    result = decompose(problem, models, observed, per_sample=True)
+    return DecomposedPredictions(result, truth, data.names, data.left_out, data.shown, data.file)
+
+
+def _classes(data: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
+    """Return all classes that occur: a model may predict one that no sample is of."""
+    shown = {option: shown for option, shown in data.shown.items() if option != "--weight"}
+    where = " and ".join([repr(data.file), *shown.values()])
+    classes = distinct(truth)
+    for name, row in {**data.models(), **data.observations()}.items():
+        labels = as_true_labels(name, row)
+        check_comparable_labels(**{shown["--truth"]: truth, name: labels})
+        classes = np.union1d(classes, distinct(labels))
+        check_class_number(where, classes)
+    return classes
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+class PredictionData(NamedTuple):
+    """What is decomposed: predictions, and the truth, observed labels and weights that go with them."""
+
+    predictions: NDArray[Any] | dict[str, NDArray[Any]]  # of shape (n_models, n_samples), or by the models' names
+    beside: dict[str, NDArray[Any]]  # by option, those that are given: --truth, --observed, --weight
+    shown: dict[str, str]  # what messages call these
+    file: str  # of the predictions
+    left_out: list[str]  # columns of a table that have no part in it
+    line: Callable[[int], str] = "row {}".format  # what messages call a row
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the models, if they have some."""
+        return list(self.predictions) if isinstance(self.predictions, dict) else None
+
+    def models(self) -> dict[str, NDArray[Any]]:
+        """Return each model's predictions by what messages call it."""
+        if isinstance(self.predictions, dict):
+            return {f"column {name!r}": column for name, column in self.predictions.items()}
+        return numbered(repr(self.file), self.predictions)
+
+    def observations(self) -> dict[str, NDArray[Any]]:
+        """Return what was observed, with each model or once for all, by what messages call it."""
+        if "--observed" not in self.beside:
+            return {}
+        observed, shown = self.beside["--observed"], self.shown["--observed"]
+        return {shown: observed} if observed.ndim == 1 else numbered(shown, observed)
+
+
+def numbered(what: str, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return rows by what messages call the models they are of."""
+    return {f"model {k} of {what}": row for k, row in enumerate(rows)}
+
+
+def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> PredictionData:
+    """Open a .npy array of predictions, which stays on disk, and the files beside it, by option.
+
+    `models_are` says which axis the models are: "rows" or "columns".
+    """
+    predictions = _open_array(repr(file), file)
+    if predictions.ndim != 2:
+        raise ValueError(f"{file!r} must be an array of shape (models x samples), got shape {predictions.shape}")
+    if models_are == "columns":
+        predictions = predictions.T
+    arrays, shown = {}, {}
+    for option, path in beside.items():
+        if path is None:
+            continue
+        shown[option] = f"{option} {path!r}"
+        if not path.lower().endswith(".npy"):
+            raise ValueError(f"{shown[option]} must be a .npy file, as {file!r} is")
+        arrays[option] = _open_array(shown[option], path)
+        _check_shape(shown[option], arrays[option].shape, predictions.shape, models_are, option == "--observed")
+    return PredictionData(predictions, arrays, shown, file, [])
+
+
+def _open_array(shown: str, path: str) -> NDArray[Any]:
+    """Open a .npy file as a memory map."""
+    check_file(Path(path))
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, EOFError, TypeError, OverflowError) as error:  # the header may say anything
+        with open(path, "rb") as file:
+            if file.read(2) == b"PK":
+                raise ValueError(f"{shown} holds several arrays (.npz): save one as .npy") from None
+        what = "it is damaged, of another kind, or holds Python objects"
+        raise ValueError(f"{shown} can't be read as NumPy's .npy: {what}") from error
+    if not array.size:
+        raise ValueError(f"{shown} is empty, of shape {array.shape}")
+    return array
+
+
+def _check_shape(
+    shown: str, shape: tuple[int, ...], predicted: tuple[int, ...], models_are: str, each_model: bool
+) -> None:
+    n_models, n_samples = predicted
+    if shape == (n_samples,) or (each_model and shape == predicted):
+        return
+    other = "rows" if models_are == "columns" else "columns"
+    hint = f"; --models-are {other} takes the other axis for models" if shape == (n_models,) else ""
+    legal = f"({n_samples},)" + (f" or {predicted}" if each_model else "")
+    raise ValueError(
+        f"{shown} must have shape {legal} beside predictions of {n_models} models and {n_samples} samples, "
+        f"got {shape}{hint}"
+    )
+
+
+def read_table(
+    file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, form: CsvForm, *, numbers: bool
+) -> PredictionData:
+    """Read a table (CSV, Parquet or Arrow), whose columns are models' predictions and, by option, what is beside them.
+
+    Columns of predictions are by default all others; where predictions are `numbers`, those of numbers.
+    """
+    if not file.lower().endswith(tuple(SUFFIXES)):
+        raise ValueError(f"{file!r} is of no known format: its name must end with .npy, {', '.join(SUFFIXES)}")
+    wanted = columns_by_role([*beside.items(), *(("--pred", name) for name in pred or ())])
+    numeric = wanted if numbers else {beside["--weight"] or ""}
+    if pred is None:
+        columns, left_out = (
+            read_numbers(file, wanted, form) if numbers else (read_columns(file, None, beside=wanted, form=form), [])
+        )
+        pred = [name for name in columns if name not in wanted]
+        for name in wanted:
+            if name in numeric and columns[name].dtype.kind == "O":
+                hint = "; classes go with --loss zero-one" if numbers else ""
+                row = first_text(columns[name])
+                value, where = columns[name][row], columns.line(row)
+                raise ValueError(f"{wanted[name]} must hold numbers, but has {value!r} at {where}{hint}")
+    else:
+        left_out = []
+        columns = read_columns(file, wanted, numeric=list(numeric), form=form)
+    if not pred:
+        what = " of numbers" if numbers else ""
+        raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
+    given = {option: columns[name] for option, name in beside.items() if name is not None}
+    shown = {option: wanted[name] for option, name in beside.items() if name is not None}
+    return PredictionData({name: columns[name] for name in pred}, given, shown, file, left_out, columns.line)
