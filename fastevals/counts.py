@@ -133,6 +133,8 @@ class ThresholdCounts(Frozen):
         >>> fastevals.ThresholdCounts.merge(parts)
         ThresholdCounts(thresholds=[inf,  3.,  2.,  1.], tps=[0, 2, 2, 3], fps=[0, 1, 2, 3])
         """
+        if not isinstance(parts, Iterable):
+            raise ValueError(f"parts must be ThresholdCounts, an iterable of them, got {show(parts)}")
         merged = list(parts)
         if not merged:
             raise ValueError("parts is empty: it must have at least one ThresholdCounts")
@@ -237,16 +239,17 @@ def as_counts(**named: Any) -> list[NDArray[Any]]:
         counts = [np.array(array, dtype=np.float64 if weighted else np.int64) for array in arrays.values()]
     for name, each in zip(named, counts, strict=True):
         check_finite(name, each)
+        each += 0  # which makes 0.0 of -0.0
     return counts
 
 
 def check_total(name: str, *totals: Any) -> None:
     """Raise if counts of both classes, or sums of weights, add up past what arithmetic holds."""
-    total = sum(map(float, totals))
-    if not total < np.inf:
-        raise ValueError(f"{name} must have a finite sum, but it overflows")
-    if total > MOST and not any(isinstance(each, (float, np.floating)) for each in totals):
-        raise ValueError(f"{name} must add up to at most 2**62 rows, got {total:g}")
+    if any(isinstance(each, (float, np.floating)) for each in totals):
+        if not sum(map(float, totals)) < np.inf:
+            raise ValueError(f"{name} must have a finite sum, but it overflows")
+    elif (total := sum(map(int, totals))) > MOST:
+        raise ValueError(f"{name} must add up to at most 2**62 rows, got {total}")
 
 
 def _checked_thresholds(name: str, values: Any) -> NDArray[Any]:
@@ -264,6 +267,7 @@ def _checked_thresholds(name: str, values: Any) -> NDArray[Any]:
         raise ValueError(f"{name} must be strictly descending, got {seen}")
     if thresholds[-1] == -np.inf:
         raise ValueError(f"{name} must be finite but for the first, got -inf at {row_at(thresholds.size - 1)}")
+    thresholds += 0.0  # which makes 0.0 of -0.0
     return thresholds
 
 

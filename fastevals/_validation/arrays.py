@@ -90,8 +90,11 @@ def as_scores(name: str, values: Any) -> NDArray[Any]:
     """Return scores as a 1-D array of some real dtype; their values are not looked at."""
     array = as_vector(name, values)
     if array.dtype.kind not in "fiub":
-        example = array[0]
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype} (first value {show(example)})")
+        seen = f"first value {show(array[0])}"
+        row = next((row for row, value in enumerate(array) if not isinstance(value, (bool, int, float, np.number))), 0)
+        if row and array.dtype.kind == "O":  # those before it are numbers
+            seen = f"{show(array[row])} at {row_at(row)}"
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype} ({seen})")
     return array
 
 

@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._kernels import tubes as kernels
 from fastevals._random import seed_key
 from fastevals._validation.curves import as_shares
-from fastevals._validation.labels import check_unweighted
+from fastevals._validation.labels import check_resampled_rows, check_unweighted
 from fastevals._validation.options import (
     as_flag,
     check_choice,
     check_integer,
+    show,
     warn_degenerate,
     warn_left_out,
     warn_too_few,
@@ -154,7 +155,11 @@ def confidence_band(
     >>> fastevals.confidence_band(ranking, kind="pointwise", at=0.5, rng=7).low
     array([0.5])
     """
-    ranking = as_ranking(ranking)
+    ranking = as_ranking("ranking", ranking)
+    if not isinstance(ranking, Ranking):
+        raise ValueError(
+            f"ranking must be a Ranking or ThresholdCounts, got {show(ranking)} ({type(ranking).__name__})"
+        )
     check_unweighted("ranking", ranking, Ranking)
     check_choice("curve", curve, CURVES)
     check_choice("kind", kind, METHODS)
@@ -175,6 +180,7 @@ def confidence_band(
     elif how == "kolmogorov":
         edges = kolmogorov_edges(counts, curve, level, x)
     elif how == "studentised":
+        check_resampled_rows("ranking", ranking.n_samples)
         edges = studentised_edges(counts, curve, x, Tube.estimate(counts, level, n_resamples, key, progress=progress))
     else:
         x = GRIDS[curve] if x is None else x

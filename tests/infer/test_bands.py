@@ -20,6 +20,7 @@ from fastevals import (
     PrecisionRecallCurve,
     Ranking,
     RocCurve,
+    ThresholdCounts,
     UndefinedMetricWarning,
     confidence_band,
     num_threads,
@@ -335,8 +336,20 @@ def test_another_subject_is_named():
     weighted = Ranking([0, 1], [0.1, 0.2], sample_weight=[1, 2])
     with pytest.raises(ValueError, match="ranking must be made without sample_weight"):
         confidence_band(weighted)
-    with pytest.raises(ValueError, match=r"ranking must be a Ranking, got .*RocCurve"):
+    with pytest.raises(ValueError, match=r"ranking must be a Ranking or ThresholdCounts, got .*RocCurve"):
         confidence_band(example().roc_curve())
+    with pytest.raises(ValueError, match="ranking must count a row, but n_pos and n_neg are 0"):
+        confidence_band(ThresholdCounts([np.inf], [0], [0]))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["simultaneous", "pointwise"])
+def test_too_many_rows_to_draw(kind):
+    """Counts may be of more rows than a bootstrap draws: an error says so, and nothing is computed before it."""
+    many = Ranking.from_counts([0.1, 0.2, 0.3], [2**60, 2**60, 2**59], [2**59, 2**58, 2**58])
+    with pytest.raises(ValueError, match=r"ranking must have from 1 to 2\*\*32 - 1 rows to be resampled, got"):
+        confidence_band(many, kind=kind)
+    assert confidence_band(many, method="kolmogorov", at=[0.5]).low.size == 1
 
 
 def test_no_places_are_no_points():

@@ -86,7 +86,7 @@ REFUSED = {
     "tps and fps must have a finite sum, but it overflows": ([INF, 2], [0, 1e308], [0, 1e308]),
     r"tps must be at most 2\*\*62, got 9223372036854775808": ([INF, 2], np.array([0, 2**63], np.uint64), [0, 1]),
     r"tps must be at most 2\*\*53 beside floats, got 9007199254740993": ([INF, 2], [0, 2**53 + 1], [0, 0.5]),
-    r"tps and fps must add up to at most 2\*\*62 rows, got 6.9": ([INF, 2], [0, 3 * 2**60], [0, 3 * 2**60]),
+    r"tps and fps must add up to at most 2\*\*62 rows, got 69": ([INF, 2], [0, 3 * 2**60], [0, 3 * 2**60]),
 }
 
 
@@ -158,6 +158,22 @@ def test_rows_and_weights_make_weights() -> None:
     assert (both.tps.tolist(), both.fps.tolist()) == ([0.0, 1.0, 3.0], [0.0, 0.5, 1.5])
 
 
+def test_the_most_rows() -> None:
+    most = ThresholdCounts([INF, 1], [0, 2**61], [0, 2**61])
+    with pytest.raises(ValueError, match=rf"tps and fps must add up to at most 2\*\*62 rows, got {2**62 + 1}"):
+        ThresholdCounts([INF, 1], [0, 2**62], [0, 1])
+    with pytest.raises(ValueError, match=rf"parts must add up to at most 2\*\*62 rows, got {2**62 + 7}"):
+        _ = most + small()
+
+
+def test_zeros_have_no_sign() -> None:
+    """Parts that were written with -0.0 add up to the same, to the bit, in any order."""
+    parts = [ThresholdCounts([INF, zero], [zero, 1.0], [0.0, zero]) for zero in (0.0, -0.0)]
+    for counts in (*parts, parts[0] + parts[1], parts[1] + parts[0]):
+        for array in (counts.thresholds, counts.tps, counts.fps):
+            assert not np.signbit(array).any()
+
+
 def test_a_part_without_rows_changes_nothing() -> None:
     assert_same(small() + ThresholdCounts([INF], [0], [0]), small())
     assert_same(small() + ThresholdCounts([INF, 0.9], [0, 0], [0, 0]), small())
@@ -168,6 +184,9 @@ def test_what_does_not_add_up() -> None:
         ThresholdCounts.merge([])
     with pytest.raises(ValueError, match="parts must be ThresholdCounts, got Ranking at 1"):
         ThresholdCounts.merge([small(), Ranking([0, 1], [1, 2])])
+    for parts in (small(), None, 3):
+        with pytest.raises(ValueError, match="parts must be ThresholdCounts, an iterable of them, got"):
+            ThresholdCounts.merge(parts)  # type: ignore[arg-type]
     for other in (1, None, np.zeros(2)):
         with pytest.raises(TypeError):
             small() + other  # type: ignore[operator]

@@ -175,6 +175,10 @@ def test_what_is_no_threshold_counts() -> None:
         Ranking.from_threshold_counts([1, 2])
     with pytest.raises(ValueError, match="counts must count a row, but n_pos and n_neg are 0"):
         Ranking.from_threshold_counts(ThresholdCounts([INF, 1], [0, 0], [0, 0]))
+    with pytest.raises(ValueError, match="subject must count a row, but n_pos and n_neg are 0"):
+        fastevals.bootstrap(ThresholdCounts([INF], [0], [0]), "roc_auc")
+    with pytest.raises(ValueError, match="data must count a row, but n_pos and n_neg are 0"):
+        fastevals.report(ThresholdCounts([INF], [0], [0]))
     folds = fastevals.RankingFolds([Ranking([0, 1], [1, 2]), Ranking([0, 1, 1], [1, 2, 0])])
     with pytest.raises(ValueError, match="counts must be ThresholdCounts, got AveragedCounts"):
         Ranking.from_threshold_counts(folds.roc_curve(average="vertical").counts)

@@ -894,7 +894,7 @@ NAN, INF = math.nan, math.inf
             np.array([0.1, 0.2], dtype=object),
             r"y_score must hold numbers, got dtype object \(first value 0.1\)",
         ),
-        ([0, 1], [0.1, None], "y_score must hold numbers, got dtype object"),
+        ([0, 1], [0.1, None], r"y_score must hold numbers, got dtype object \(None at row 1\)"),
         ([0, 1], [0.1, 1j], "y_score must hold numbers, got dtype complex128"),
         ([0, 1], np.array([0, 1], dtype="M8[s]"), "y_score must hold numbers, got dtype datetime64"),
         ([0, 1], np.array([0, 1], dtype="m8[s]"), "y_score must hold numbers, got dtype timedelta64"),

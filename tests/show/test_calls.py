@@ -85,6 +85,21 @@ def test_report_of_many_counts_has_delongs_interval(monkeypatch):
     assert result["models"][0]["intervals"]["roc_auc"] == pytest.approx(rows["models"][0]["intervals"]["roc_auc"])
 
 
+@pytest.mark.parametrize(("times", "hint"), [(2**28, True), (2**40, False), (2**58, False)])
+def test_report_of_more_counts_than_intervals_hold_for(times, hint):
+    """It has all its numbers, and says why there are no intervals; they are an error only where they are asked for."""
+    ranking = fastevals.Ranking.from_counts([0.1, 0.2, 0.3], [times, 2 * times, times], [5 * times, times, times])
+    few = fastevals.Ranking.from_counts([0.1, 0.2, 0.3], [1, 2, 1], [5, 1, 1])
+    block = fastevals.report(ranking).to_dict()["blocks"][0]
+    assert block["models"][0]["metrics"]["roc_auc"] == few.roc_auc()
+    assert block["intervals"]["method"] is None
+    assert "DeLong's, which don't hold for 1,073,741,824 rows of a class or more" in block["intervals"]["notes"][0]
+    assert ("resamples=N" in block["intervals"]["notes"][0]) == hint
+    if not hint:
+        with pytest.raises(ValueError, match=r"must have from 1 to 2\*\*32 - 1 rows to be resampled, got"):
+            fastevals.report(ranking, resamples=39)
+
+
 def test_report_of_weighted_ranking_has_no_intervals():
     weights = np.linspace(0.5, 2, DIGITS["label"].size)
     ranking = fastevals.Ranking(DIGITS["label"], DIGITS["logistic"], sample_weight=weights)

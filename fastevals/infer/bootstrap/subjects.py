@@ -38,7 +38,7 @@ class SamplingDesign(NamedTuple):
 
 def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     """Return the sample of a subject that the metrics are computed from."""
-    subject = as_ranking(subject)
+    subject = as_ranking("subject", subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         type_name = type(subject).__name__
         for name in ("groups", "sample_weight", "pos_label"):

@@ -197,12 +197,16 @@ class Ranking(BaseRanking):
         >>> fastevals.Ranking.from_threshold_counts(parts[0] + parts[1]).roc_auc()
         0.625
         """
+        return cls._of_threshold_counts("counts", counts, pos_label)
+
+    @classmethod
+    def _of_threshold_counts(cls, name: str, counts: ThresholdCounts, pos_label: Any = None) -> Self:
         if type(counts) is not ThresholdCounts:
-            raise ValueError(f"counts must be ThresholdCounts, got {type(counts).__name__}")
+            raise ValueError(f"{name} must be ThresholdCounts, got {type(counts).__name__}")
         gained = np.diff(counts.tps) != 0, np.diff(counts.fps) != 0
         kept = gained[0] | gained[1]
         if not kept.any():
-            raise ValueError("counts must count a row, but n_pos and n_neg are 0")
+            raise ValueError(f"{name} must count a row, but n_pos and n_neg are 0")
         if not kept.all():
             counts = counts.take(np.flatnonzero(np.append(True, kept)))
         if counts.tps.dtype.kind == "f":
@@ -253,16 +257,16 @@ class Ranking(BaseRanking):
 
 
 @overload
-def as_ranking(value: ThresholdCounts) -> Ranking: ...
+def as_ranking(name: str, value: ThresholdCounts) -> Ranking: ...
 
 
 @overload
-def as_ranking(value: T) -> T: ...
+def as_ranking(name: str, value: T) -> T: ...
 
 
-def as_ranking(value: Any) -> Any:
+def as_ranking(name: str, value: Any) -> Any:
     """Return the ranking of threshold counts, and any other value as it is."""
-    return Ranking.from_threshold_counts(value) if isinstance(value, ThresholdCounts) else value
+    return Ranking._of_threshold_counts(name, value) if isinstance(value, ThresholdCounts) else value
 
 
 # Points of curves, as arrays ------------------------------------------------------------------------------------------

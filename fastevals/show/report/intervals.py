@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
+from fastevals.counting.ordering import LIMIT
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.infer.comparison import compare_rankings
 from fastevals.infer.delong.delong import delong
@@ -29,6 +30,7 @@ CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
 
 RESAMPLES = 1999
 MOST_BOOTSTRAPPED = 2_000_000  # rows of a block, unless a number of replicates is given
+MOST_DRAWN = 2**32  # rows, from which a bootstrap can't draw
 
 AUC = RANKING_COLUMNS[0]
 BCA, DELONG = "BCa", "DeLong"
@@ -47,6 +49,11 @@ class ScoredRows(NamedTuple):
     def n_samples(self) -> int:
         """Rows, also of a ranking that was given instead."""
         return self.positive.size if self.ranking is None else self.ranking.n_samples
+
+    def most_of_a_class(self) -> float:
+        """Return the rows of the larger class, by weight."""
+        weights = np.ones(self.positive.size) if self.weights is None else self.weights
+        return float(max(weights[self.positive].sum(), weights[~self.positive].sum()))
 
     def rankings(self) -> dict[str, Ranking]:
         """Return each model's ranking."""
@@ -167,6 +174,9 @@ def make_intervals(
             return Intervals(why_none=_why_no_delong(plan, "for rows in groups"), n_groups=n_groups)
         if rows.weights is not None and (rows.weights != np.trunc(rows.weights)).any():
             return Intervals(why_none=_why_no_delong(plan, "with weights that are not whole numbers"))
+        if rows.most_of_a_class() >= LIMIT:
+            why = _why_no_delong(plan, f"for {LIMIT:,} rows of a class or more")
+            return Intervals(why_none=why if rows.n_samples < MOST_DRAWN else why.partition(";")[0])
         return _delong_intervals(plan, rows)
     if not metrics:
         return Intervals(n_groups=n_groups)

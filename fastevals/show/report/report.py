@@ -27,7 +27,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.metric_specs import MetricSpec
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.show.columns import (
@@ -377,7 +377,7 @@ def _counted_rows(data: Ranking | ThresholdCounts, name: str) -> tuple[ScoredRow
     elif data.tps.dtype.kind == "f":
         raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
     else:
-        ranking = Ranking.from_threshold_counts(data)
+        ranking = as_ranking("data", data)
     counts = ranking.counts
     sizes = np.concatenate([np.diff(counts.tps), np.diff(counts.fps)])
     positive, scores = np.repeat([True, False], counts.tps.size - 1), np.tile(counts.thresholds[1:], 2)
