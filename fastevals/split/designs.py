@@ -2,7 +2,8 @@
 
 Each source says which rows it tests (`FoldAssignments`) and, if a learner can be fitted, which it trains on
 (`TrainTestSplits`). What its test sets all have in common (`FixedByDesign`) is what their spread can't show, so the
-intervals of estimates add it.
+intervals of estimates add it: stratified test sets never differ in their shares of the classes, as new data would, and
+splits that all test the same rows (one hold-out set, other training rows) not in the rows at all.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
 MOST_SPLITS = 10**9
 
-# Of a class drawn by itself, the rows that are left out vary by 1/e - 2/e^2 a row; of so many left out of all by
-# 1/e (1 - 1/e). The rest of that is fixed.
+# The share of the classes' variance that a stratified bootstrap holds fixed, which tests the rows that it did not draw.
+# Of a class drawn by itself, their number varies by 1/e - 2/e^2 a row; if so many of all rows were left out without
+# regard to classes, by 1/e (1 - 1/e). What is missing, 1/e^2 a row, is fixed: 1/(e - 1) of that.
 OUT_OF_BAG = 1 / (math.e - 1)
 MOST_TEST_SETS_CHECKED = 50  # to see whether splits of another origin are stratified
 AS_BY_CHANCE = 0.1  # of the squares by which counts of classes differ by chance: as alike as rounding lets them be

@@ -1,4 +1,9 @@
-"""The loss of a learner over training sets that are drawn: its bias and variance, streamed through a summary."""
+"""The loss of a learner over training sets that are drawn: its bias and variance, streamed through a summary.
+
+Training set k is drawn from the seed and k alone, so sets can be fitted in any order, by any worker, and again for the
+next value of a parameter: values are compared on the same sets, and a smaller set is a part of the larger one of its
+number. Fits come back in order, are added to a `BiasVarianceSummary` and forgotten.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,7 @@ from fastevals.split.checks import (
     training_sizes,
 )
 from fastevals.split.learners import Learner, as_learner, run_fits
-from fastevals.split.splitters.sampling_frame import SamplingFrame
+from fastevals.split.splitters.assignments import SamplingFrame
 
 LARGEST = 2**32  # rows of a training set
 MOST_SETS = 1_000_000

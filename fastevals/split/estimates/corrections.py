@@ -1,4 +1,10 @@
-"""The .632 and .632+ corrections of a bootstrap's error."""
+"""The .632 and .632+ corrections of a bootstrap's error.
+
+A replicate learns from some 63.2 % of the rows, so its error on the others (out of the bag) is too large; that of a fit
+on the rows it has learned from (resubstitution) is too small. The .632 estimate weights the two. But a fit that knows
+its rows by heart has a resubstitution error of 0, whatever it is worth: .632+ measures how far it is overfitted, by
+where the out-of-bag error lies between resubstitution and no information, and gives that error more weight accordingly.
+"""
 
 from __future__ import annotations
 
@@ -124,10 +130,10 @@ def correct_bootstrap_errors(
     resubstitution: float, out_of_bag: float, no_information: float, best: float | None
 ) -> BootstrapErrors:
     """Return all parts of an estimate; of a metric of which `best` is the largest value, in its own unit."""
-    own = np.array([resubstitution, out_of_bag, no_information])
-    err, out, none = own if best is None else best - own
-    parts = np.array([_error_632(err, out), _error_632_plus(err, out, none)])
-    estimates = parts if best is None else best - parts
+    values = np.array([resubstitution, out_of_bag, no_information])
+    err, out, none = values if best is None else best - values  # the formulas are of errors: less is better
+    corrected = np.array([_error_632(err, out), _error_632_plus(err, out, none)])
+    estimates = corrected if best is None else best - corrected
     overfitting = float(_overfitting_rate(err, out, none))
     return BootstrapErrors(out_of_bag, resubstitution, no_information, overfitting, *map(float, estimates))
 

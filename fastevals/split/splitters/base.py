@@ -1,10 +1,14 @@
-"""What splitters share: the protocol of scikit-learn, and the plan that the package works with."""
+"""What splitters share: the protocol of scikit-learn, and the plan that the package works with.
+
+A plan holds no splits. It draws the codes of a repetition from its number alone, so that splits come out the same in
+any order, on any number of threads, and one by one as in an array of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +17,9 @@ from fastevals._execution import run
 from fastevals._kernels.draws import take_drawn
 from fastevals._validation.options import show
 from fastevals.split.checks import check_same_rows
-from fastevals.split.splitters.sampling_frame import SamplingFrame
+from fastevals.split.splitters.assignments import Assignment, Codes, SamplingFrame
 
 MOST_CODES = 2**40  # of an array of all splits: more is no array to ask for
-
-Codes = NDArray[np.unsignedinteger[Any]]
 Rows = NDArray[np.intp]
 
 WORK = 1 << 18  # rows of a task
@@ -31,17 +33,6 @@ class Pair(NamedTuple):
 
     train: Rows
     test: Rows
-
-
-class Assignment(Protocol):
-    """What code each unit gets in each repetition, which depends on nothing but the seed and its number."""
-
-    @property
-    def compiles(self) -> Hashable:
-        """The kernels it calls, and for which types."""
-
-    def fill(self, first: int, out: Codes) -> None:
-        """Write the codes of the repetitions from `first` on, of shape (n, n_units)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,8 +15,8 @@ from fastevals._random import seed_key
 from fastevals._validation.options import as_flag, check_integer
 from fastevals.infer.bootstrap.row_samples import row_limits
 from fastevals.split.checks import check_split_units
-from fastevals.split.splitters.base import Codes, SplitPlan, Splitter, set_fields
-from fastevals.split.splitters.sampling_frame import SamplingFrame
+from fastevals.split.splitters.assignments import Codes, SamplingFrame
+from fastevals.split.splitters.base import SplitPlan, Splitter, set_fields
 
 
 @dataclass(frozen=True, slots=True)

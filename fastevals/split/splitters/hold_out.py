@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._random import seed_key
 from fastevals._validation.options import as_flag, check_integer, show
 from fastevals.split.checks import as_share_or_count, as_units, check_same_rows
-from fastevals.split.splitters.assignments import RandomAssignment
+from fastevals.split.splitters.assignments import RandomAssignment, SamplingFrame
 from fastevals.split.splitters.base import NEITHER, TEST, TRAIN, VALIDATION, Rows, SplitPlan, Splitter, set_fields
-from fastevals.split.splitters.sampling_frame import SamplingFrame
 
 ROUNDING = 1e-9  # of a sum of shares
 

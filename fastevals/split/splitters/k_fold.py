@@ -10,9 +10,14 @@ from numpy.typing import ArrayLike
 
 from fastevals._random import seed_key
 from fastevals._validation.options import as_flag, check_integer
-from fastevals.split.splitters.assignments import GroupAssignment, RandomAssignment, count_classes_by_group
-from fastevals.split.splitters.base import Assignment, SplitPlan, Splitter, set_fields
-from fastevals.split.splitters.sampling_frame import SamplingFrame
+from fastevals.split.splitters.assignments import (
+    Assignment,
+    GroupAssignment,
+    RandomAssignment,
+    SamplingFrame,
+    count_classes_by_group,
+)
+from fastevals.split.splitters.base import SplitPlan, Splitter, set_fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 from fastevals._kernels.splits import fill_combinations
 from fastevals._random import seed_key
 from fastevals._validation.options import check_integer
-from fastevals.split.splitters.assignments import FixedAssignment, RandomAssignment
-from fastevals.split.splitters.base import TEST, TRAIN, Codes, SplitPlan, Splitter, set_fields
-from fastevals.split.splitters.sampling_frame import SamplingFrame
+from fastevals.split.splitters.assignments import Codes, FixedAssignment, RandomAssignment, SamplingFrame
+from fastevals.split.splitters.base import TEST, TRAIN, SplitPlan, Splitter, set_fields
 
 
 @dataclass(frozen=True, slots=True)
