@@ -69,13 +69,13 @@ def check_all_finite(name: str, array: NDArray[Any]) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()) or np.isfinite(array).all():  # the sum is one pass, and rarely overflows
             return
-    odd, what = np.isnan(array), "NaN"
-    if not odd.any():
-        odd, what = np.isinf(array), f"infinity or a value too large for {array.dtype!r}"
-    count, first = int(np.count_nonzero(odd)), np.argwhere(odd)[0].tolist()
-    where = f"row {first[0]}" + (f", column {first[1]}" if len(first) > 1 else "")
+    invalid, problem = np.isnan(array), "NaN"
+    if not invalid.any():
+        invalid, problem = np.isinf(array), f"infinity or a value too large for {array.dtype!r}"
+    count, first = int(np.count_nonzero(invalid)), np.argwhere(invalid)[0].tolist()
+    position = f"row {first[0]}" + (f", column {first[1]}" if len(first) > 1 else "")
     raise ValueError(
-        f"Input {name} contains {what}. There {'is' if count == 1 else 'are'} {count}, the first at {where}."
+        f"Input {name} contains {problem}. There {'is' if count == 1 else 'are'} {count}, the first at {position}."
     )
 
 

@@ -46,13 +46,13 @@ def count_labels(
     whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
     if indicators:
         return Indicators(true, predicted, weights, whole)
-    labels, of_predicted = _as_class_labels(names[0], true), _as_class_labels(names[1], predicted)
-    if labels is None or of_predicted is None:
+    true_labels, predicted_labels = _as_class_labels(names[0], true), _as_class_labels(names[1], predicted)
+    if true_labels is None or predicted_labels is None:
         _check_indicators(true, predicted)
         return Indicators(true, predicted, weights, whole)
-    _check_one_kind_of_label(labels, of_predicted)
-    pairs = LabelPairs(labels, of_predicted, weights, whole)
-    if labels.dtype.kind not in "OU":
+    _check_same_label_type(true_labels, predicted_labels)
+    pairs = LabelPairs(true_labels, predicted_labels, weights, whole)
+    if true_labels.dtype.kind not in "OU":
         pairs.name_labels(true.dtype, predicted.dtype)
     return pairs
 
@@ -104,16 +104,16 @@ class LabelPairs:
     def _count_in_range(self, true: NDArray[Any], predicted: NDArray[Any]) -> bool:
         if true.dtype.kind == "O" or predicted.dtype.kind == "O":
             return False
-        found = count_in_range([true, predicted], self.weights)
-        if found is None:
+        counted = count_in_range([true, predicted], self.weights)
+        if counted is None:
             return False
-        table, low, width = found
+        table, low, width = counted
         rows = table
         if self.weights is not None and not self.weights.all():  # labels of rows of no weight occur too
             rows, _ = count_codes([true, predicted], None, low, width)
-        there = rows.reshape(width, width) != 0
-        at = np.flatnonzero(there.any(axis=1) | there.any(axis=0))
-        self.labels, self._in_true = at + low, there.any(axis=1)[at]
+        occurs = rows.reshape(width, width) != 0
+        at = np.flatnonzero(occurs.any(axis=1) | occurs.any(axis=0))
+        self.labels, self._in_true = at + low, occurs.any(axis=1)[at]
         self._table = table.reshape(width, width) if at.size == width else table.reshape(width, width)[np.ix_(at, at)]
         return True
 
@@ -208,16 +208,16 @@ class Indicators:
         _check_column_numbers(true.shape[1], predicted.shape[1])
         self.weights, self.whole = weights, whole
         self.labels = np.arange(true.shape[1])
-        self._given = true, predicted
+        self._targets = true, predicted
 
     @cached_property
     def _marked(self) -> tuple[Any, Any]:
-        return tuple(marks.astype(np.bool_) for marks in self._given)
+        return tuple(marks.astype(np.bool_) for marks in self._targets)
 
     @cached_property
     def _wrong(self) -> NDArray[Any]:
         """Wrong labels of each row."""
-        true, predicted = self._given
+        true, predicted = self._targets
         return self._sums(true != predicted, rows=True)
 
     @property
@@ -353,7 +353,7 @@ def _check_samplewise(samplewise: bool) -> None:
         raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
 
 
-def _check_one_kind_of_label(true: NDArray[Any], predicted: NDArray[Any]) -> None:
+def _check_same_label_type(true: NDArray[Any], predicted: NDArray[Any]) -> None:
     """Raise if one target has strings and the other numbers."""
     if (true.dtype.kind in "OU") != (predicted.dtype.kind in "OU"):
         seen = " and ".join(str(np.unique(each)) for each in (true, predicted))

@@ -41,11 +41,15 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
     label. Values are read once where there is a ranking.
     """
     try:
-        found = first_labels(rows.labels)
-        positive = choose(found)
-        if positive is not None and rows.labels.dtype == object and all(isinstance(label, str) for label in found):
+        labels_seen = first_labels(rows.labels)
+        positive = choose(labels_seen)
+        if (
+            positive is not None
+            and rows.labels.dtype == object
+            and all(isinstance(label, str) for label in labels_seen)
+        ):
             flags = rows.labels == positive  # Python's strings are compared faster than made an array of text
-            others = [rows.labels == label for label in found if label != positive]
+            others = [rows.labels == label for label in labels_seen if label != positive]
             if np.logical_or.reduce([flags, *others]).all():
                 return Ranking(flags, rows.scores, sample_weight=rows.weights, pos_label=True), "binary"
         if positive is not None:
@@ -61,10 +65,10 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
 def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
     """Rank rows by `pos_label` against whatever else there is; by 1 among 0/1 and -1/1 if it is None."""
 
-    def choose(found: list[Any]) -> Any:
+    def choose(labels: list[Any]) -> Any:
         if pos_label is None:
-            return default_pos_label(found)
-        return pos_label if pos_label in found else None
+            return default_pos_label(labels)
+        return pos_label if pos_label in labels else None
 
     ranking, kind = two_class_ranking(rows, choose)
     if ranking is not None:
@@ -76,7 +80,7 @@ def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
 
 def greater_label_ranking(rows: OneScore) -> tuple[Ranking | None, str]:
     """Rank rows of two classes by the greater label; see `two_class_ranking`."""
-    return two_class_ranking(rows, lambda found: max(found, default=None))
+    return two_class_ranking(rows, lambda labels: max(labels, default=None))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

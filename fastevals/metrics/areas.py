@@ -205,7 +205,7 @@ def average_precision_score(
             return _average_over_classes(AVERAGE_PRECISION, scores, average)
         kind = _check_table_kind(table)
     else:
-        ranking, kind = two_class_ranking(rows, lambda found: pos_label if pos_label in found else None)
+        ranking, kind = two_class_ranking(rows, lambda labels: pos_label if pos_label in labels else None)
         if ranking is None and kind == "binary":
             _check_known_pos_label(pos_label, rows.labels)
             ranking = pos_label_ranking(rows, pos_label)
@@ -220,8 +220,8 @@ def average_precision_score(
 def _only_column(table: ScoreTable) -> OneScore | None:
     """Return rows of one label and one score, where that is what there is."""
     labels, scores, weights = table
-    one = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
-    return OneScore(labels, scores.reshape(-1), weights) if one else None
+    is_column = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
+    return OneScore(labels, scores.reshape(-1), weights) if is_column else None
 
 
 # Averages ----------------------------------------------------------------------------------------------------------

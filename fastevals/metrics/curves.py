@@ -78,7 +78,7 @@ def roc_curve(
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
     ranking, _ = _ranked("roc_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
-    _warn_of_one_class(ranking)
+    _warn_one_class(ranking)
     return _roc_arrays(ranking, bool(drop_intermediate), sample_weight is not None)
 
 
@@ -170,7 +170,7 @@ def det_curve(
     ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not (ranking.n_positives and ranking.n_negatives):
         _check_both_classes(pos_label, y_true)
-        _warn_of_one_class(ranking)  # the rows of the other have no weight
+        _warn_one_class(ranking)  # the rows of the other have no weight
     return _det_arrays(ranking, bool(drop_intermediate))
 
 
@@ -352,7 +352,7 @@ def _changes_recall(tps: NDArray[Any], _: NDArray[Any]) -> NDArray[np.bool_]:
 # Checks ------------------------------------------------------------------------------------------------------------
 
 
-def _warn_of_one_class(ranking: Ranking) -> None:
+def _warn_one_class(ranking: Ranking) -> None:
     if not ranking.n_negatives:
         warn_ill_defined("No negative samples in y_true, false positive value should be meaningless")
     if not ranking.n_positives:
@@ -371,13 +371,13 @@ def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> OneScore:
 def _check_both_classes(pos_label: Any, y_true: Any) -> None:
     """Raise unless rows of both classes are there, of whatever weight, as a DET curve needs them."""
     labels = as_column(as_target("y_true", y_true))
-    found = first_labels(labels)
-    if len(found) < 2:
+    labels_seen = first_labels(labels)
+    if len(labels_seen) < 2:
         raise ValueError(
             "Only one class is present in y_true. Detection error tradeoff curve is not defined in that case."
         )
     if pos_label is not None and not (labels == pos_label).any():
-        raise ValueError(f"pos_label={pos_label!r} is not a label of y_true, which has {found} first")
+        raise ValueError(f"pos_label={pos_label!r} is not a label of y_true, which has {labels_seen} first")
 
 
 def _as_points(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:

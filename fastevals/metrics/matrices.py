@@ -184,14 +184,14 @@ def class_likelihood_ratios(
     both = count_labels(y_true, y_pred, sample_weight)
     _check_two_kinds("class_likelihood_ratios", both.kind)
     counted = cast(LabelPairs, both)
-    of_positive, of_negative = _as_label_ratios(replace_undefined_by)
+    positive_default, negative_default = _as_label_ratios(replace_undefined_by)
     counts = counted.matrix(None if labels is None else as_requested(labels, counted.true_labels()))
     _check_two_by_two(counts.shape[0])
     tn, fp, fn, tp = counts.ravel().tolist()  # Python's integers: products of two pass 2**63
     _warn_undefined_ratios(tp, fp, fn, tn)
     return (
-        float(of_positive) if not fp else _ratio(tp * (tn + fp), fp * (tp + fn)),
-        float(of_negative) if not tn else _ratio(fn * (tn + fp), tn * (tp + fn)),
+        float(positive_default) if not fp else _ratio(tp * (tn + fp), fp * (tp + fn)),
+        float(negative_default) if not tn else _ratio(fn * (tn + fp), tn * (tp + fn)),
     )
 
 

@@ -105,8 +105,8 @@ def precision_recall_fscore_support(
     """
     check_parameters("precision_recall_fscore_support", beta=(beta, BETA), warn_for=(warn_for, COLLECTION))
     name = "precision_recall_fscore_support"
-    found = _score(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
-    return found["precision"], found["recall"], found["f-score"], found["support"]
+    scores = _score(name, ALL, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, beta, warn_for)
+    return scores["precision"], scores["recall"], scores["f-score"], scores["support"]
 
 
 def precision_score(
@@ -418,9 +418,9 @@ def _labels_to_average(
 
 def _warn_zero_division(metric: str, modifier: str, average: str | None, n_values: int) -> None:
     """Warn that some of a metric's values have a zero denominator."""
-    of, within = ("label", "samples") if average == "samples" else ("sample", "labels")
-    where = "due to" if n_values == 1 else f"in {within} with"
+    unit, within = ("label", "samples") if average == "samples" else ("sample", "labels")
+    place = "due to" if n_values == 1 else f"in {within} with"
     warn_ill_defined(
-        f"{metric.capitalize()} is ill-defined and being set to 0.0 {where} no {modifier} {of}s. Use `zero_division` "
+        f"{metric.capitalize()} is ill-defined and being set to 0.0 {place} no {modifier} {unit}s. Use `zero_division` "
         "parameter to control this behavior."
     )

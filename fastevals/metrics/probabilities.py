@@ -105,7 +105,7 @@ def log_loss(
         if true.ndim == 2:
             logs = np.log(np.clip(p[rows], eps, 1 - eps), dtype=np.float64)
             return -np.where(true[rows], logs, 0.0)
-        chosen = _probabilities_of_truth(p[rows], true[rows])
+        chosen = _true_class_probabilities(p[rows], true[rows])
         return -np.log(np.clip(chosen, eps, 1 - eps, out=chosen), dtype=np.float64)  # type: ignore[no-any-return]
 
     if normalize and weights is not None:
@@ -198,7 +198,7 @@ def brier_score_loss(
     return mean / 2 if halved else mean
 
 
-def _probabilities_of_truth(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
+def _true_class_probabilities(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
     """Return the probability of each row's own label, as a new array."""
     if p.ndim == 1:
         return np.where(true, p, 1 - p)
@@ -211,8 +211,8 @@ def _sum(losses: Callable[[slice], NDArray[np.float64]], n: int, weights: NDArra
     """Sum the losses of all rows, or of their classes, a block of rows at a time."""
 
     def part(rows: slice) -> list[float]:
-        found = ((block, losses(block)) for block in blocks(rows))
-        return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in found]
+        by_block = ((block, losses(block)) for block in blocks(rows))
+        return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in by_block]
 
     return math.fsum(total for totals in run(part, chunks(n)) for total in totals)
 
@@ -233,9 +233,9 @@ def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike
     n_columns = 2 if y_proba.ndim == 1 else y_proba.shape[1]
     classes = None if labels is None else _as_sorted_classes(labels)
     try:
-        found = first_labels(target)
-        if n_columns == 2 and len(found) == 2 and classes is None:
-            return _flags(target, max(found), min(found))
+        labels_seen = first_labels(target)
+        if n_columns == 2 and len(labels_seen) == 2 and classes is None:
+            return _flags(target, max(labels_seen), min(labels_seen))
         return number_classes(target, classes, n_columns)[1]
     except ValueError:
         _check_probability_classes(target, labels, n_columns)
@@ -245,18 +245,18 @@ def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike
 def _positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
     """Return 1 for the rows of the positive label, 0 for others; raise unless there are two labels, or one."""
     try:
-        found = first_labels(target)
+        labels_seen = first_labels(target)
         if pos_label is None:
-            pos_label = default_pos_label(found)
+            pos_label = default_pos_label(labels_seen)
         if pos_label is None:
-            pos_label = _greatest_pos_label(target, found)
-        flags = _flags(target, found[-1], found[0])
+            pos_label = _greatest_pos_label(target, labels_seen)
+        flags = _flags(target, labels_seen[-1], labels_seen[0])
     except ValueError:
         _check_two_labels(target)
         raise
-    if pos_label == found[-1]:
+    if pos_label == labels_seen[-1]:
         return flags
-    return 1 - flags if pos_label == found[0] else np.zeros_like(flags)
+    return 1 - flags if pos_label == labels_seen[0] else np.zeros_like(flags)
 
 
 def _flags(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8]:
@@ -265,11 +265,11 @@ def _flags(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uin
     return BinaryLabels(target if strings else as_labels("y_true", target), positive, negative).flags()
 
 
-def _greatest_pos_label(y_true: NDArray[Any], found: list[Any]) -> Any:
+def _greatest_pos_label(y_true: NDArray[Any], labels_seen: list[Any]) -> Any:
     """Return the greater label; raise where labels are text."""
     if y_true.dtype.kind in "OUS":
         check_default_pos_label(y_true)
-    return max(found)
+    return max(labels_seen)
 
 
 # Checks ------------------------------------------------------------------------------------------------------------

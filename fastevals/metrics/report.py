@@ -98,15 +98,15 @@ def classification_report(
     requested = counted.labels if chosen is None else chosen
     check_some_labels(requested)
     names: list[str] = [str(label) for label in requested] if target_names is None else list(cast(Any, target_names))
-    _check_names_of_classes(names, requested.size, chosen is not None)
+    _check_target_names(names, requested.size, chosen is not None)
     several = counted.kind == INDICATOR
     all_labels = set(counted.labels.tolist()) <= set(requested.tolist())
 
     def rates(average: str | None) -> tuple[Any, ...]:
         return tuple(label_rates(counted, ALL, labels=chosen, average=average, zero_division=zero_division).values())
 
-    *of_labels, support = rates(None)
-    rows = list(zip(names, zip(*of_labels, support, strict=True), strict=False))
+    *label_scores, support = rates(None)
+    rows = list(zip(names, zip(*label_scores, support, strict=True), strict=False))
     averages = {}
     for average in ("micro", "macro", "weighted", *(["samples"] if several else [])):
         name = "accuracy" if average == "micro" and all_labels and not several else f"{average} avg"
@@ -135,7 +135,7 @@ def _as_text(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]], 
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_names_of_classes(names: Sequence[str], n_labels: int, named: bool) -> None:
+def _check_target_names(names: Sequence[str], n_labels: int, named: bool) -> None:
     """Raise, or warn where labels are given, if there are not as many names as labels."""
     if named and len(names) != n_labels:
         warn(f"labels size, {n_labels}, does not match size of target_names, {len(names)}")

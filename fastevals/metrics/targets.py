@@ -293,12 +293,12 @@ def _squares_and_variances(outputs: Outputs) -> tuple[Floats, Floats]:
 
 def _near_mean(outputs: Outputs) -> Floats:
     """Return about the mean of each output's targets: that of a sample, and their value if they are constant."""
-    every = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
-    weights = None if outputs.weights is None else outputs.weights[every]
-    kept = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
-    first = np.atleast_1d(outputs.true[kept]).astype(np.float64)
+    sampled = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
+    weights = None if outputs.weights is None else outputs.weights[sampled]
+    first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
+    first = np.atleast_1d(outputs.true[first_row]).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        off = np.subtract(outputs.true[every], first, dtype=np.float64)
+        off = np.subtract(outputs.true[sampled], first, dtype=np.float64)
         total = len(off) if weights is None else weights.sum()
         origin = first + _sum(off, weights) / (total or 1.0)
     return np.where(np.isfinite(origin), origin, first)
