@@ -20,9 +20,10 @@ from fastevals._validation.options import check_choice, check_no_options, check_
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.metric_specs import METRIC_ALIASES, THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
 from fastevals.measure.registry import METRICS
-from fastevals.measure.regression import RegressionSums, as_double, sum_errors
+from fastevals.measure.regression import as_double, sum_errors
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

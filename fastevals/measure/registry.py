@@ -1,7 +1,7 @@
 """One entry a metric, whatever it is of: calls, the report, the command line, splits and the tests read this table.
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` where scores are
-probabilities, `cells.py` for the cells at a threshold, `regression.py` for sums of errors; of a matrix a method of
+probabilities, `cells.py` for the cells at a threshold, `error_metrics.py` for sums of errors; of a matrix a method of
 `ConfusionMatrix`) and its entry here. Where others have a method of their name, too, `tests/measure/test_registry.py`
 says so.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastevals._validation.options import check_choice, check_costs, check_number, keyword_parameters
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure import cells, probability_metrics, ranking_metrics, regression
+from fastevals.measure import cells, error_metrics, probability_metrics, ranking_metrics
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import expected_calibration_error
 from fastevals.measure.curves.cost import cost_area
@@ -507,23 +507,23 @@ METRICS: dict[str, Metric] = {
                 "beta=...": "fbeta f_beta fbeta_score",
             },
         ),
-        _error("MSE", regression.mean_squared_error, aliases="mse neg_mean_squared_error"),
-        _error("RMSE", regression.root_mean_squared_error, aliases="rmse neg_root_mean_squared_error"),
-        _error("MAE", regression.mean_absolute_error, aliases="mae neg_mean_absolute_error"),
-        _error("median AE", regression.median_absolute_error, aliases="medae"),
-        _error("MAPE", regression.mean_absolute_percentage_error, aliases="mape"),
+        _error("MSE", error_metrics.mean_squared_error, aliases="mse neg_mean_squared_error"),
+        _error("RMSE", error_metrics.root_mean_squared_error, aliases="rmse neg_root_mean_squared_error"),
+        _error("MAE", error_metrics.mean_absolute_error, aliases="mae neg_mean_absolute_error"),
+        _error("median AE", error_metrics.median_absolute_error, aliases="medae"),
+        _error("MAPE", error_metrics.mean_absolute_percentage_error, aliases="mape"),
         Metric(
             "r2",
             "R2",
             "targets",
-            regression.r2,
+            error_metrics.r2,
             bounds=(-math.inf, 1.0),
             needs=("scatter",),
             aliases="r2_score rsquared r_squared",
         ),
         _error(
             "pinball loss",
-            regression.pinball_loss,
+            error_metrics.pinball_loss,
             check_options=_checked_quantile,
             aliases="quantile_loss mean_pinball_loss",
         ),

@@ -1,6 +1,6 @@
 """Metrics of predicted numbers: one pass that adds up, and the median.
 
-Squared, absolute and relative errors are sums (`RegressionSums`). The median is not: see `measure.median`.
+Squared, absolute and relative errors are sums (`RegressionSums`). The median is not: see `exact_median`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.options import check_number, warn_undefined
 from fastevals.counting.ordering import plain_block
 from fastevals.counting.sweeps import as_pair
+from fastevals.measure.error_metrics import OF_SQUARES, OF_SUMS, RegressionSums, pinball_loss
 from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
@@ -130,37 +131,6 @@ LEAST = 2.0**-900  # sums of squares below it may have lost digits
 FAR = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
 DOUBLE = np.dtype(np.float64)
 SHOWN = 4  # models in a repr
-
-
-class RegressionSums(NamedTuple):
-    """Sums over the rows, each times its weight: all that the metrics need but the median.
-
-    Attributes
-    ----------
-    weight : float or ndarray
-        Number of rows or sum of weights.
-    scatter : float or ndarray
-        Squared deviations of the targets from their mean.
-    square, over, under, relative : ndarray of shape (n_models,)
-        Squared errors; prediction less target where it is above, target less prediction where it is below; absolute
-        error over absolute target. Where rows are not the same for all, each has a `weight` and a `scatter`.
-    unit : float
-        What targets and predictions were multiplied by, a power of two; relative errors are as they were.
-    """
-
-    weight: Any
-    scatter: Any
-    square: Floats
-    over: Floats
-    under: Floats
-    relative: Floats
-    unit: float = 1.0
-
-    @classmethod
-    def of(cls, totals: Floats) -> RegressionSums:
-        """Build them from the totals of `_read`."""
-        weight, first, second = totals[0, TARGETS:].tolist()
-        return cls(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -315,7 +285,8 @@ def sum_errors(
     weight, first, second = totals[0, TARGETS:].tolist()
     if first * (first / weight) > FAR * second:
         totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
-    sums = RegressionSums.of(totals)
+        weight, first, second = totals[0, TARGETS:].tolist()
+    sums = RegressionSums(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
     exact = _exact_squares(sums, targets, predictions, weights)
     if median:
         models = list(zip(predictions, brackets, around, strict=True))
@@ -362,58 +333,6 @@ def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float
         differences, half = np.multiply(values, 0.5) - np.multiply(others, 0.5), -1
     exponent = -math.frexp(float(np.abs(differences).max()))[1]
     return float(np.average(np.square(np.ldexp(differences, exponent)), weights=weights)), exponent + half
-
-
-# From sums to metrics ---------------------------------------------------------------------------------------------
-
-
-@np.errstate(over="ignore")
-def mean_squared_error(sums: RegressionSums) -> Floats:
-    """Mean of the squared errors."""
-    return np.asarray(sums.square / sums.weight / sums.unit / sums.unit)
-
-
-@np.errstate(over="ignore")
-def root_mean_squared_error(sums: RegressionSums) -> Floats:
-    """Square root of the mean of the squared errors."""
-    return np.asarray(np.sqrt(sums.square / sums.weight) / sums.unit)
-
-
-@np.errstate(over="ignore")
-def mean_absolute_error(sums: RegressionSums) -> Floats:
-    """Mean of the absolute errors."""
-    return np.asarray((sums.over + sums.under) / sums.weight / sums.unit)
-
-
-@np.errstate(over="ignore")
-def mean_absolute_percentage_error(sums: RegressionSums) -> Floats:
-    """Mean of the absolute errors over the absolute targets, which are taken to be 2**-52 at least."""
-    return np.asarray(sums.relative / sums.weight)
-
-
-@np.errstate(over="ignore")
-def r2(sums: RegressionSums) -> Floats:
-    """Share of the targets' variance that the predictions explain: 1 - squared errors / squared deviations."""
-    defined = (np.asarray(sums.scatter) > 0) & np.isfinite(sums.scatter)
-    return np.asarray(np.where(defined, 1 - sums.square / np.where(defined, sums.scatter, 1.0), math.nan))
-
-
-@np.errstate(over="ignore")
-def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
-    """Mean of the errors below the target times `quantile` and of those above times 1 - `quantile`."""
-    # A share of zero leaves its side out, an infinite sum included.
-    sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
-    return np.asarray(sum(sides) / sums.weight / sums.unit)
-
-
-@np.errstate(over="ignore")
-def median_absolute_error(targets: Floats, predictions: Floats) -> float:
-    """Middle absolute error, or the mean of the middle two: of rows, as no sums tell it."""
-    return float(np.median(np.abs(predictions - targets)))
-
-
-OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
-OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)
 
 
 def _warn_no_r2(targets: NDArray[Any]) -> None:

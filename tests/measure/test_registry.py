@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.measure import registry, regression
+from fastevals.measure import error_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
+from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
-from fastevals.measure.regression import RegressionSums
 from tests.reference import calibration, confusion, curves
 from tests.reference import ranking as reference
 from tests.reference import regression as regression_twins
@@ -640,7 +640,7 @@ def test_an_entry_of_targets_is_enough(monkeypatch):
 
 def test_permuted_sums_of_an_added_metric_are_those_of_its_like(monkeypatch):
     """An entry with the function of the mean absolute error has its p-value, though its sums are added up anew."""
-    add_entry(monkeypatch, Metric("like", "like", "targets", regression.mean_absolute_error, False, needs=()))
+    add_entry(monkeypatch, Metric("like", "like", "targets", error_metrics.mean_absolute_error, False, needs=()))
     y = np.round(np.arange(40) * 0.618 % 1, 2)
     p, q = np.round(y + 0.2 * (np.arange(40) % 3), 2), np.round(0.5 * y + 0.4, 2)
     for n in (40, 9):

@@ -16,8 +16,8 @@ from fastevals.infer.permutation.distribution import PermutationPlan, PermutedSt
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
+from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.kinds import TargetMetric
-from fastevals.measure.regression import RegressionSums
 
 Floats = NDArray[np.float64]
 

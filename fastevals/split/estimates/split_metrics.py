@@ -32,10 +32,11 @@ from fastevals._validation.options import check_one_number, listed, show
 from fastevals.counts import Cells
 from fastevals.infer.proportions import OUTCOMES
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.error_metrics import RegressionSums, median_absolute_error
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
-from fastevals.measure.regression import RegressionSums, choose_origin, median_absolute_error
+from fastevals.measure.regression import choose_origin
 from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,85 @@
+"""Metrics of predicted numbers, each a function of sums of errors: of one model, or of many at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class RegressionSums(NamedTuple):
+    """Sums over the rows, each times its weight: all that the metrics need but the median.
+
+    Attributes
+    ----------
+    weight : float or ndarray
+        Number of rows or sum of weights.
+    scatter : float or ndarray
+        Squared deviations of the targets from their mean.
+    square, over, under, relative : ndarray of shape (n_models,)
+        Squared errors; prediction less target where it is above, target less prediction where it is below; absolute
+        error over absolute target. Where rows are not the same for all, each has a `weight` and a `scatter`.
+    unit : float
+        What targets and predictions were multiplied by, a power of two; relative errors are as they were.
+    """
+
+    weight: Any
+    scatter: Any
+    square: Floats
+    over: Floats
+    under: Floats
+    relative: Floats
+    unit: float = 1.0
+
+
+@np.errstate(over="ignore")
+def mean_squared_error(sums: RegressionSums) -> Floats:
+    """Mean of the squared errors."""
+    return np.asarray(sums.square / sums.weight / sums.unit / sums.unit)
+
+
+@np.errstate(over="ignore")
+def root_mean_squared_error(sums: RegressionSums) -> Floats:
+    """Square root of the mean of the squared errors."""
+    return np.asarray(np.sqrt(sums.square / sums.weight) / sums.unit)
+
+
+@np.errstate(over="ignore")
+def mean_absolute_error(sums: RegressionSums) -> Floats:
+    """Mean of the absolute errors."""
+    return np.asarray((sums.over + sums.under) / sums.weight / sums.unit)
+
+
+@np.errstate(over="ignore")
+def mean_absolute_percentage_error(sums: RegressionSums) -> Floats:
+    """Mean of the absolute errors over the absolute targets, which are taken to be 2**-52 at least."""
+    return np.asarray(sums.relative / sums.weight)
+
+
+@np.errstate(over="ignore")
+def r2(sums: RegressionSums) -> Floats:
+    """Share of the targets' variance that the predictions explain: 1 - squared errors / squared deviations."""
+    defined = (np.asarray(sums.scatter) > 0) & np.isfinite(sums.scatter)
+    return np.asarray(np.where(defined, 1 - sums.square / np.where(defined, sums.scatter, 1.0), math.nan))
+
+
+@np.errstate(over="ignore")
+def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
+    """Mean of the errors below the target times `quantile` and of those above times 1 - `quantile`."""
+    # A share of zero leaves its side out, an infinite sum included.
+    sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
+    return np.asarray(sum(sides) / sums.weight / sums.unit)
+
+
+@np.errstate(over="ignore")
+def median_absolute_error(targets: Floats, predictions: Floats) -> float:
+    """Middle absolute error, or the mean of the middle two: of rows, as no sums tell it."""
+    return float(np.median(np.abs(predictions - targets)))
+
+
+OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
+OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)
