@@ -162,8 +162,8 @@ def test_thresholds(values: Any) -> None:
     [
         ([0.5, math.nan], "thresholds must not be NaN, got 1 NaN value"),
         (math.nan, "thresholds must not be NaN"),
-        (["a"], "thresholds must hold numbers, got dtype <U1"),
-        (None, "thresholds must hold numbers, got dtype object"),
+        (["a"], r"thresholds must hold numbers, got dtype <U1 \(first value 'a'\)"),
+        (None, r"thresholds must hold numbers, got dtype object \(first value None\)"),
         (1j, "thresholds must hold numbers, got dtype complex128"),
         ([[1], [1, 2]], "thresholds"),
         ({0.5}, "thresholds must"),
@@ -375,6 +375,9 @@ TAKE_SCALARS: dict[str, Callable[[Any], Any]] = {
     "roc_auc(max_fpr)": lambda v: Ranking(Y, S).roc_auc(max_fpr=v),
     "roc_auc(min_tpr)": lambda v: Ranking(Y, S).roc_auc(min_tpr=v),
     "roc_auc(standardize)": lambda v: Ranking(Y, S).roc_auc(max_fpr=0.5, standardize=v),
+    "metric(standardize)": lambda v: fastevals.bootstrap(
+        Ranking(Y, S), fastevals.metric("roc_auc", max_fpr=0.5, standardize=v), n_resamples=9, rng=0
+    ),
     "roc_curve(drop_intermediate)": lambda v: Ranking(Y, S).roc_curve(drop_intermediate=v),
     "pr_auc(interpolation)": lambda v: Ranking(Y, S).pr_auc(interpolation=v),
     "equal_error_rate(on_hull)": lambda v: Ranking(Y, S).equal_error_rate(on_hull=v),

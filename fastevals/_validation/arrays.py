@@ -104,7 +104,9 @@ def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[An
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one number, got shape {array.shape}")
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+        seen = "" if scalar or not array.size else "first value "
+        seen += show(array.flat[0]) if array.size else "empty"
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype} ({seen})")
     if np.isnan(array).any():
         raise ValueError(f"{name} must not be NaN, got {np.count_nonzero(np.isnan(array))} NaN values")
     return array
@@ -221,6 +223,8 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
 
 def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
     """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):  # a query of polars, not yet run
+        raise ValueError(f"{name} must hold rows, got a {type(values).__name__}: pass {name}.collect()")
     if is_frame(values):
         names = list(getattr(values, "column_names", values.columns))  # Arrow's columns are not their names
         if len(set(names)) < len(names):

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.options import (
+    as_flag,
     check_choice,
     check_no_options,
     check_number,
@@ -176,7 +177,7 @@ def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
     """Return the least and the largest value that a metric can have."""
     if not isinstance(spec, MetricSpec):
         return UNBOUNDED
-    if spec.options.get("standardize") is False:
+    if not spec.options.get("standardize", True):
         return 0.0, spec.options.get("max_fpr") or 1.0
     return METRICS[spec.name].bounds
 
@@ -255,7 +256,7 @@ def _partial_auc(spec: MetricSpec) -> RankingMetric:
     given = {**PARTIAL_AUC_OPTIONS, **spec.options}
     fpr = check_number("max_fpr", given["max_fpr"], low=0, high=1, open_low=True)
     tpr = check_number("min_tpr", given["min_tpr"], low=0, high=1, open_high=True)
-    standardize = bool(given["standardize"])
+    standardize = as_flag("standardize", given["standardize"])
     if fpr == 1 and tpr == 0:
         return ranking_metric(MetricSpec("roc_auc", {}))
 

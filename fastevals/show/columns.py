@@ -51,7 +51,7 @@ def read_data(
     Raise as `read_columns` does; also if columns are of different lengths.
     """
     if isinstance(data, (str, os.PathLike)):
-        return read_columns(os.fspath(data), wanted, numeric=numeric, beside=beside, form=form)
+        return read_columns(os.fsdecode(data), wanted, numeric=numeric, beside=beside, form=form)
     table = named_columns("data", data)
     if table is None:
         raise ValueError(f"data must be a path, a frame or a mapping of names to columns, got {show(data)}")
@@ -71,7 +71,7 @@ def read_data(
 
 def data_name(data: Any) -> str:
     """Return what texts call where columns are from: a path, or what kind of object."""
-    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else type(data).__name__
+    return os.fsdecode(data) if isinstance(data, (str, os.PathLike)) else type(data).__name__
 
 
 def read_columns(

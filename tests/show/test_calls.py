@@ -178,6 +178,23 @@ def test_arguments_of_other_types_of_comparisons(options, message):
         fastevals.compare({name: [0, 1, 0] for name in "abc"}, **options)
 
 
+def test_a_query_is_no_frame():
+    query = pl.DataFrame({"y": [0, 1, 0], "s": [0.1, 0.2, 0.3]}).lazy()
+    for call in (lambda: fastevals.report(query, label="y", score="s"), lambda: fastevals.compare(query)):
+        with pytest.raises(ValueError, match=r"^data must hold rows, got a LazyFrame: pass data.collect\(\)$"):
+            call()
+
+
+def test_paths_of_bytes(tmp_path):
+    class Path:
+        def __fspath__(self):
+            return str(tmp_path / "columns.csv").encode()
+
+    path = written(tmp_path, {"y": [0, 1, 0], "s": [0.1, 0.2, 0.3]})
+    options = {"label": "y", "score": "s", "resamples": 0}
+    assert fastevals.report(Path(), **options) == fastevals.report(path, **options)
+
+
 def test_comparison_of_no_columns():
     with pytest.raises(ValueError, match=r"^data must have columns, got \{\}$"):
         fastevals.compare({})
