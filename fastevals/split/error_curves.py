@@ -108,7 +108,7 @@ def validation_curve(
     ([0.0, 0.25], [0.98, 0.26], 30)
     """
     check_parameter_name("parameter", parameter)
-    tried = as_values("values", values)
+    parameter_values = as_values("values", values)
     learner = as_learner(NAME, fit_predict, params)
     check_varies_only("params", learner.params, "parameter", parameter)
     measured = Measurement.build(
@@ -116,9 +116,9 @@ def validation_curve(
         confidence_level=confidence_level, training=True,
     )  # fmt: skip
     splits = measured.splits("splitter", splitter)
-    grid = [{parameter: value} for value in tried]
+    grid = [{parameter: value} for value in parameter_values]
     trials = [Trial(Candidate(Choice(NAME, each), learner.with_params(each)), splits) for each in grid]
-    return _make_curve(measured, trials, parameter, tried, n_jobs=n_jobs, progress=progress)
+    return _make_curve(measured, trials, parameter, parameter_values, n_jobs=n_jobs, progress=progress)
 
 
 def learning_curve(

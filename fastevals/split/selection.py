@@ -170,8 +170,8 @@ def select_model(
     whole = take_rows(X, None), take_rows(y, None)  # copies: later changes to the user's data change nothing
     model = _refit(choice, learner, *whole) if learner.is_estimator else None
     results = tuple(
-        CandidateResult(each.choice, own, None if failure is None else str(failure))
-        for each, (own, failure) in zip(tried, by_search[0], strict=True)
+        CandidateResult(each.choice, candidate_estimate, None if failure is None else str(failure))
+        for each, (candidate_estimate, failure) in zip(tried, by_search[0], strict=True)
     )
     return ModelSelection(
         metric=measured.metric,
@@ -255,11 +255,11 @@ def _estimate_nested(
     counted = iter(measured.fits(fits, len(fits), keep_failures=True, n_jobs=n_jobs))
     counts = [None if each is None else next(counted) for each in chosen]
     failures = []
-    for k, (search, own, measure) in enumerate(zip(searches, chosen, counts, strict=True)):
+    for k, (search, candidate, measure) in enumerate(zip(searches, chosen, counts, strict=True)):
         tries = [(each, failure) for each, (_, failure) in zip(tried, search, strict=True)]
-        for candidate, failure in (*tries, (own, measure)):
-            if candidate is not None and isinstance(failure, Failure):
-                failures.append(OuterFailure(k, candidate.choice, str(failure)))
+        for each, failure in (*tries, (candidate, measure)):
+            if each is not None and isinstance(failure, Failure):
+                failures.append(OuterFailure(k, each.choice, str(failure)))
     names = tuple(None if each is None else each.choice for each in chosen)
     result = NestedEstimate(measured.estimate(counts, outer), names, tuple(failures))
     missing = sum(each is None or isinstance(each, Failure) for each in counts)

@@ -102,7 +102,7 @@ def bias_variance_over_training_sets(
     Returns
     -------
     Decomposition
-        As `bias_variance` gives it.
+        As `bias_variance` returns it.
 
     Raises
     ------
@@ -209,17 +209,17 @@ def bias_variance_curve(
     learner = as_learner("fit_predict", fit_predict, params)
     sets = TrainingSets.build(X, y, groups, n_sets, replace, rng)
     options = _Options(y_observed, loss, decomposition, labels, sample_weight, per_sample)
-    tried: list[Any]
+    values_or_sizes: list[Any]
     if parameter is None:
-        tried = sets.sizes("train_sizes", train_sizes)
-        cases = [_Case(f" of {size} {sets.frame.unit}", learner, size) for size in tried]
+        values_or_sizes = sets.sizes("train_sizes", train_sizes)
+        cases = [_Case(f" of {size} {sets.frame.unit}", learner, size) for size in values_or_sizes]
     else:
         check_varies_only("params", learner.params, "parameter", parameter)
-        tried = as_values("values", values)
+        values_or_sizes = as_values("values", values)
         size = sets.size("train_size", train_size)
-        cases = [_Case(f", {parameter}={show(v)}", learner.with_params({parameter: v}), size) for v in tried]
+        cases = [_Case(f", {parameter}={show(v)}", learner.with_params({parameter: v}), size) for v in values_or_sizes]
     results = _decompose_cases(cases, (X, y, X_test, y_test), sets, options, n_jobs, progress)
-    return BiasVarianceCurve(parameter, tuple(tried), tuple(results))
+    return BiasVarianceCurve(parameter, tuple(values_or_sizes), tuple(results))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

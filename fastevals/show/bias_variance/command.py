@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PICTURE = "bias_variance"
 LOSSES = ("squared", "zero-one")
 DECOMPOSITIONS = ("domingos", "kohavi-wolpert", "james")
-OF_PREDICTIONS = ("truth", "pred", "observed", "weight", "models_are", "loss", "decomposition")
+PREDICTION_OPTIONS = ("truth", "pred", "observed", "weight", "models_are", "loss", "decomposition")
 
 HELP = "split the loss of models into bias and variance, by their predictions"
 DESCRIPTION = """\
@@ -76,7 +76,7 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
     check_shared(arguments, parser)
     if arguments.file is None:
-        for name in OF_PREDICTIONS:
+        for name in PREDICTION_OPTIONS:
             if getattr(arguments, name) is not None:
                 parser.error(f"--{name.replace('_', '-')} goes with a FILE of predictions")
         return

@@ -29,7 +29,7 @@ NOWHERE = Interval(math.nan, math.nan)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorEstimates(ByMetric):
-    """What `estimate_error` and `evaluate_splits` give: a mapping from each metric to its `ErrorEstimate`.
+    """What `estimate_error` and `evaluate_splits` return: a mapping from each metric to its `ErrorEstimate`.
 
     Attributes
     ----------

@@ -99,9 +99,9 @@ class BootstrapDraw:
         by_size = {size: row_limits(size) for size in set(frame.sizes.tolist())}
         by_stratum = [by_size[size] for size in frame.sizes.tolist()]
         limits = np.zeros((len(by_stratum), ROW_LIMITS), dtype=np.uint32)
-        for row, own in zip(limits, by_stratum, strict=True):
-            row[: own.size] = own
-        return cls(frame, limits, np.array([own.size for own in by_stratum]), key)
+        for row, stratum_limits in zip(limits, by_stratum, strict=True):
+            row[: stratum_limits.size] = stratum_limits
+        return cls(frame, limits, np.array([each.size for each in by_stratum]), key)
 
     @property
     def compiles(self) -> Hashable:
