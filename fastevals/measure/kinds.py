@@ -134,22 +134,18 @@ class Labels(Kind):
             return spec
         name, options = spec.name, spec.options
         check_choice(argument, name, [each for each, entry in METRICS.items() if entry.of_labels], None)
-        if METRICS[name].is_matrix_method:
+        entry = METRICS[name]
+        if entry.is_matrix_method:
             method = getattr(ConfusionMatrix, name)
             check_options(str(spec), method, options, " in metric(...)")
             return lambda matrix: getattr(matrix, name)(**options)
-        if METRICS[name].of == "matrix":
-            check_no_options(str(spec), options, METRICS[name].options)
-            own = METRICS[name].own_options(options)
-            return lambda matrix: METRICS[name].function(matrix, **own)
-        check_no_options(str(spec), options, ["average"])
-
-        def of_cells(at: Cells) -> Any:
-            return METRICS[name](at)
-
-        return lambda matrix: matrix._averaged(
-            name, of_cells, options.get("average", "binary"), symmetric=METRICS[name].symmetric
-        )
+        own = entry.own_options(options)
+        if entry.of == "matrix":
+            check_no_options(str(spec), options, entry.options)
+            return lambda matrix: entry.function(matrix, **own)
+        check_no_options(str(spec), options, ["average", *entry.options])
+        average = options.get("average", "binary")
+        return lambda matrix: matrix._averaged(name, lambda at: entry(at, **own), average, symmetric=entry.symmetric)
 
     def evaluate(
         self,

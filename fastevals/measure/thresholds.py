@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +46,8 @@ def best_threshold(
         function, sign = _checked_function("metric", metric), -1 if maximize is False else 1
         return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
     entry = find_metric("metric", metric, of="cells")
-    _check_costs_used(repr(entry.name), entry.options, options)
-    own = {name: options[name] for name in entry.options}
+    own = entry.own_options(options)
+    _check_costs_used(repr(entry.name), own, options)
     return _point(counts, best_row_by(counts, entry, own, maximize), lambda at: entry(at, **own))
 
 
@@ -129,9 +129,9 @@ CONSTRAINTS: dict[str, Constraint] = {
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_costs_used(metric: str, used: tuple[str, ...], options: dict[str, Any]) -> None:
+def _check_costs_used(metric: str, used: Iterable[str], options: dict[str, Any]) -> None:
     """Raise if costs or a prior were given for a metric that has no use for them."""
-    if not used and options != {"cost_fp": 1.0, "cost_fn": 1.0, "prior": None}:
+    if not {*COSTS}.intersection(used) and options != {"cost_fp": 1.0, "cost_fn": 1.0, "prior": None}:
         raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
+from fastevals._validation.options import check_number
 from fastevals.measure import error_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.error_metrics import RegressionSums
@@ -529,6 +530,32 @@ def test_an_entry_is_enough(monkeypatch):
     told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", resamples=0)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
     assert "hits" in told.to_text()
+
+
+def test_an_entry_of_cells_may_have_options(monkeypatch):
+    """Its own are taken, and checked, beside a threshold or an average; elsewhere they are as by default."""
+
+    def check(scale: Any = 1.0) -> dict[str, Any]:
+        return {"scale": check_number("scale", scale, low=0)}
+
+    def hits(at: Any, scale: float = 1.0) -> Any:
+        return scale * ratio(at.tp, sum(at))
+
+    add_entry(monkeypatch, Metric("hits", "hits", "cells", hits, needs=(), check_options=check))
+    y, s = np.arange(90) % 3 % 2, np.round(np.arange(90) * 0.618 % 1, 2)
+    p = (s >= 0.4).astype(int)
+    expected = 2 * (y & p).mean()
+    for subject, options in (((y, p), {}), ((y, s), {"threshold": 0.4})):
+        doubled = fastevals.metric("hits", scale=2, **options)
+        assert fastevals.bootstrap(subject, {"hits": doubled}, **QUICK)["hits"].value == expected
+        with pytest.raises(ValueError, match=r"scale must be in \[0, inf\], got -1"):
+            fastevals.bootstrap(subject, fastevals.metric("hits", scale=-1, **options), **QUICK)
+    assert fastevals.bootstrap((y, p), {"hits": fastevals.metric("hits", scale=2, average="micro")}, **QUICK)
+    assert fastevals.Ranking(y, s).best_threshold("hits").value == y.mean()
+    with pytest.raises(ValueError, match="go with metric='expected_cost', got them with 'hits'"):
+        fastevals.Ranking(y, s).best_threshold("hits", cost_fp=2.0)
+    told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", cost_fp=2.0, resamples=50)
+    assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
 
 
 def first_step(counts: ThresholdCounts) -> float:

@@ -34,6 +34,7 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.measure.metric_specs import metric
+from fastevals.measure.registry import METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.columns import encode_groups, parse_label
 from fastevals.show.commands import TextResult, option
@@ -50,7 +51,6 @@ CLASS_METRICS = {
     "matthews": metric("matthews"),
     "cohen_kappa": metric("cohen_kappa"),
 }
-HEADS = {"balanced_accuracy": "bal. acc.", "matthews": "MCC", "cohen_kappa": "kappa", "f1": "F1"}
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
@@ -155,7 +155,7 @@ class PredictionsComparison(TextResult):
         return text if self.group is None else f"{text}, rows of one {printable(self.group)} drawn together"
 
     def _model_rows(self, names: Sequence[str]) -> list[list[str]]:
-        rows = [["model", *(HEADS.get(name, name) for name in self.models)]]
+        rows = [["model", *(METRICS[name].title if name in METRICS else name for name in self.models)]]
         for model, name in zip(self.pairs.names, names, strict=True):
             estimates = [metric.estimates[model] for metric in self.models.values()]
             rows.append([name, *(format_number(each.value) for each in estimates)])

@@ -152,7 +152,7 @@ def column_metrics(
     point = {"threshold": threshold} if best is None else {"best": best}
     metrics = {name: metric(name) for name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
     for name in cells_columns(best, costs):
-        options = (costs or {}) if SCORE_METRICS[name].options or best == "expected_cost" else {}
+        options = (costs or {}) if "cost_fp" in SCORE_METRICS[name].options or best == "expected_cost" else {}
         metrics[name] = metric(name, **point, **options)
     return metrics
 

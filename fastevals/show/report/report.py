@@ -461,7 +461,7 @@ def _measure_model(name: str, ranking: Ranking, rule: ThresholdRule, keep_counts
     if best is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            options: dict[str, Any] = dict(costs) if SCORE_METRICS[best].options else {}
+            options: dict[str, Any] = {name: costs[name] for name in SCORE_METRICS[best].options if name in costs}
             threshold = ranking.best_threshold(best, **options).threshold
     assert threshold is not None
     counts = ranking.counts
