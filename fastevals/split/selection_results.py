@@ -113,12 +113,14 @@ class ModelSelection(Frozen):
         values = self._values(parameter)
         as_chosen, at_best, best_others = [], [], []
         for value in values:
-            own = [each for each in self._of_chosen_learner(parameter) if same_value(each.params[parameter], value)]
-            alike = [each for each in own if _same_params(_without(each.params, parameter), others)]
+            with_value = [
+                each for each in self._with_chosen_learner(parameter) if same_value(each.params[parameter], value)
+            ]
+            alike = [each for each in with_value if _same_params(_without(each.params, parameter), others)]
             as_chosen.append(alike[0].estimate if alike else no_value)
-            k = best_place(np.array([each.value for each in own]), self.maximize)
-            at_best.append(no_value if k is None else own[k].estimate)
-            best_others.append({} if k is None else _without(own[k].params, parameter))
+            k = best_place(np.array([each.value for each in with_value]), self.maximize)
+            at_best.append(no_value if k is None else with_value[k].estimate)
+            best_others.append({} if k is None else _without(with_value[k].params, parameter))
         return Sensitivity(
             metric=self.metric,
             maximize=self.maximize,
@@ -143,12 +145,12 @@ class ModelSelection(Frozen):
     def _values(self, parameter: str) -> list[Any]:
         """Return the values of a parameter among the candidates of the chosen learner, in their order."""
         values: list[Any] = []
-        for each in self._of_chosen_learner(parameter):
+        for each in self._with_chosen_learner(parameter):
             if not any(same_value(each.params[parameter], value) for value in values):
                 values.append(each.params[parameter])
         return values
 
-    def _of_chosen_learner(self, parameter: str) -> list[CandidateResult]:
+    def _with_chosen_learner(self, parameter: str) -> list[CandidateResult]:
         return [each for each in self.candidates if each.name == self.best.name and parameter in each.params]
 
     def ranked(self) -> tuple[CandidateResult, ...]:

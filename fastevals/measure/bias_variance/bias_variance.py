@@ -416,7 +416,7 @@ class SampleSums:
         if self._weights is not None:
             self._weights = in_usual_unit(self._weights)  # so that no product overflows by them
         kind, n = problem.loss.kind, problem.loss.n_samples
-        self._absent = () if problem.observed else kind.OF_NOISE
+        self._absent = () if problem.observed else kind.OF_NOISE  # not computed: 0 in the result
         self._names = [name for name in kind.numbers() if name not in self._absent]
         self._main = np.empty(n, dtype=problem.loss.main_dtype)
         self._kept: dict[str, Any] | None = {name: np.empty(n) for name in self._names} if per_sample else None
