@@ -248,7 +248,7 @@ class ConfidenceBand(Frozen):
         )
 
     def __str__(self) -> str:
-        shown = np.unique(np.linspace(0, self.x.size - 1, PRINTED).round().astype(np.intp))
+        shown = np.unique(np.linspace(0, self.x.size - 1, min(PRINTED, self.x.size)).round().astype(np.intp))
         rows = ("{:.4f}: {:.4f} to {:.4f}".format(*(each[k] for each in self)) for k in shown)
         return "\n  ".join([repr(self), *rows])
 

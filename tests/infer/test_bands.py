@@ -342,7 +342,6 @@ def test_another_subject_is_named():
         confidence_band(ThresholdCounts([np.inf], [0], [0]))
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", ["simultaneous", "pointwise"])
 def test_too_many_rows_to_draw(kind):
     """Counts may be of more rows than a bootstrap draws: an error says so, and nothing is computed before it."""
@@ -350,6 +349,12 @@ def test_too_many_rows_to_draw(kind):
     with pytest.raises(ValueError, match=r"ranking must have from 1 to 2\*\*32 - 1 rows to be resampled, got"):
         confidence_band(many, kind=kind)
     assert confidence_band(many, method="kolmogorov", at=[0.5]).low.size == 1
+
+
+def test_printed_without_points():
+    band = confidence_band(example(), at=[], n_resamples=50, rng=1)
+    assert str(band) == repr(band)
+    assert str(confidence_band(example(), at=0.5, n_resamples=50, rng=1)).count("\n") == 1
 
 
 def test_no_places_are_no_points():

@@ -15,6 +15,7 @@ from fastevals._validation.tables import as_measurements, as_pair_of_names, chec
 from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, decide, pvalues
 from fastevals.infer.significance.paired import (
     ScaledDifferences,
+    in_own_unit,
     ratio,
     scaled_differences,
     t_interval,
@@ -176,7 +177,7 @@ def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, 
     d = _by_repetition(scaled)
     effect = d[..., 0, 0] if numerator == "first" else d[..., 0, :].mean(axis=-1)
     error = np.sqrt(_variances(d).mean(axis=-1))
-    return ratio(effect, error), np.ldexp(effect, scaled.exponent), np.ldexp(error, scaled.exponent)
+    return ratio(effect, error), in_own_unit(effect, scaled.exponent), in_own_unit(error, scaled.exponent)
 
 
 def _f_statistic(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -184,7 +185,7 @@ def _f_statistic(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     scaled = scaled_differences(a, b)
     d = _by_repetition(scaled)
     statistic = ratio(np.square(d).sum(axis=(-2, -1)), 2 * _variances(d).sum(axis=-1))
-    return statistic, np.ldexp(scaled.values.mean(axis=-1), scaled.exponent)
+    return statistic, in_own_unit(scaled.values.mean(axis=-1), scaled.exponent)
 
 
 def _by_repetition(scaled: ScaledDifferences) -> Floats:

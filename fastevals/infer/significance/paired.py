@@ -58,6 +58,12 @@ def scale_to_unit(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
     return [np.ldexp(each, -exponent) for each in arrays], exponent
 
 
+def in_own_unit(values: Floats, exponent: NDArray[np.intc]) -> Floats:
+    """Return values that are in units of 2**exponent; infinite past the largest float."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.ldexp(values, exponent))
+
+
 def ratio(effect: Floats, error: Floats) -> Floats:
     """Return effect / error: 0 / 0 is 0, no difference at all; else infinite where there is no error."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -19,6 +19,7 @@ from fastevals._validation.tables import (
 from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, critical_value, decide, pvalues
 from fastevals.infer.significance.paired import (
     ScaledDifferences,
+    in_own_unit,
     ratio,
     scaled_differences,
     t_interval,
@@ -94,8 +95,8 @@ def error_rate_t_test(
     deviations = scaled_differences(values, np.full_like(values, value))
     mean, error = _mean_and_error(scaled, factor)
     distance, _ = _mean_and_error(deviations, factor)
-    statistic = ratio(distance, np.ldexp(error, scaled.exponent - deviations.exponent))
-    estimate = statistic, np.ldexp(mean, scaled.exponent), np.ldexp(error, scaled.exponent)
+    statistic = ratio(distance, in_own_unit(error, scaled.exponent - deviations.exponent))
+    estimate = statistic, in_own_unit(mean, scaled.exponent), in_own_unit(error, scaled.exponent)
     return _t_decision(
         "the t-test of a mean", "the mean", estimate, values.size - 1,
         alternative=alternative, confidence_level=confidence_level, value=value,
@@ -262,14 +263,15 @@ def pairwise_t(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.
 def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
     """Return t, the mean difference and its standard error, whose square is the variance times a factor."""
     mean, error = _mean_and_error(scaled, variance_factor)
-    return ratio(mean, error), np.ldexp(mean, scaled.exponent), np.ldexp(error, scaled.exponent)
+    return ratio(mean, error), in_own_unit(mean, scaled.exponent), in_own_unit(error, scaled.exponent)
 
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
     """Return half the width of Nadeau and Bengio's interval for the mean of measurements."""
     scaled = scaled_differences(values, np.zeros_like(values))
     _, error = _mean_and_error(scaled, 1 / values.size + test_to_train)
-    return critical_value(Null("t", (values.size - 1,)), "two-sided", alpha) * float(np.ldexp(error, scaled.exponent))
+    t = critical_value(Null("t", (values.size - 1,)), "two-sided", alpha)
+    return t * float(in_own_unit(error, scaled.exponent))
 
 
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:

@@ -298,3 +298,16 @@ def test_inputs_stay_and_other_types_give_the_same() -> None:
 def test_bad_input(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_measurements_near_the_largest_float_do_not_overflow() -> None:
+    """What has no room in a float is infinite, without a warning of NumPy's."""
+    large, small = [1e308, -1e308, 1e308, 1e307] * 2 + [1e308, 1e307], [-1e308, 1e308, -1e308, 1e306] * 2 + [0.0, 1.0]
+    result = paired_t_test(large, small)
+    unit = paired_t_test(np.array(large) / 2.0**100, np.array(small) / 2.0**100)
+    assert (result.statistic, result.pvalue) == (unit.statistic, unit.pvalue)
+    apart = paired_t_test([1e308, -1e308], [-1e308, 1e308])
+    assert (apart.statistic, apart.confidence_interval) == (0.0, (-np.inf, np.inf))
+    for test in (five_by_two_cv_t_test, five_by_two_cv_f_test):
+        assert np.isfinite(test(np.reshape(large, (5, 2)), np.reshape(small, (5, 2))).pvalue)
+    assert np.isfinite(error_rate_t_test(large, 0.3).statistic)
