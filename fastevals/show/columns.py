@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory
 from fastevals._text import printable
-from fastevals._validation.arrays import as_scores, check_same_length, named_columns, raise_not_finite
+from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
-from fastevals._validation.options import did_you_mean, import_optional, show
+from fastevals._validation.options import did_you_mean, import_optional, row_at, show
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, is_number
 
@@ -63,10 +63,22 @@ def read_data(
     called = {**({name: f"column {name!r}" for name in columns} if wanted is None else wanted), **beside}
     check_columns("data", list(map(str, table)), called)
     arrays = {
-        name: (as_scores if name in numeric else as_labels)(shown, columns[name]) for name, shown in called.items()
+        name: (as_scores if name in numeric else _as_labels)(shown, columns[name]) for name, shown in called.items()
     }
     check_same_length(**{called[name]: array for name, array in arrays.items()})
     return NamedColumns(arrays)
+
+
+def _as_labels(shown: str, values: Any) -> NDArray[Any]:
+    """Return a column that need not hold numbers; days and times are text, as those of a file."""
+    array = as_array(shown, values)
+    if array.dtype.kind != "M":
+        return as_labels(shown, values)
+    missing = np.flatnonzero(np.isnat(array))
+    if missing.size:
+        count = f"{missing.size} missing value{'s' * (missing.size > 1)}"
+        raise ValueError(f"{shown} has {count}, the first at {row_at(int(missing[0]))}")
+    return as_labels(shown, np.char.replace(np.datetime_as_string(array), "T", " "))
 
 
 def data_name(data: Any) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import fastevals
 from fastevals.datasets import load_digits_eight, load_psnr
@@ -176,6 +177,22 @@ def test_arguments_of_other_types(options, message):
 def test_arguments_of_other_types_of_comparisons(options, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         fastevals.compare({name: [0, 1, 0] for name in "abc"}, **options)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_days_and_times_are_text_as_in_a_file(table, tmp_path):
+    times = np.repeat(np.array(["2020-01-02", "2020-01-03T12:30"], dtype="M8[us]"), 4)
+    columns = {"y": [0, 1, 0, 1] * 2, "s": np.arange(8) / 8, "t": times, "u": np.arange(8.0)[::-1]}
+    data, path = table(columns), str(tmp_path / "columns.parquet")
+    parquet.write_table(pa.table(columns), path)
+    for options in ({"by": "t", "resamples": 0}, {"group": "t", "resamples": 19}):
+        made, read = (fastevals.report(each, label="y", score="s", **options).to_dict() for each in (data, path))
+        assert without_data(made) == without_data(read)
+    made, read = (fastevals.compare(each, algorithm=["s", "u"]).to_dict() for each in (data, path))
+    assert without_data(made) == without_data(read)
+    columns["t"][5] = "NaT"
+    with pytest.raises(ValueError, match=r"^by 't' has 1 missing value, the first at row 5$"):
+        fastevals.report(table(columns), label="y", score="s", by="t")
 
 
 def test_a_query_is_no_frame():
