@@ -128,6 +128,7 @@ def test_report_of_weighted_ranking_has_no_intervals():
         ({"label": "y", "score": "s", "threshold": float("nan")}, "threshold must be a number, got nan"),
         ({"label": "y", "score": "s", "threshold": "x"}, "threshold must be a number, got 'x'"),
         ({"label": "y", "score": "s", "resamples": 3}, "resamples must be at least 19 for confidence 0.95"),
+        ({"label": "y", "score": "s", "resamples": 3, "confidence": 0.9999999}, "9999999 for confidence 0.9999999 "),
     ],
 )
 def test_errors_name_arguments(options, message):

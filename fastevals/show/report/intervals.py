@@ -132,7 +132,7 @@ def _check_enough(plan: IntervalPlan) -> None:
     least = math.ceil(1 / check_confidence_level(plan.confidence)[1]) - 1
     if plan.resamples < least:
         raise ValueError(
-            f"{option('resamples')} must be at least {least} for {option('confidence')} {plan.confidence:g} "
+            f"{option('resamples')} must be at least {least} for {option('confidence')} {plan.confidence} "
             f"(or 0, for no intervals), got {plan.resamples}"
         )
 
