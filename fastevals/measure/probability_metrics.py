@@ -195,7 +195,7 @@ def brier_decomposition(
     base = ratio(n_pos, n_pos + n_neg)
     uncertainty = float(base * ratio(n_neg, n_pos + n_neg))
     if n_bins is not None:
-        bins = cut(counts, n_bins, strategy)
+        bins = cut_bins(counts, n_bins, strategy)
         reliability, resolution, variance, covariance = _binned_parts(counts, bins, base)
         return BrierDecomposition(score, reliability, resolution, uncertainty, variance, covariance)
 
@@ -310,7 +310,7 @@ class Bins(NamedTuple):
     starts: NDArray[np.intp]
 
 
-def cut(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
+def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
     """Cut the probabilities into bins of equal width ("uniform") or of equal mass ("quantile")."""
     require_probabilities(counts)
     n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)

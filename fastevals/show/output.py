@@ -16,7 +16,7 @@ from fastevals._execution import progressed
 from fastevals._text import format_label, printable
 from fastevals.results import as_json
 from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls
-from fastevals.show.plots.style import named_label
+from fastevals.show.plots.style import legend_label
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
@@ -111,7 +111,7 @@ def _as_png(picture: Picture, title: str | None) -> bytes:
     FigureCanvasAgg(figure)
     ax = picture.plot(picture.result, ax=figure.subplots(), **picture.options)
     if title is not None:
-        ax.set_title(named_label(title))
+        ax.set_title(legend_label(title))
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes

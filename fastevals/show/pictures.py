@@ -88,7 +88,7 @@ def _curve_pictures(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[s
     for name, (curve, plot, size, needs) in CURVES.items():
         if available[needs]:
             curves = {model: curve(counts, costs or {}) for model, counts in models.items()}
-            yield name, Picture(plot, curves, style.size_for(size, len(models)))
+            yield name, Picture(plot, curves, style.figure_size(size, len(models)))
 
 
 # Of a comparison -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.results import Interval
 from fastevals.show.plots import plot_bias_variance, plot_estimates, style
 from fastevals.show.plots.bias_variance import BIAS, SIZE, VARIANCE
-from fastevals.show.plots.estimates import HIGH, MOST_BINS
+from fastevals.show.plots.estimates import HEIGHT, MOST_BINS
 from fastevals.split.estimates.results import ErrorEstimate
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.show.test_significance_plots import LONG, axes, check_texts, labelled, legend
@@ -231,10 +231,10 @@ def test_rows_are_schemes():
     assert feet == [[[values.min(), values.max()], [0, 0]], [[1, 3], [-1, -1]], [[5, 5], [-2, -2]]]
     for (_, (foot, _)), strokes in zip(feet[1:], ax.collections, strict=True):  # as a histogram, they stand on it
         (low,), (high,) = (set(y) for y in np.array(strokes.get_segments())[:, :, 1].T)
-        assert low == foot < high < foot + HIGH
+        assert low == foot < high < foot + HEIGHT
     for label in ("_deviation", "_estimate"):  # between a row's foot and the histogram below
         places = [line.get_ydata()[0] for line in labelled(ax, label)]
-        assert all(HIGH - 1 < y + row < 0 for row, y in enumerate(places))
+        assert all(HEIGHT - 1 < y + row < 0 for row, y in enumerate(places))
     (interval,) = [line for line in ax.lines if list(line.get_xdata()) == [1.5, 2.5]]
     assert [labelled(ax, "_deviation")[1].get_linewidth(), interval.get_linewidth()] == [1.1, 4]
     assert list(interval.get_ydata()) == list(labelled(ax, "_deviation")[1].get_ydata())
@@ -250,7 +250,7 @@ def test_histograms_hold_all_but_the_furthest():
     inside = values[(values >= edges[0]) & (values <= edges[-1])]
     counts, expected = np.histogram(inside, "auto", range=(edges[0], edges[-1]))
     assert edges == pytest.approx(expected)
-    assert heights - foot == pytest.approx(HIGH * counts / counts.max())
+    assert heights - foot == pytest.approx(HEIGHT * counts / counts.max())
     assert legend(ax) == ["mean ± standard deviation of the values"]
 
 

@@ -513,10 +513,10 @@ def test_thinned_keeps_the_ends_and_the_shape():
 
 
 def test_the_legend_of_many_models_is_below_the_axes():
-    assert [style.size_for((6.0, 4.0), n) for n in (1, 3, 4)] == [(6.0, 4.0), (6.0, 4.0), (6.0, 4.0 + 7 * 0.22)]
+    assert [style.figure_size((6.0, 4.0), n) for n in (1, 3, 4)] == [(6.0, 4.0), (6.0, 4.0), (6.0, 4.0 + 7 * 0.22)]
     curve = fawcett().roc_curve()
     for n_models, inside in ((3, True), (4, False)):
-        figure = Figure(figsize=style.size_for(style.SQUARE, n_models), layout="constrained")
+        figure = Figure(figsize=style.figure_size(style.SQUARE, n_models), layout="constrained")
         FigureCanvasAgg(figure)
         ax = plots.plot_roc({f"model {k}": curve for k in range(n_models)}, ax=figure.subplots())
         figure.canvas.draw()

@@ -247,7 +247,7 @@ def test_odd_curves_are_drawn():
         assert sides(ax) == {}
     ax = plot_error_curve(curve(parameter="$" * 60), ax=axes())
     check_texts(ax, [ax.xaxis.label])
-    assert ax.get_xlabel() == style.named_label("$" * 60)
+    assert ax.get_xlabel() == style.legend_label("$" * 60)
 
 
 def test_learning_curves_have_no_sides():

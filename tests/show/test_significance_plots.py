@@ -25,7 +25,7 @@ from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
 from fastevals.results import Null
 from fastevals.show.plots import style
-from fastevals.show.plots.critical_difference import _stacked, plot_critical_difference
+from fastevals.show.plots.critical_difference import _stack_spans, plot_critical_difference
 from fastevals.show.plots.null_distribution import REJECTED, plot_null
 from fastevals.show.plots.pvalues import plot_pvalues
 from tests.strategies import BOUNDED
@@ -153,7 +153,7 @@ def test_long_and_odd_names_have_room(names):
     ax = plot_critical_difference(result, ax=axes(layout="constrained"))
     check_texts(ax)
     assert {text.get_text() for text in ax.texts} >= {
-        style.named_label(name, f"{rank:.2f}") for name, rank in zip(names, result.mean_ranks, strict=True)
+        style.legend_label(name, f"{rank:.2f}") for name, rank in zip(names, result.mean_ranks, strict=True)
     }
 
 
@@ -203,7 +203,7 @@ def test_bars_are_the_groups_and_cover_no_other(n_algorithms):
 @BOUNDED
 def test_stacked_spans_never_meet(drawn):
     given_spans = [(float(low), float(low + length)) for low, length in drawn]
-    found = list(_stacked(given_spans))
+    found = list(_stack_spans(given_spans))
     assert sorted(span for _, span in found) == sorted(given_spans)
     for (level, (low, high)), (other, (lower, higher)) in combinations(found, 2):
         assert level != other or high < lower or higher < low

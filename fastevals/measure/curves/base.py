@@ -1,4 +1,4 @@
-"""What curves share: values at places, crossings, areas."""
+"""What curves of threshold counts share: rates, values at places, dominance, crossings; and the geometry of lines."""
 
 from __future__ import annotations
 
@@ -21,103 +21,17 @@ from fastevals.results import Frozen, number_or_array
 
 Values = NDArray[np.float64]
 
-ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
-
-
-class Polyline(NamedTuple):
-    """Points joined by straight lines."""
-
-    x: Values
-    y: Values
-
-
-def _slope_to(line: Polyline, at: Values, left: NDArray[np.intp], right: NDArray[np.intp]) -> Values:
-    """Interpolate between two points of each place; where they are one, give its value."""
-    x0, x1, y0, y1 = line.x[left], line.x[right], line.y[left], line.y[right]
-    width = np.where(x1 > x0, x1 - x0, 1.0)
-    return y0 + (at - x0) / width * (y1 - y0)
-
-
-def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
-    """Return the values just left and just right of each place within the range of x."""
-    last = line.x.size - 1
-    from_right = np.minimum(np.searchsorted(line.x, at, side="left"), last)
-    from_left = np.maximum(np.searchsorted(line.x, at, side="right") - 1, 0)
-    between = line.x[from_right] != at
-    inside = _slope_to(line, at, np.where(between, from_left, from_right), from_right)
-    return inside, np.where(between, inside, line.y[from_left])
-
-
-def best_at(line: Polyline, at: Values) -> Values:
-    """Return the value at each place, the greater one where the line jumps."""
-    return np.maximum(*limits(line, at))
-
-
-def area_under(x: Values, y: Values) -> float:
-    """Return the area under the straight pieces between points."""
-    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
-
-
-def first_at(line: Polyline, y: Values) -> Values:
-    """Return the least x at which each y is reached, of a line that never falls."""
-    return -best_at(Polyline(line.y, -line.x), y)
-
-
-class _Comparison(NamedTuple):
-    """Two lines at the limits of all their places, from left to right: left, right, left, ..., and left of the last."""
-
-    x: Values
-    mine: Values
-    other: Values
-    difference: Values  # 0 where it is no more than rounding
-
-
-def _compared(mine: Polyline, other: Polyline) -> _Comparison:
-    """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
-    x = np.union1d(mine.x, other.x)
-    first = np.append(True, np.diff(x) > ROUNDING)
-    same = x[first][np.cumsum(first) - 1]
-    snapped = [Polyline(same[np.searchsorted(x, line.x)], line.y) for line in (mine, other)]
-    y, others = (np.stack(limits(line, x[first]), axis=1).ravel()[:-1] for line in snapped)
-    scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
-    difference = y - others
-    difference[np.abs(difference) <= ROUNDING * scale] = 0.0
-    return _Comparison(np.repeat(x[first], 2)[:-1], y, others, difference)
-
-
-def dominates(mine: Polyline, other: Polyline) -> bool:
-    """Return whether a line is nowhere below another and somewhere above it."""
-    difference = _compared(mine, other).difference
-    return bool((difference >= 0).all() and (difference > 0).any())
-
-
-def crossings(mine: Polyline, other: Polyline) -> Polyline:
-    """Return the points where two lines change places; where they run together in between, the first common point."""
-    x, y, others, difference = _compared(mine, other)
-    apart = np.flatnonzero(difference)
-    before, after = apart[:-1], apart[1:]
-    swapped = np.signbit(difference[before]) != np.signbit(difference[after])
-    before, after = before[swapped], after[swapped]
-    touching = after > before + 1
-    end = np.where(touching, before + 1, after)
-    share = np.where(touching, 1.0, difference[before] / (difference[before] - difference[after]))
-    at = y[before] + share * (y[end] - y[before])
-    # Where one line or both jump past the other, they meet where the second of them arrives.
-    jump = ~touching & (x[before] == x[end])
-    rising = y[end] + others[end] > y[before] + others[before]
-    arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))
-    return Polyline(x[before] + share * (x[end] - x[before]), np.where(jump, arrival, at))
-
-
 T = TypeVar("T")
+
+ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Curve(Frozen, ABC):
-    """A curve over thresholds. Its arrays are made from the counts when first asked for, and are read-only."""
+    """A curve over thresholds. Its arrays are computed from the counts when first used, and are read-only."""
 
     counts: ThresholdCounts
-    _made: dict[Any, Any] = field(default_factory=dict, init=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False)
 
     ARRAYS: ClassVar[tuple[str, ...]]  # what the curve unpacks into
     NEEDS_NEGATIVES: ClassVar[bool] = True  # all need positives
@@ -162,46 +76,6 @@ class Curve(Frozen, ABC):
         """
         return type(self)(ranking_metrics.hull(self.counts))
 
-    def _once(self, make: Callable[[ThresholdCounts], T]) -> T:
-        """Make something of the counts when it is first asked for."""
-        if make not in self._made:
-            self._made[make] = make(self.counts)
-        return self._made[make]  # type: ignore[no-any-return]
-
-    def _array(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
-        """Return a rate at each threshold."""
-        if rate not in self._made:
-            self._made[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
-            array.flags.writeable = False
-        return self._made[rate]  # type: ignore[no-any-return]
-
-    def _at(self, **places: ArrayLike | None) -> Any:
-        """Read the curve at the one place that is asked for: values of one of its arrays, or thresholds."""
-        name, asked = check_exactly_one(places)
-        if name == "threshold":
-            return self._at_threshold(asked)
-        return number_or_array(self._beside(name, as_shares(name, asked)))
-
-    def _beside(self, name: str, place: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the other coordinate where the one named, the x of the straight curve, has some values."""
-        return self._drawn(Polyline(place, best_at(self._straight(), place)))[1 - self.ARRAYS.index(name)]
-
-    def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
-        """Return the curve's point at a threshold, or arrays of points."""
-        check_has_thresholds(self.thresholds)
-        asked = as_thresholds("threshold", threshold)
-        rows, last = self.counts.rows_at_least(asked), self.counts.thresholds.size - 1
-        there = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
-        return tuple(number_or_array(getattr(there, name)[2:-1].reshape(asked.shape)) for name in self.ARRAYS[:2])
-
-    @abstractmethod
-    def _straight(self) -> Polyline:
-        """Return the curve in coordinates in which it is straight between its points; greater y is better."""
-
-    @abstractmethod
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return points of those coordinates on the curve's own axes, in the order it unpacks."""
-
     def dominates(self, other: Self) -> bool:
         """Return whether this curve encloses another: nowhere worse, somewhere better (Zhou, section 2.3.2).
 
@@ -220,7 +94,7 @@ class Curve(Frozen, ABC):
         ValueError
             If `other` is of another kind, or a curve is undefined for want of a class.
         """
-        return dominates(*self._pair(other))
+        return _dominates(*self._comparable_lines(other))
 
     def crossings(self, other: Self) -> NDArray[np.float64]:
         """Find the points where this curve and another change places.
@@ -241,14 +115,144 @@ class Curve(Frozen, ABC):
         ValueError
             If `other` is of another kind, or a curve is undefined for want of a class.
         """
-        return np.stack(self._drawn(crossings(*self._pair(other))), axis=1)
+        return np.stack(self._on_axes(_crossings(*self._comparable_lines(other))), axis=1)
 
-    def _pair(self, other: Self) -> tuple[Polyline, Polyline]:
+    def _cached(self, make: Callable[[ThresholdCounts], T]) -> T:
+        """Return what a function makes of the counts, computed once."""
+        if make not in self._cache:
+            self._cache[make] = make(self.counts)
+        return self._cache[make]  # type: ignore[no-any-return]
+
+    def _rates(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
+        """Return a rate at each threshold, computed once."""
+        if rate not in self._cache:
+            self._cache[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
+            array.flags.writeable = False
+        return self._cache[rate]  # type: ignore[no-any-return]
+
+    def _read_at(self, **places: ArrayLike | None) -> Any:
+        """Read the curve at the only argument that is not None: values of one of its coordinates, or thresholds."""
+        name, values = check_exactly_one(places)
+        if name == "threshold":
+            return self._at_threshold(values)
+        return number_or_array(self._other_coordinate(name, as_shares(name, values)))
+
+    def _other_coordinate(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the other coordinate where the one named, the x of `_linear_points`, has some values."""
+        return self._on_axes(Polyline(values, best_at(self._linear_points(), values)))[1 - self.ARRAYS.index(name)]
+
+    def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
+        """Return the curve's point at a threshold, or arrays of points."""
+        check_has_thresholds(self.thresholds)
+        thresholds = as_thresholds("threshold", threshold)
+        rows, last = self.counts.rows_at_least(thresholds), self.counts.thresholds.size - 1
+        # A curve of these rows alone; rates also need the first two rows and the last one, the totals.
+        points = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
+        return tuple(number_or_array(getattr(points, name)[2:-1].reshape(thresholds.shape)) for name in self.ARRAYS[:2])
+
+    @abstractmethod
+    def _linear_points(self) -> Polyline:
+        """Return the curve in coordinates in which it is straight between its points; greater y is better."""
+
+    @abstractmethod
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Map points in those coordinates to the curve's own axes, in the order in which it unpacks."""
+
+    def _comparable_lines(self, other: Self) -> tuple[Polyline, Polyline]:
+        """Return this curve and another, of the same kind, as lines; raise unless both are defined."""
         _check_same_kind("other", other, type(self))
-        lines = self._straight(), other._straight()
+        lines = self._linear_points(), other._linear_points()
         for name, line in zip(("this curve", "other"), lines, strict=True):
             _check_defined(name, np.isnan(line.x[-1]) or np.isnan(line.y[-1]))
         return lines
+
+
+# Lines joined by straight pieces --------------------------------------------------------------------------------------
+
+
+class Polyline(NamedTuple):
+    """Points joined by straight lines."""
+
+    x: Values
+    y: Values
+
+
+def _interpolate(line: Polyline, at: Values, left: NDArray[np.intp], right: NDArray[np.intp]) -> Values:
+    """Interpolate between the points left and right of each place; where they are the same, return its value."""
+    x0, x1, y0, y1 = line.x[left], line.x[right], line.y[left], line.y[right]
+    width = np.where(x1 > x0, x1 - x0, 1.0)
+    return y0 + (at - x0) / width * (y1 - y0)
+
+
+def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
+    """Return the values just left and just right of each place within the range of x."""
+    last = line.x.size - 1
+    from_right = np.minimum(np.searchsorted(line.x, at, side="left"), last)
+    from_left = np.maximum(np.searchsorted(line.x, at, side="right") - 1, 0)
+    between = line.x[from_right] != at
+    inside = _interpolate(line, at, np.where(between, from_left, from_right), from_right)
+    return inside, np.where(between, inside, line.y[from_left])
+
+
+def best_at(line: Polyline, at: Values) -> Values:
+    """Return the value at each place, the greater of two where the line jumps."""
+    return np.maximum(*limits(line, at))
+
+
+def area_under(x: Values, y: Values) -> float:
+    """Return the area under the straight pieces between points."""
+    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+
+
+def first_at(line: Polyline, y: Values) -> Values:
+    """Return the least x at which each y is reached, of a line that never falls."""
+    return -best_at(Polyline(line.y, -line.x), y)
+
+
+class _Overlay(NamedTuple):
+    """Two lines at the limits of all their places, from left to right: left, right, left, ..., and left of the last."""
+
+    x: Values
+    mine: Values
+    other: Values
+    difference: Values  # 0 where it is no more than rounding
+
+
+def _overlay(mine: Polyline, other: Polyline) -> _Overlay:
+    """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
+    x = np.union1d(mine.x, other.x)
+    first = np.append(True, np.diff(x) > ROUNDING)
+    merged = x[first][np.cumsum(first) - 1]
+    aligned = [Polyline(merged[np.searchsorted(x, line.x)], line.y) for line in (mine, other)]
+    y, others = (np.stack(limits(line, x[first]), axis=1).ravel()[:-1] for line in aligned)
+    scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
+    difference = y - others
+    difference[np.abs(difference) <= ROUNDING * scale] = 0.0
+    return _Overlay(np.repeat(x[first], 2)[:-1], y, others, difference)
+
+
+def _dominates(mine: Polyline, other: Polyline) -> bool:
+    """Return whether a line is nowhere below another and somewhere above it."""
+    difference = _overlay(mine, other).difference
+    return bool((difference >= 0).all() and (difference > 0).any())
+
+
+def _crossings(mine: Polyline, other: Polyline) -> Polyline:
+    """Return the points where two lines change places; where they run together in between, the first common point."""
+    x, y, others, difference = _overlay(mine, other)
+    apart = np.flatnonzero(difference)
+    before, after = apart[:-1], apart[1:]
+    swapped = np.signbit(difference[before]) != np.signbit(difference[after])
+    before, after = before[swapped], after[swapped]
+    run_together = after > before + 1
+    end = np.where(run_together, before + 1, after)
+    share = np.where(run_together, 1.0, difference[before] / (difference[before] - difference[after]))
+    at = y[before] + share * (y[end] - y[before])
+    # Where one line or both jump past the other, they meet where the second of them arrives.
+    jump = ~run_together & (x[before] == x[end])
+    rising = y[end] + others[end] > y[before] + others[before]
+    arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))
+    return Polyline(x[before] + share * (x[end] - x[before]), np.where(jump, arrival, at))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

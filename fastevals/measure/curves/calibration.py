@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.counts import ThresholdCounts
-from fastevals.measure.probability_metrics import cut
+from fastevals.measure.probability_metrics import cut_bins
 from fastevals.results import Frozen
 
 
@@ -92,18 +92,18 @@ class CalibrationCurve(Frozen):
         ValueError
             If a score is no probability, or an option is out of range.
         """
-        bins = cut(counts, n_bins, strategy)
+        bins = cut_bins(counts, n_bins, strategy)
         return cls(bins.fraction_of_positives, bins.mean_predicted, bins.positives + bins.negatives, bins.edges)
 
     @property
     def expected_calibration_error(self) -> float:
         """Mean over rows of |share of positives - mean probability| of their bin."""
-        return self._mean(self._gaps)
+        return self._weighted_mean(self._gaps)
 
     @property
     def root_mean_square_calibration_error(self) -> float:
         """Root of the mean over rows of (share of positives - mean probability)^2 of their bin."""
-        return math.sqrt(self._mean(self._gaps**2))
+        return math.sqrt(self._weighted_mean(self._gaps**2))
 
     @property
     def maximum_calibration_error(self) -> float:
@@ -114,8 +114,8 @@ class CalibrationCurve(Frozen):
     def _gaps(self) -> NDArray[np.float64]:
         return np.abs(self.fraction_of_positives - self.mean_predicted)
 
-    def _mean(self, over_bins: NDArray[np.float64]) -> float:
-        filled = ~np.isnan(over_bins)  # not empty, nor of a weight that is none beside the rest
+    def _weighted_mean(self, over_bins: NDArray[np.float64]) -> float:
+        filled = ~np.isnan(over_bins)  # not empty, nor of a weight that vanishes beside the others'
         total = math.fsum(self.counts)
         if not total:
             return math.nan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,113 +15,11 @@ from fastevals._validation.arrays import as_thresholds, power_of_two
 from fastevals._validation.curves import as_shares, check_has_thresholds
 from fastevals._validation.options import check_costs, check_exactly_one, check_number
 from fastevals.counts import ThresholdCounts
-from fastevals.measure import cells, ranking_metrics, rates
+from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.cells import ratio
+from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import ROUNDING, Curve, Polyline, area_under, limits
 from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CostEnvelope(Frozen):
-    """The least cost at each PC(+), in straight pieces of one threshold each.
-
-    Attributes
-    ----------
-    probability_cost : ndarray of shape (n_pieces + 1,)
-        Where the pieces start and end, ascending from 0 to 1.
-    cost : ndarray of shape (n_pieces + 1,)
-        The cost there.
-    thresholds : ndarray of shape (n_pieces,)
-        The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
-    fpr, fnr : ndarray of shape (n_pieces,)
-        The error rates at it: the cost at the left and right end of its line.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> envelope = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve().lower_envelope
-    >>> envelope.thresholds, envelope.at(0.5)
-    (array([0.8, 0.3]), OperatingPoint(value=0.25, threshold=0.8))
-    """
-
-    probability_cost: NDArray[np.float64]
-    cost: NDArray[np.float64]
-    thresholds: NDArray[Any]
-    fpr: NDArray[np.float64]
-    fnr: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
-
-    @classmethod
-    def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
-        """Build it of the lines of the hull's vertices; neighbours meet where its slope is the ratio of costs."""
-        hull = ranking_metrics.hull(counts)
-        at = hull.cells()
-        fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
-        if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
-            nothing = np.full(2, np.nan)
-            return cls(np.array([0.0, 1.0]), nothing, nothing[:1], nothing[:1], nothing[:1])
-        # In counts, not rates: then places where lines of whole counts meet are the floats nearest to them.
-        n_pos, n_neg = (total * power_of_two(total) for total in (hull.n_pos, hull.n_neg))
-        right = np.diff(hull.fps) * power_of_two(hull.n_neg) * n_pos
-        up = np.diff(hull.tps) * power_of_two(hull.n_pos) * n_neg
-        edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
-        kept = np.diff(edges) > 0  # a line that is least in one point alone is no piece
-        fpr, fnr = fpr[kept], fnr[kept]
-        starts = np.append(edges[:-1][kept], 1.0)
-        cost = (1 - starts) * np.append(fpr, 1.0) + starts * np.append(fnr, fnr[-1])
-        return cls(starts, cost, hull.thresholds[kept], fpr, fnr)
-
-    @property
-    def area(self) -> float:
-        """Mean least cost over PC(+)."""
-        return area_under(self.probability_cost, self.cost)
-
-    def operating_range(self) -> Interval:
-        """Return the range of PC(+) in which it is below predicting all and none; both NaN if there is none."""
-        useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
-        if not useful.size:
-            return Interval(math.nan, math.nan)
-        edges = self.probability_cost
-        return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
-
-    def at(self, probability_cost: ArrayLike) -> OperatingPoint:
-        """Return the least cost at PC(+), and the highest threshold that attains it.
-
-        Parameters
-        ----------
-        probability_cost : float or array-like in [0, 1]
-            PC(+).
-
-        Returns
-        -------
-        OperatingPoint
-            Arrays of the places' shape where an array is given.
-
-        Raises
-        ------
-        ValueError
-            If a place is out of range.
-        """
-        return self.least_at(as_shares("probability_cost", probability_cost))
-
-    def least_at(self, place: NDArray[np.float64]) -> OperatingPoint:
-        """`at` of places that are checked, or NaN."""
-        fpr, fnr, threshold = self.lines_at(place)
-        return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
-
-    def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
-        """Return FPR, FNR and threshold of the lowest line at each place; of two, that of the higher threshold."""
-        piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
-        # At 0, or where nothing costs, "predict none" is free.
-        threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
-        return self.fpr[piece], self.fnr[piece], threshold
-
-
-def cost_area(counts: ThresholdCounts) -> float:
-    """Return the area under the cost curve's lower envelope: the mean least cost over PC(+)."""
-    return CostEnvelope.from_counts(counts).area
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -170,12 +69,12 @@ class CostCurve(Curve):
     @property
     def fpr(self) -> NDArray[np.float64]:
         """Cost of each line at PC(+) = 0."""
-        return self._array(rates.false_positive_rate)
+        return self._rates(rates.false_positive_rate)
 
     @property
     def fnr(self) -> NDArray[np.float64]:
         """Cost of each line at PC(+) = 1."""
-        return self._array(rates.false_negative_rate)
+        return self._rates(rates.false_negative_rate)
 
     @property
     def lines(self) -> NDArray[np.float64]:
@@ -185,7 +84,7 @@ class CostCurve(Curve):
     @property
     def lower_envelope(self) -> CostEnvelope:
         """The least cost, and where each threshold attains it."""
-        return self._once(CostEnvelope.from_counts)
+        return self._cached(CostEnvelope.from_counts)
 
     @property
     def area(self) -> float:
@@ -226,23 +125,22 @@ class CostCurve(Curve):
         ValueError
             If not exactly one of `probability_cost` and `prior` is given, or an argument is out of range.
         """
-        name, asked = check_exactly_one({"probability_cost": probability_cost, "prior": prior})
+        name, values = check_exactly_one({"probability_cost": probability_cost, "prior": prior})
         cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
-        place = as_shares(name, asked)
+        place = as_shares(name, values)
         if name == "prior":
             place = compute_probability_cost(place, cost_fp, cost_fn)
         else:
             _check_default_costs(name, cost_fp, cost_fn)
         if threshold is None:
             return self.lower_envelope.least_at(place)
-        fpr, fnr = self._line_of(threshold)
+        fpr, fnr = self._error_rates_at(threshold)
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), float(threshold))
 
-    def _line_of(self, threshold: float) -> tuple[float, float]:
+    def _error_rates_at(self, threshold: float) -> tuple[float, float]:
         """Return FPR and FNR where rows with ``score >= threshold`` are predicted positive."""
         check_has_thresholds(self.thresholds)
-        asked = as_thresholds("threshold", threshold, scalar=True)
-        at = self.counts.cells(self.counts.rows_at_least(asked))
+        at = self.counts.cells(self.counts.rows_at_least(as_thresholds("threshold", threshold, scalar=True)))
         return float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
 
     def operating_range(self, threshold: float | None = None) -> Interval:
@@ -265,7 +163,7 @@ class CostCurve(Curve):
         """
         if threshold is None:
             return self.lower_envelope.operating_range()
-        fpr, fnr = self._line_of(threshold)
+        fpr, fnr = self._error_rates_at(threshold)
         if not fpr + fnr < 1:
             return Interval(math.nan, math.nan)
         return Interval(fpr / (1 - fnr + fpr), (1 - fpr) / (1 - fpr + fnr))
@@ -312,130 +210,120 @@ class CostCurve(Curve):
         ValueError
             If `other` is no cost curve, or a curve is undefined for want of a class.
         """
-        mine, others = self._pair(other)
+        mine, others = self._comparable_lines(other)
         x = np.union1d(mine.x, others.x)
         saving = limits(mine, x)[0] - limits(others, x)[0]  # y is minus the cost
         saving[np.abs(saving) <= ROUNDING] = 0.0
         return CostDifference(x, saving)
 
-    def _straight(self) -> Polyline:
+    def _linear_points(self) -> Polyline:
         return Polyline(self.lower_envelope.probability_cost, -self.lower_envelope.cost)
 
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return points.x, -points.y
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CostDifference(Frozen):
-    """How two cost curves differ: the other's least cost less this one's.
+class CostEnvelope(Frozen):
+    """The least cost at each PC(+), in straight pieces of one threshold each.
 
     Attributes
     ----------
-    probability_cost : ndarray of shape (n_points,)
-        From 0 to 1, ascending.
-    saving : ndarray of shape (n_points,)
-        Straight between points; above zero where the curve that was asked is the cheaper.
+    probability_cost : ndarray of shape (n_pieces + 1,)
+        Where the pieces start and end, ascending from 0 to 1.
+    cost : ndarray of shape (n_pieces + 1,)
+        The cost there.
+    thresholds : ndarray of shape (n_pieces,)
+        The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
+    fpr, fnr : ndarray of shape (n_pieces,)
+        The error rates at it: the cost at the left and right end of its line.
 
     Examples
     --------
     >>> import fastevals
-    >>> one, other = (fastevals.Ranking([0, 1, 0, 1], scores).cost_curve() for scores in ([1, 2, 3, 4], [1, 2, 4, 3]))
-    >>> difference = one.difference(other)
-    >>> difference.wins, difference.over_prior(cost_fn=3)
-    ([Interval(low=0.0, high=0.5)], ([Interval(low=0.0, high=0.25)], []))
+    >>> envelope = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).cost_curve().lower_envelope
+    >>> envelope.thresholds, envelope.at(0.5)
+    (array([0.8, 0.3]), OperatingPoint(value=0.25, threshold=0.8))
     """
 
     probability_cost: NDArray[np.float64]
-    saving: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    thresholds: NDArray[Any]
+    fpr: NDArray[np.float64]
+    fnr: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        ranges = f"wins={_shown(self.wins)}, losses={_shown(self.losses)}"
-        return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
+        return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
+
+    @classmethod
+    def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
+        """Build it from the lines of the hull's vertices: neighbours meet where its slope is the ratio of costs."""
+        hull = ranking_metrics.hull(counts)
+        at = hull.cells()
+        fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
+        if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
+            undefined = np.full(2, np.nan)
+            return cls(np.array([0.0, 1.0]), undefined, undefined[:1], undefined[:1], undefined[:1])
+        # From counts, not rates: lines of whole counts then meet at the floats nearest to the exact places.
+        n_pos, n_neg = (total * power_of_two(total) for total in (hull.n_pos, hull.n_neg))
+        right = np.diff(hull.fps) * power_of_two(hull.n_neg) * n_pos
+        up = np.diff(hull.tps) * power_of_two(hull.n_pos) * n_neg
+        edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
+        kept = np.diff(edges) > 0  # a line that is lowest at one point only is no piece
+        fpr, fnr = fpr[kept], fnr[kept]
+        starts = np.append(edges[:-1][kept], 1.0)
+        cost = (1 - starts) * np.append(fpr, 1.0) + starts * np.append(fnr, fnr[-1])
+        return cls(starts, cost, hull.thresholds[kept], fpr, fnr)
 
     @property
-    def defined(self) -> bool:
-        """Always so: curves that are not can't be compared."""
-        return True
+    def area(self) -> float:
+        """Mean least cost over PC(+)."""
+        return area_under(self.probability_cost, self.cost)
 
-    def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
-        """Return the ranges of the prior, at fixed costs, in which the curve that was asked wins and loses.
+    def operating_range(self) -> Interval:
+        """Return the range of PC(+) in which it is below predicting all and none; both NaN if there is none."""
+        useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
+        if not useful.size:
+            return Interval(math.nan, math.nan)
+        edges = self.probability_cost
+        return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
+
+    def at(self, probability_cost: ArrayLike) -> OperatingPoint:
+        """Return the least cost at PC(+), and the highest threshold that attains it.
 
         Parameters
         ----------
-        cost_fp, cost_fn : float
-            Cost of a false positive and of a false negative, not negative and not both zero.
+        probability_cost : float or array-like in [0, 1]
+            PC(+).
 
         Returns
         -------
-        wins, losses : list of Interval
-            Empty where a kind of error is free: then nothing costs, at any prior.
+        OperatingPoint
+            Arrays of the places' shape where an array is given.
 
         Raises
         ------
         ValueError
-            If the costs are out of range.
+            If a place is out of range.
         """
-        cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
-        if not (cost_fp and cost_fn):
-            return [], []
-        wins, losses = ([priors_of(one, cost_fp, cost_fn) for one in ranges] for ranges in (self.wins, self.losses))
-        return wins, losses
+        return self.least_at(as_shares("probability_cost", probability_cost))
 
-    @property
-    def mean_saving(self) -> float:
-        """Mean of the saving over PC(+): the difference of the areas."""
-        return area_under(self.probability_cost, self.saving)
+    def least_at(self, place: NDArray[np.float64]) -> OperatingPoint:
+        """Return what `at` does, for places that are already checked or NaN."""
+        fpr, fnr, threshold = self.lines_at(place)
+        return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
 
-    @property
-    def wins(self) -> list[Interval]:
-        """Ranges of PC(+) in which the curve that was asked is cheaper."""
-        return self._ranges(1)
-
-    @property
-    def losses(self) -> list[Interval]:
-        """Ranges of PC(+) in which the other is cheaper."""
-        return self._ranges(-1)
-
-    def _ranges(self, sign: int) -> list[Interval]:
-        ranges: list[Interval] = []
-        x, saving = self.probability_cost, sign * self.saving
-        for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
-            low, high = x[i], x[i + 1]
-            if saving[i] < 0 or saving[i + 1] < 0:
-                zero = low + (high - low) * saving[i] / (saving[i] - saving[i + 1])
-                low, high = (zero, high) if saving[i] < 0 else (low, zero)
-            if ranges and ranges[-1].high == low and saving[i] > 0:
-                low = ranges.pop().low
-            ranges.append(Interval(float(low), float(high)))
-        return ranges
+    def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+        """Return FPR, FNR and threshold of the lowest line at each place; of two, that of the higher threshold."""
+        piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
+        # At 0, or where nothing costs, "predict none" is free.
+        threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
+        return self.fpr[piece], self.fnr[piece], threshold
 
 
-def _shown(ranges: list[Interval]) -> str:
-    return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"
-
-
-def compute_probability_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
-    """Return PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
-    largest = max(cost_fp, cost_fn)
-    positive = prior * (cost_fn / largest)
-    place = ratio(positive, positive + (1 - prior) * (cost_fp / largest))
-    # One class alone, whatever a mistake on the other costs: that ratio may have vanished.
-    return np.where((prior == 0) & (cost_fp > 0), 0.0, np.where((prior == 1) & (cost_fn > 0), 1.0, place))
-
-
-def priors_of(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
-    """Return the priors that have a range of PC(+); NaN where a kind of error is free, for then all have one place."""
-    if not (cost_fp and cost_fn):
-        return Interval(math.nan, math.nan)
-    low, high = compute_probability_cost(
-        np.array(places), cost_fn, cost_fp
-    ).tolist()  # the inverse has the costs swapped
-    return Interval(low, high)
-
-
-def cost_of_all_wrong(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
-    """Return a row's expected cost if everything is predicted wrong, to normalise costs by."""
-    return prior * cost_fn + (1 - prior) * cost_fp
+def cost_area(counts: ThresholdCounts) -> float:
+    """Return the area under the cost curve's lower envelope: the mean least cost over PC(+)."""
+    return CostEnvelope.from_counts(counts).area
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -484,24 +372,22 @@ class CostOverPrior(Frozen):
     @classmethod
     def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:
         """Map the pieces of an envelope over PC(+) to the prior."""
-        made_of = cost_fp, cost_fn, normalize, envelope
+        fields = cost_fp, cost_fn, normalize, envelope
         if normalize:
-            cost_fp, cost_fn = _in_unit(cost_fp, cost_fn)
+            cost_fp, cost_fn = _scale_costs(cost_fp, cost_fn)
         if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
             only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
             cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
-            return cls(np.array([0.0, 1.0]), cost, threshold, *made_of)
-        prior = compute_probability_cost(
-            envelope.probability_cost, cost_fn, cost_fp
-        )  # the inverse has the costs swapped
+            return cls(np.array([0.0, 1.0]), cost, threshold, *fields)
+        prior = compute_probability_cost(envelope.probability_cost, cost_fn, cost_fp)  # the inverse: costs swapped
         prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
         kept = np.append(np.diff(prior) > 0, True)
         fpr, fnr = envelope.fpr[kept[:-1]], envelope.fnr[kept[:-1]]
         prior = prior[kept]
         cost = prior * cost_fn * np.append(fnr, fnr[-1]) + (1 - prior) * cost_fp * np.append(fpr, fpr[-1])
         if normalize:
-            cost /= cost_of_all_wrong(prior, cost_fp, cost_fn)
-        return cls(prior, cost, envelope.thresholds[kept[:-1]], *made_of)
+            cost /= worst_cost(prior, cost_fp, cost_fn)
+        return cls(prior, cost, envelope.thresholds[kept[:-1]], *fields)
 
     def __repr__(self) -> str:
         costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
@@ -510,10 +396,10 @@ class CostOverPrior(Frozen):
     @property
     def area(self) -> float:
         """Mean cost over all priors."""
-        costs = _in_unit(self.cost_fp, self.cost_fn)
+        costs = _scale_costs(self.cost_fp, self.cost_fn)
         if not (self.normalize and all(costs)):
             return area_under(self.prior, self.cost)
-        worst = cost_of_all_wrong(self.prior, *costs)
+        worst = worst_cost(self.prior, *costs)
         ends = (self.cost * worst, worst)
         sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
         return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
@@ -526,7 +412,7 @@ class CostOverPrior(Frozen):
         Interval
             ``low, high``; both NaN if there is no such prior, as where one kind of error is free.
         """
-        return priors_of(self.envelope.operating_range(), self.cost_fp, self.cost_fn)
+        return invert_probability_cost(self.envelope.operating_range(), self.cost_fp, self.cost_fn)
 
     def at(self, prior: ArrayLike) -> OperatingPoint:
         """Return the least cost at a prior, and the highest threshold that attains it.
@@ -550,11 +436,11 @@ class CostOverPrior(Frozen):
         place = as_shares("prior", prior)
         probability_cost = compute_probability_cost(place, self.cost_fp, self.cost_fn)
         fpr, fnr, threshold = self.envelope.lines_at(probability_cost)
-        cost_fp, cost_fn = _in_unit(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
+        cost_fp, cost_fn = _scale_costs(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
         cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr
         if self.normalize:
-            # It may vanish at a prior of 0 or 1 beside the other class's.
-            worst = cost_of_all_wrong(place, cost_fp, cost_fn)
+            # A cost may vanish beside the other at a prior of 0 or 1.
+            worst = worst_cost(place, cost_fp, cost_fn)
             cost = np.where(worst > 0, ratio(cost, worst), self.envelope.least_at(probability_cost).value)
         return OperatingPoint(number_or_array(cost), number_or_array(threshold))
 
@@ -576,17 +462,131 @@ class CostOverPrior(Frozen):
         ValueError
             If the prior is out of range.
         """
-        asked = check_number("prior", prior, low=0, high=1)
+        prior = check_number("prior", prior, low=0, high=1)
         if not self.defined:
             return Interval(math.nan, math.nan)
-        piece = int(np.searchsorted(self.prior[1:-1], asked, side="left"))
-        if self.at(asked).threshold > self.thresholds[piece]:  # positives count for nothing: predicting none is free
-            return Interval(0.0, asked)
+        piece = int(np.searchsorted(self.prior[1:-1], prior, side="left"))
+        if self.at(prior).threshold > self.thresholds[piece]:  # positives count for nothing: predicting none is free
+            return Interval(0.0, prior)
         return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
 
 
-def _in_unit(cost_fp: float, cost_fn: float) -> tuple[float, float]:
-    """Return costs in a unit in which the larger is 1, so that no product of them vanishes."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostDifference(Frozen):
+    """How two cost curves differ: the other's least cost less this one's.
+
+    Attributes
+    ----------
+    probability_cost : ndarray of shape (n_points,)
+        From 0 to 1, ascending.
+    saving : ndarray of shape (n_points,)
+        Straight between points; above zero where this curve is the cheaper.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> one, other = (fastevals.Ranking([0, 1, 0, 1], scores).cost_curve() for scores in ([1, 2, 3, 4], [1, 2, 4, 3]))
+    >>> difference = one.difference(other)
+    >>> difference.wins, difference.over_prior(cost_fn=3)
+    ([Interval(low=0.0, high=0.5)], ([Interval(low=0.0, high=0.25)], []))
+    """
+
+    probability_cost: NDArray[np.float64]
+    saving: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        ranges = f"wins={_format_ranges(self.wins)}, losses={_format_ranges(self.losses)}"
+        return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
+
+    @property
+    def defined(self) -> bool:
+        """Always true: undefined curves can't be compared."""
+        return True
+
+    def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
+        """Return the ranges of the prior, at fixed costs, in which this curve wins and loses.
+
+        Parameters
+        ----------
+        cost_fp, cost_fn : float
+            Cost of a false positive and of a false negative, not negative and not both zero.
+
+        Returns
+        -------
+        wins, losses : list of Interval
+            Empty where a kind of error is free: then nothing costs, at any prior.
+
+        Raises
+        ------
+        ValueError
+            If the costs are out of range.
+        """
+        cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
+        if not (cost_fp and cost_fn):
+            return [], []
+        invert = partial(invert_probability_cost, cost_fp=cost_fp, cost_fn=cost_fn)
+        return [*map(invert, self.wins)], [*map(invert, self.losses)]
+
+    @property
+    def mean_saving(self) -> float:
+        """Mean of the saving over PC(+): the difference of the areas."""
+        return area_under(self.probability_cost, self.saving)
+
+    @property
+    def wins(self) -> list[Interval]:
+        """Ranges of PC(+) in which this curve is cheaper."""
+        return self._ranges(1)
+
+    @property
+    def losses(self) -> list[Interval]:
+        """Ranges of PC(+) in which the other is cheaper."""
+        return self._ranges(-1)
+
+    def _ranges(self, sign: int) -> list[Interval]:
+        """Return the ranges in which the saving has a sign; neighbouring pieces are joined."""
+        ranges: list[Interval] = []
+        x, saving = self.probability_cost, sign * self.saving
+        for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
+            low, high = x[i], x[i + 1]
+            if saving[i] < 0 or saving[i + 1] < 0:
+                zero = low + (high - low) * saving[i] / (saving[i] - saving[i + 1])
+                low, high = (zero, high) if saving[i] < 0 else (low, zero)
+            if ranges and ranges[-1].high == low and saving[i] > 0:
+                low = ranges.pop().low
+            ranges.append(Interval(float(low), float(high)))
+        return ranges
+
+
+def _format_ranges(ranges: list[Interval]) -> str:
+    return "[" + ", ".join(f"({low:.4g}, {high:.4g})" for low, high in ranges) + "]"
+
+
+# Costs, priors and PC(+) ----------------------------------------------------------------------------------------------
+
+
+def compute_probability_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+    """Return PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
+    largest = max(cost_fp, cost_fn)
+    positive = prior * (cost_fn / largest)
+    place = ratio(positive, positive + (1 - prior) * (cost_fp / largest))
+    # At a prior of 0 or 1 only one class's cost counts, also where it vanishes beside the other.
+    return np.where((prior == 0) & (cost_fp > 0), 0.0, np.where((prior == 1) & (cost_fn > 0), 1.0, place))
+
+
+def invert_probability_cost(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
+    """Return the range of priors of a range of PC(+); NaN where a kind of error is free, as all have one PC(+) then."""
+    if not (cost_fp and cost_fn):
+        return Interval(math.nan, math.nan)
+    return Interval(*compute_probability_cost(np.array(places), cost_fn, cost_fp).tolist())  # costs swapped
+
+
+def worst_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
+    """Return a row's expected cost if everything is predicted wrong, by which costs are normalised."""
+    return prior * cost_fn + (1 - prior) * cost_fp
+
+
+def _scale_costs(cost_fp: float, cost_fn: float) -> tuple[float, float]:
+    """Divide costs by the larger, so that no product of them vanishes."""
     largest = max(cost_fp, cost_fn)
     return cost_fp / largest, cost_fn / largest
 
@@ -601,7 +601,7 @@ def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> flo
     if u == 0:
         return width * (n0 + n1) / 2 / d0
     if u < -0.1:
-        log = math.log(d1) - math.log(d0)  # of 1 + u, which may round to 0
+        log = math.log(d1) - math.log(d0)  # log(1 + u), where 1 + u may round to 0
         excess = u - log
     else:
         log, excess = math.log1p(u), excess_of_log(u)
@@ -612,6 +612,6 @@ def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> flo
 
 
 def _check_default_costs(name: str, cost_fp: float, cost_fn: float) -> None:
-    """Raise if costs are given beside PC(+), which holds them already."""
+    """Raise if costs are passed with PC(+), which includes them."""
     if (cost_fp, cost_fn) != (1.0, 1.0):
         raise ValueError(f"cost_fp and cost_fn go with prior; {name} holds the costs already, got {cost_fp}, {cost_fn}")

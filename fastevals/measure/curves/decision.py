@@ -57,19 +57,19 @@ def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, pr
     array([0.4375, 0.    ])
     """
     require_probabilities(counts)
-    asked = _as_threshold_probabilities("threshold_probability", threshold_probability)
-    cells = counts.cells(counts.rows_at_least(asked))
-    return number_or_array(_benefit(counts, cells.tp, cells.fp, asked, _checked(prior)))
+    points = _as_threshold_probabilities("threshold_probability", threshold_probability)
+    cells = counts.cells(counts.rows_at_least(points))
+    return number_or_array(_net_benefit(counts, cells.tp, cells.fp, points, _as_prior(prior)))
 
 
-def _checked(prior: Any) -> float | None:
+def _as_prior(prior: Any) -> float | None:
     return None if prior is None else check_number("prior", prior, low=0, high=1)
 
 
-def _benefit(
-    counts: ThresholdCounts, tp: Any, fp: Any, asked: NDArray[np.float64], prior: float | None
+def _net_benefit(
+    counts: ThresholdCounts, tp: Any, fp: Any, points: NDArray[np.float64], prior: float | None
 ) -> NDArray[np.float64]:
-    odds = asked / (1 - asked)
+    odds = points / (1 - points)
     if prior is None:
         n = counts.n_pos + counts.n_neg
         return ratio(tp, n) - ratio(fp, n) * odds
@@ -91,7 +91,7 @@ class DecisionCurve(Frozen):
     treat_all : ndarray of shape (n_points,)
         Net benefit of treating everyone.
     counts : ThresholdCounts
-        What the curve is of.
+        Those the curve is computed from.
     prior : float or None
         Share of positives it is drawn for; None: their share in the counts.
 
@@ -160,11 +160,11 @@ class DecisionCurve(Frozen):
         ValueError
             If a score is no probability, or an argument is out of range.
         """
-        asked = np.arange(1, 100) / 100 if threshold_probability is None else threshold_probability
-        points = _as_threshold_probabilities("threshold_probability", as_vector("threshold_probability", asked))
+        values = np.arange(1, 100) / 100 if threshold_probability is None else threshold_probability
+        points = _as_threshold_probabilities("threshold_probability", as_vector("threshold_probability", values))
         benefit = net_benefit(counts, points, prior=prior)
-        prior = _checked(prior)
-        return cls(points, benefit, _benefit(counts, counts.n_pos, counts.n_neg, points, prior), counts, prior)
+        prior = _as_prior(prior)
+        return cls(points, benefit, _net_benefit(counts, counts.n_pos, counts.n_neg, points, prior), counts, prior)
 
     def at(self, threshold_probability: ArrayLike) -> Any:
         """Return the net benefit at any threshold probability: counted there, not interpolated.

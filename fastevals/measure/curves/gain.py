@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals.measure import ranking_metrics, rates
+from fastevals.measure import ranking_metrics
 from fastevals.measure.cells import ratio
+from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import Curve, Polyline
 
 
 class _ShareCurve(Curve):
-    """What is found when the rows of highest score are taken; mixing two thresholds gives the points between theirs."""
+    """A curve over the share of rows predicted positive, the highest scores first; between points counts are linear."""
 
     __slots__ = ()
 
@@ -23,14 +24,14 @@ class _ShareCurve(Curve):
     @property
     def share(self) -> NDArray[np.float64]:
         """Share of rows predicted positive, ascending from 0 to 1."""
-        return self._array(rates.share)
+        return self._rates(rates.share)
 
     @property
     def gain(self) -> NDArray[np.float64]:
         """Share of positives among them, of all positives, ascending from 0 to 1."""
-        return self._array(rates.recall)
+        return self._rates(rates.recall)
 
-    def _straight(self) -> Polyline:
+    def _linear_points(self) -> Polyline:
         return Polyline(self.share, self.gain)
 
     def at(self, *, share: ArrayLike | None = None, threshold: ArrayLike | None = None) -> Any:
@@ -53,7 +54,7 @@ class _ShareCurve(Curve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        return self._at(share=share, threshold=threshold)
+        return self._read_at(share=share, threshold=threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -94,7 +95,7 @@ class GainCurve(_ShareCurve):
         positives = self.counts.n_pos / (self.counts.n_pos + self.counts.n_neg)
         return positives / 2 + (1 - positives) * ranking_metrics.roc_auc(self.counts)
 
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return points.x, points.y
 
 
@@ -132,14 +133,14 @@ class LiftCurve(_ShareCurve):
     @property
     def lift(self) -> NDArray[np.float64]:
         """Precision over the share of positives."""
-        return self._array(rates.lift)
+        return self._rates(rates.lift)
 
     @property
     def area(self) -> float:
         """Mean lift over all shares."""
         return ranking_metrics.mean_lift(self.counts)
 
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        # Up to the first point it is constant; a tiny share has no digits to find it by.
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # Up to the first point lift is constant; there a tiny share has too few digits to divide by.
         constant = (points.x < self.share[min(1, len(self) - 1)]) | (points.x == 0)
         return points.x, np.where(constant, rates.first_lift(self.counts), ratio(points.y, points.x))

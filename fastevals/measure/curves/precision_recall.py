@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals.measure import ranking_metrics, rates
+from fastevals.measure import ranking_metrics
 from fastevals.measure.cells import ratio
+from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import Curve, Polyline
 
 
@@ -54,12 +55,12 @@ class PrecisionRecallCurve(Curve):
     @property
     def precision(self) -> NDArray[np.float64]:
         """Share of predicted positives that are positive; 1 at the first point."""
-        return self._array(rates.precision)
+        return self._rates(rates.precision)
 
     @property
     def recall(self) -> NDArray[np.float64]:
         """Share of positives that are predicted positive, ascending."""
-        return self._array(rates.recall)
+        return self._rates(rates.recall)
 
     @property
     def area(self) -> float:
@@ -86,15 +87,15 @@ class PrecisionRecallCurve(Curve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        return self._at(recall=recall, threshold=threshold)
+        return self._read_at(recall=recall, threshold=threshold)
 
-    def _straight(self) -> Polyline:
-        """Return recall, and the false positives for each positive row, below zero."""
+    def _linear_points(self) -> Polyline:
+        """Return recall, and minus the false positives for each positive row."""
         return Polyline(self.recall, ratio(-self.counts.fps, self.counts.n_pos))
 
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         precision = ratio(points.x, points.x - points.y)
         first = int(np.argmax(self.recall > 0))
-        if not self.counts.fps[first - 1]:  # up to there it is constant; a tiny recall has no digits to find it by
+        if not self.counts.fps[first - 1]:  # precision is constant up to there; a tiny recall has too few digits
             precision = np.where(points.x < self.recall[first], self.precision[first], precision)
         return np.where((points.x == 0) & (points.y == 0), 1.0, precision), points.x

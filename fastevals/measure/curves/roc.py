@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals.counting.sweeps import select_rows
 from fastevals.counts import ThresholdCounts
-from fastevals.measure import ranking_metrics, rates
+from fastevals.measure import ranking_metrics
+from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import Curve, Polyline, first_at
 
 
@@ -22,28 +23,28 @@ class _RateCurve(Curve):
 
     @property
     def _points(self) -> ThresholdCounts:
-        return self._once(corners) if self.drop_intermediate else self.counts
+        return self._cached(corners) if self.drop_intermediate else self.counts
 
     @property
     def fpr(self) -> NDArray[np.float64]:
         """False positive rate, ascending."""
-        return self._array(rates.false_positive_rate)
+        return self._rates(rates.false_positive_rate)
 
     @property
     def tpr(self) -> NDArray[np.float64]:
         """True positive rate, ascending."""
-        return self._array(rates.recall)
+        return self._rates(rates.recall)
 
     @property
     def fnr(self) -> NDArray[np.float64]:
         """False negative rate, descending."""
-        return self._array(rates.false_negative_rate)
+        return self._rates(rates.false_negative_rate)
 
-    def _beside(self, name: str, place: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _other_coordinate(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if name == "fpr":
-            return Curve._beside(self, name, place)
-        _, y = self._drawn(Polyline(place, place))  # FNR is minus the straight curve's y
-        return first_at(self._straight(), y)
+            return Curve._other_coordinate(self, name, values)
+        _, y = self._on_axes(Polyline(values, values))  # as in `_linear_points`, where FNR has a minus sign
+        return first_at(self._linear_points(), y)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -114,12 +115,12 @@ class RocCurve(_RateCurve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        return self._at(fpr=fpr, tpr=tpr, threshold=threshold)
+        return self._read_at(fpr=fpr, tpr=tpr, threshold=threshold)
 
-    def _straight(self) -> Polyline:
+    def _linear_points(self) -> Polyline:
         return Polyline(self.fpr, self.tpr)
 
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return points.x, points.y
 
 
@@ -192,12 +193,12 @@ class DetCurve(_RateCurve):
         ValueError
             If not exactly one is given, or it is out of range.
         """
-        return self._at(fpr=fpr, fnr=fnr, threshold=threshold)
+        return self._read_at(fpr=fpr, fnr=fnr, threshold=threshold)
 
-    def _straight(self) -> Polyline:
+    def _linear_points(self) -> Polyline:
         return Polyline(self.fpr, -self.fnr)
 
-    def _drawn(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return points.x, -points.y
 
 
@@ -210,11 +211,11 @@ def corners(counts: ThresholdCounts) -> ThresholdCounts:
 
     def keep(rows: slice) -> NDArray[np.bool_]:
         inner = slice(max(rows.start, 1), min(rows.stop, n - 1))
-        near = slice(inner.start - 1, inner.stop + 1)
+        with_neighbours = slice(inner.start - 1, inner.stop + 1)
         straight = np.zeros(max(inner.stop - inner.start, 0), dtype=np.bool_)
         for totals in (counts.tps, counts.fps):
-            still = totals[near][1:] == totals[near][:-1]
-            straight |= still[1:] & still[:-1]
+            unchanged = totals[with_neighbours][1:] == totals[with_neighbours][:-1]
+            straight |= unchanged[1:] & unchanged[:-1]
         kept = np.ones(rows.stop - rows.start, dtype=np.bool_)
         kept[inner.start - rows.start : inner.stop - rows.start] = ~straight
         return kept

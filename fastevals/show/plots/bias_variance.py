@@ -11,7 +11,7 @@ from fastevals._text import LOSSES, format_value
 from fastevals._validation.curves import check_kind
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.plots import style
-from fastevals.show.plots.parameters import explain_cut, name_sides, parameter_axis
+from fastevals.show.plots.parameters import add_cut_entry, set_parameter_axis, tint_sides
 from fastevals.split.training_sets import BiasVarianceCurve
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ Floats = NDArray[np.float64]
 SIZE = (6.4, 5.8)  # inches
 
 BIAS, VARIANCE, NOISE, REST = style.COLORS[0], style.COLORS[1], style.COLORS[2], style.COLORS[3]
-LOOKS = {
+PART_COLORS = {
     "bias_squared": BIAS, "bias": BIAS, "systematic_effect": BIAS,
     "variance": VARIANCE, "net_variance": VARIANCE, "variance_effect": VARIANCE,
     "noise": NOISE, "noise_effect": NOISE,
     "cross_term": REST,
 }  # fmt: skip
 LOSS = style.COLORS[6]
-WORDS = {"bias_squared": "bias²", "cross_term": "cross term"}
+PART_NAMES = {"bias_squared": "bias²", "cross_term": "cross term"}
 HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
 ROUNDING = 1e-12  # of the median: a loss of no more is 0
 MARKED = 40  # values: of more the lines have no marks
@@ -76,64 +76,71 @@ def plot_bias_variance(
     ['expected loss', 'bias²', 'variance']
     """
     if isinstance(result, Decomposition):
-        return _bars(result, style.axes_for(ax, style.WIDE, 1), title)
+        return _draw_decomposition(result, style.get_axes(ax, style.WIDE, 1), title)
     check_kind("result", result, BiasVarianceCurve)
-    ax = style.axes_for(ax, SIZE, 1)
+    ax = style.get_axes(ax, SIZE, 1)
     loss, parts = result.expected_loss, result.parts()
     style.check_drawable("result", loss.min())
-    at = parameter_axis(ax, result.values)
-    marked = loss.size <= MARKED or not at.ordered
-    look: dict[str, Any] = {
-        "linestyle": "-" if at.ordered else "none", "marker": "o" if marked else "", "markersize": 4,
+    axis = set_parameter_axis(ax, result.values)
+    marked = loss.size <= MARKED or not axis.ordered
+    line_options: dict[str, Any] = {
+        "linestyle": "-" if axis.ordered else "none", "marker": "o" if marked else "", "markersize": 4,
     }  # fmt: skip
     for name, values in parts.items():
-        ax.plot(at.x[at.order], values[at.order], color=LOOKS[name], linewidth=1.8, label=_word(name), **look)
-    ax.plot(at.x[at.order], loss[at.order], color=LOSS, linewidth=2.2, label="expected loss", **look)
+        ax.plot(
+            axis.x[axis.order],
+            values[axis.order],
+            color=PART_COLORS[name],
+            linewidth=1.8,
+            label=_part_label(name),
+            **line_options,
+        )
+    ax.plot(axis.x[axis.order], loss[axis.order], color=LOSS, linewidth=2.2, label="expected loss", **line_options)
     least = int(np.argmin(loss))
-    style.reference(ax, [at.x[least]] * 2, [0, 1], f"least: {_at(result, least)}")
+    style.draw_reference(ax, [axis.x[least]] * 2, [0, 1], f"least: {_value_label(result, least)}")
     ax.lines[-1].set_transform(ax.get_xaxis_transform())
-    if result.parameter is not None and at.ordered:
-        name_sides(ax, at, result.fits, np.ones(loss.size, dtype=bool), float(at.x[least]))
-    _limit(ax, loss, parts, cut=at.ordered)
-    style.finish(ax, _axis(result), f"Expected {LOSSES[result.results[0].loss]}", style.UNDER, title)
+    if result.parameter is not None and axis.ordered:
+        tint_sides(ax, axis, result.fits, np.ones(loss.size, dtype=bool), float(axis.x[least]))
+    _set_y_limits(ax, loss, parts, cut=axis.ordered)
+    style.finish(ax, _x_label(result), f"Expected {LOSSES[result.results[0].loss]}", style.BELOW, title)
     return ax
 
 
-def _word(name: str) -> str:
-    return WORDS.get(name, name.replace("_", " "))
+def _part_label(name: str) -> str:
+    return PART_NAMES.get(name, name.replace("_", " "))
 
 
-def _axis(result: BiasVarianceCurve) -> str:
-    return "Size of the training sets" if result.parameter is None else style.named_label(result.parameter)
+def _x_label(result: BiasVarianceCurve) -> str:
+    return "Size of the training sets" if result.parameter is None else style.legend_label(result.parameter)
 
 
-def _at(result: BiasVarianceCurve, k: int) -> str:
-    return f"{result.expected_loss[k]:.4g} at {style.named_label(format_value(result.values[k]))}"
+def _value_label(result: BiasVarianceCurve, k: int) -> str:
+    return f"{result.expected_loss[k]:.4g} at {style.legend_label(format_value(result.values[k]))}"
 
 
-def _limit(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:
+def _set_y_limits(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:
     """Set the range of y: from 0, or what is below it, to the largest, or to what is far above the least."""
-    every = np.concatenate([loss, *parts.values()])
-    drawable = np.array([each for each in every if style.is_drawable(each)])
-    least, largest, top = loss.min(), np.nanmax(every), drawable.max() or 1.0
+    all_values = np.concatenate([loss, *parts.values()])
+    drawable = np.array([each for each in all_values if style.is_drawable(each)])
+    least, largest, top = loss.min(), np.nanmax(all_values), drawable.max() or 1.0
     if cut and least > ROUNDING * np.median(loss):
         top = min(top, HIGHEST * least)
     ax.set_ylim(min(drawable.min(), 0.0) - 0.02 * top, 1.05 * top)
     if largest > top:
-        explain_cut(ax, f"up to {largest:.4g}")
+        add_cut_entry(ax, f"up to {largest:.4g}")
 
 
-def _bars(result: Decomposition, ax: Axes, title: str | None) -> Axes:
+def _draw_decomposition(result: Decomposition, ax: Axes, title: str | None) -> Axes:
     """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
     _check_totals("result", result)
     values = {"expected_loss": result.expected_loss, **result.parts()}
     style.check_drawable("result", list(values.values()))
-    looks = [LOSS, *(LOOKS[name] for name in result.parts())]
+    colors = [LOSS, *(PART_COLORS[name] for name in result.parts())]
     y = np.arange(len(values))
-    ax.barh(y, list(values.values()), color=looks, height=0.6)
+    ax.barh(y, list(values.values()), color=colors, height=0.6)
     for k, each in enumerate(values.values()):
         ax.annotate(f"{each:.4g}", (max(each, 0.0), k), (4, 0), textcoords="offset points", va="center")
-    ax.set_yticks(y, [_word(name) for name in values])
+    ax.set_yticks(y, [_part_label(name) for name in values])
     ax.invert_yaxis()
     ax.margins(x=0.16)
     ax.axvline(0, color=style.GREY, linewidth=1.1)

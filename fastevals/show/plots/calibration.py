@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-STRIP = 0.17  # of the height of a calibration picture: the histogram
-STRIP_GID = "fastevals-strip"
+HISTOGRAM_HEIGHT = 0.17  # of the axes
+HISTOGRAM_GID = "fastevals-strip"
 
 
 def plot_calibration(
@@ -64,49 +64,51 @@ def plot_calibration(
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    models = style.models_for("curve", curve, CalibrationCurve, BaseRanking.calibration_curve, label)
-    ax = style.axes_for(ax, style.TALL, len(models))
-    strip = _strip(ax)
-    for name, each, look in style.styled(ax, models, color):
+    models = style.as_models("curve", curve, CalibrationCurve, BaseRanking.calibration_curve, label)
+    ax = style.get_axes(ax, style.TALL, len(models))
+    histogram = _histogram_axes(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         filled = each.counts > 0
-        label = style.named_label(name, style.number("ECE", each.expected_calibration_error))
-        style.line(ax, each.mean_predicted[filled], each.fraction_of_positives[filled], label, look)
+        label = style.legend_label(name, style.number("ECE", each.expected_calibration_error))
+        style.draw_curve(ax, each.mean_predicted[filled], each.fraction_of_positives[filled], label, look)
         ax.lines[-1].set(marker="o", markersize=5)
-        strip.stairs(np.where(filled, each.counts, np.nan), each.edges, baseline=None, color=look[0], linewidth=1.5)
-    _set_decades(strip, [each.counts[each.counts > 0] for _, each in models])
-    style.reference(ax, [0, 1], [0, 1], "perfect")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * STRIP / (1 - STRIP) - 0.04, 1.02), aspect="equal")
+        histogram.stairs(np.where(filled, each.counts, np.nan), each.edges, baseline=None, color=look[0], linewidth=1.5)
+    _set_decades(histogram, [each.counts[each.counts > 0] for _, each in models])
+    style.draw_reference(ax, [0, 1], [0, 1], "perfect")
+    ax.set(
+        xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * HISTOGRAM_HEIGHT / (1 - HISTOGRAM_HEIGHT) - 0.04, 1.02), aspect="equal"
+    )
     ax.set_yticks(np.arange(0, 1.1, 0.2))
-    # No corner is free of all.
-    style.finish(ax, "Mean predicted probability", "Share of positives", style.UNDER, title)
-    ax.yaxis.label.set_y((1 + STRIP) / 2)  # beside the curves: the histogram has a label of its own
+    # Curves may pass through every corner.
+    style.finish(ax, "Mean predicted probability", "Share of positives", style.BELOW, title)
+    ax.yaxis.label.set_y((1 + HISTOGRAM_HEIGHT) / 2)  # beside the curves: the histogram has a label of its own
     return ax
 
 
-def _strip(ax: Axes) -> Axes:
+def _histogram_axes(ax: Axes) -> Axes:
     """Return the axes of the histogram, inside the others at their foot."""
     for child in ax.child_axes:
-        if child.get_gid() == STRIP_GID:
+        if child.get_gid() == HISTOGRAM_GID:
             return cast("Axes", child)
-    strip = ax.inset_axes((0, 0, 1, STRIP), sharex=ax)
-    strip.set_gid(STRIP_GID)
-    strip.set_yscale("log")
-    strip.tick_params(axis="x", bottom=False, labelbottom=False)
-    strip.grid(True, color="#e6e6e6", linewidth=0.8)
-    strip.set_axisbelow(True)
-    strip.spines["right"].set_visible(False)
-    return strip
+    histogram = ax.inset_axes((0, 0, 1, HISTOGRAM_HEIGHT), sharex=ax)
+    histogram.set_gid(HISTOGRAM_GID)
+    histogram.set_yscale("log")
+    histogram.tick_params(axis="x", bottom=False, labelbottom=False)
+    histogram.grid(True, color="#e6e6e6", linewidth=0.8)
+    histogram.set_axisbelow(True)
+    histogram.spines["right"].set_visible(False)
+    return histogram
 
 
-def _set_decades(strip: Axes, counts: list[NDArray[np.float64]]) -> None:
+def _set_decades(histogram: Axes, counts: list[NDArray[np.float64]]) -> None:
     """Set the histogram's height to whole powers of ten, and label these alone."""
     from matplotlib.ticker import NullFormatter
 
-    low, high = strip.get_ylim() if strip.get_ylabel() else (np.inf, 0.0)
-    for some in counts:
-        if some.size:
-            low, high = min(low, float(some.min())), max(high, float(some.max()))
+    low, high = histogram.get_ylim() if histogram.get_ylabel() else (np.inf, 0.0)
+    for bin_counts in counts:
+        if bin_counts.size:
+            low, high = min(low, float(bin_counts.min())), max(high, float(bin_counts.max()))
     if high:
-        strip.set_ylim(10.0 ** np.floor(np.log10(low)) / 1.5, 10.0 ** np.ceil(np.log10(high)) * 1.5)
-    strip.yaxis.set_minor_formatter(NullFormatter())
-    strip.set_ylabel("Weight" if any(some.dtype.kind == "f" for some in counts) else "Rows")
+        histogram.set_ylim(10.0 ** np.floor(np.log10(low)) / 1.5, 10.0 ** np.ceil(np.log10(high)) * 1.5)
+    histogram.yaxis.set_minor_formatter(NullFormatter())
+    histogram.set_ylabel("Weight" if any(bin_counts.dtype.kind == "f" for bin_counts in counts) else "Rows")

@@ -16,7 +16,7 @@ from fastevals.measure.curves.cost import (
     CostDifference,
     CostOverPrior,
     compute_probability_cost,
-    cost_of_all_wrong,
+    worst_cost,
 )
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
@@ -77,24 +77,24 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    models = style.models_for("curve", curve, CostCurve, BaseRanking.cost_curve, label)
+    models = style.as_models("curve", curve, CostCurve, BaseRanking.cost_curve, label)
     lines = check_integer("lines", lines, low=0, high=MOST_LINES)
-    ax = style.axes_for(ax, style.WIDE, len(models))
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
+    ax = style.get_axes(ax, style.WIDE, len(models))
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         envelope = each.lower_envelope
         if lines:
             _threshold_lines(ax, each.counts, lines, look)
         points = thinning.thinned(envelope.probability_cost, envelope.cost, columns)
-        style.line(ax, *points, style.named_label(name, style.number("area", envelope.area)), look)
+        style.draw_curve(ax, *points, style.legend_label(name, style.number("area", envelope.area)), look)
         if marks:
             low, high = each.operating_range()
-            style.bar_at_foot(ax, low, high, look)
-    style.reference(ax, [0, 1], [1, 0], "always positive")
-    style.reference(ax, [0, 1], [0, 1], "always negative", dotted=True)
+            style.draw_bar(ax, low, high, look)
+    style.draw_reference(ax, [0, 1], [1, 0], "always positive")
+    style.draw_reference(ax, [0, 1], [0, 1], "always negative", dotted=True)
     if marks:
-        style.explain(ax, "operating range", marker="|")
-    ax.set(xlim=(-0.02, 1.02), ylim=(style.foot(ax), 0.6), yticks=np.arange(7) / 10)
+        style.add_legend_entry(ax, "operating range", marker="|")
+    ax.set(xlim=(-0.02, 1.02), ylim=(style.bottom_of_bars(ax), 0.6), yticks=np.arange(7) / 10)
     style.finish(ax, PROBABILITY_COST, NORMALIZED, title=title)
     return ax
 
@@ -159,25 +159,27 @@ def plot_cost_over_prior(
     >>> plot_cost_over_prior(over, ax=Figure().subplots()).get_legend_handles_labels()[1]
     ['a miss costs 1: area 0.125', 'a miss costs 3: area 0.108']
     """
-    models = style.models_for("curve", curve, CostOverPrior, _at_equal_costs, label)
-    ax = style.axes_for(ax, style.WIDE, len(models))
+    models = style.as_models("curve", curve, CostOverPrior, _at_equal_costs, label)
+    ax = style.get_axes(ax, style.WIDE, len(models))
     drawn = [ax.get_ylabel() == NORMALIZED] if style.has_curves(ax) else []
     _check_all_equal("curve", "normalize", [*drawn, *(each.normalize for _, each in models)])
     before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
-        style.line(ax, *_over_prior(each, columns), style.named_label(name, style.number("area", each.area)), look)
-    costs = style.common((each.cost_fp, each.cost_fn) for _, each in models if each.defined)
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
+        style.draw_curve(
+            ax, *_over_prior(each, columns), style.legend_label(name, style.number("area", each.area)), look
+        )
+    costs = style.common_value((each.cost_fp, each.cost_fn) for _, each in models if each.defined)
     always: tuple[Any, Any] = None, None
     highest = [np.nanmax(each.cost, initial=0.0) for _, each in models]
     if costs is not None:
         prior = np.linspace(0, 1, 1001)
         share = compute_probability_cost(prior, *costs)
-        worst = 1.0 if models[0][1].normalize else cost_of_all_wrong(prior, *costs)
+        worst = 1.0 if models[0][1].normalize else worst_cost(prior, *costs)
         always = (prior, (1 - share) * worst), (prior, share * worst)
         highest.append(np.nanmax(np.minimum(share, 1 - share) * worst, initial=0.0))
-    style.shared_reference(ax, always[0], "always positive")
-    style.shared_reference(ax, always[1], "always negative", dotted=True)
+    style.draw_shared_reference(ax, always[0], "always positive")
+    style.draw_shared_reference(ax, always[1], "always negative", dotted=True)
     top = max(1.2 * max(highest), before) or 1.0
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
     y_label = NORMALIZED if models[0][1].normalize else "Expected cost of a row"
@@ -196,10 +198,10 @@ def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64]
         return prior, cost
 
     def drawn(prior: Any, cost: Any) -> tuple[Any, Any]:
-        worst = cost_of_all_wrong(prior, curve.cost_fp, curve.cost_fn)
+        worst = worst_cost(prior, curve.cost_fp, curve.cost_fn)
         return prior, np.divide(cost, worst, out=np.zeros_like(prior), where=worst > 0)
 
-    row_cost = cost * cost_of_all_wrong(prior, curve.cost_fp, curve.cost_fn)
+    row_cost = cost * worst_cost(prior, curve.cost_fp, curve.cost_fn)
     return drawn(*thinning.refined(prior, row_cost, drawn, (4 / columns, 2 / columns)))
 
 
@@ -246,15 +248,17 @@ def plot_cost_difference(
     >>> plot_cost_difference({"one over other": one.difference(other)}, ax=Figure().subplots()).lines[0].get_label()
     'one over other: mean saving 0.042'
     """
-    models = style.named_as(label, as_named("difference", difference, CostDifference), isinstance(difference, Mapping))
-    ax = style.axes_for(ax, style.WIDE, len(models))
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
+    models = style.label_models(
+        label, as_named("difference", difference, CostDifference), isinstance(difference, Mapping)
+    )
+    ax = style.get_axes(ax, style.WIDE, len(models))
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         x, saving = thinning.thinned(each.probability_cost, each.saving, columns)
-        style.line(ax, x, saving, style.named_label(name, style.number("mean saving", each.mean_saving)), look)
+        style.draw_curve(ax, x, saving, style.legend_label(name, style.number("mean saving", each.mean_saving)), look)
         if len(models) == 1:
             ax.fill_between(x, saving, color=look[0], alpha=0.15, linewidth=0)
-    style.reference(ax, [0, 1], [0, 0], "no saving")
+    style.draw_reference(ax, [0, 1], [0, 0], "no saving")
     drawn = np.concatenate([np.asarray(each.get_ydata(), dtype=np.float64) for each in ax.lines])
     low, high = float(drawn.min()), float(drawn.max())
     room = (high - low or 1.0) * 0.07 * (len(ax.lines) + 1)  # for the legend

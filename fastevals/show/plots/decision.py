@@ -61,16 +61,16 @@ def plot_decision(
     >>> [line.get_label() for line in ax.lines]
     ['mine', 'treat all', 'treat none']
     """
-    models = style.models_for("curve", curve, DecisionCurve, BaseRanking.decision_curve, label)
-    ax = style.axes_for(ax, style.WIDE, len(models))
+    models = style.as_models("curve", curve, DecisionCurve, BaseRanking.decision_curve, label)
+    ax = style.get_axes(ax, style.WIDE, len(models))
     top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
-    for name, each, look in style.styled(ax, models, color):
+    for name, each, look in style.styled_models(ax, models, color):
         x, benefit = _ascending(each, each.net_benefit)
-        style.line(ax, x, benefit, style.named_label(name) or "model", look)
+        style.draw_curve(ax, x, benefit, style.legend_label(name) or "model", look)
         top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))
-    treat_all = style.common(_ascending(each, each.treat_all) for _, each in models if each.defined)
-    style.shared_reference(ax, treat_all, "treat all")
-    style.reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
+    treat_all = style.common_value(_ascending(each, each.treat_all) for _, each in models if each.defined)
+    style.draw_shared_reference(ax, treat_all, "treat all")
+    style.draw_reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
     top = top or 1.0
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.2 * top, top))
     style.finish(ax, "Threshold probability", "Net benefit, true positives a row", title=title)

@@ -12,14 +12,14 @@ from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
     ParameterAxis,
+    add_interval_entry,
     draw_line,
-    explain_intervals,
     finite,
-    limit,
     mark_value,
-    name_sides,
-    parameter_axis,
-    words_of,
+    metric_label,
+    set_parameter_axis,
+    set_y_limits,
+    tint_sides,
 )
 from fastevals.split.error_curves import ErrorCurve
 
@@ -74,25 +74,25 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     check_kind("curve", curve, ErrorCurve)
     lines = curve.training, curve.test
     style.check_drawable("curve", finite(*(line.values for line in lines)))
-    ax = style.axes_for(ax, style.WIDE, 1)
-    at = parameter_axis(ax, curve.values)
-    draw_line(ax, at, curve.training, "training rows", TRAINING, -SHIFT)
-    draw_line(ax, at, curve.test, "test rows", TEST, SHIFT)
-    explain_intervals(ax, at, [curve.test], f"{100 * curve.confidence_level:g} % interval, test rows")
-    limit(ax, lines, bool(curve.maximize))
+    ax = style.get_axes(ax, style.WIDE, 1)
+    axis = set_parameter_axis(ax, curve.values)
+    draw_line(ax, axis, curve.training, "training rows", TRAINING, -SHIFT)
+    draw_line(ax, axis, curve.test, "test rows", TEST, SHIFT)
+    add_interval_entry(ax, axis, [curve.test], f"{100 * curve.confidence_level:g} % interval, test rows")
+    set_y_limits(ax, lines, bool(curve.maximize))
     if curve.parameter is not None and "best" in curve.fits:
-        _best(ax, curve, at)
-    x_label = style.named_label(curve.parameter or "Training rows")
-    style.finish(ax, x_label, words_of(curve.metric), "best" if at.ordered else style.UNDER, title)
+        _mark_best(ax, curve, axis)
+    x_label = style.legend_label(curve.parameter or "Training rows")
+    style.finish(ax, x_label, metric_label(curve.metric), "best" if axis.ordered else style.BELOW, title)
     return ax
 
 
-def _best(ax: Axes, curve: ErrorCurve, at: ParameterAxis) -> None:
+def _mark_best(ax: Axes, curve: ErrorCurve, axis: ParameterAxis) -> None:
     """Mark the best value, and name its sides."""
     k = curve.fits.index("best")
-    x, y = float(at.shifted(SHIFT)[k]), float(curve.test.values[k])
-    said = style.named_label(f"best: {format_value(curve.values[k])}")
-    mark_value(ax, x, y, f"{said} ({y:.4g} on test rows)", TEST)
-    if at.ordered:
+    x, y = float(axis.shifted(SHIFT)[k]), float(curve.test.values[k])
+    label = style.legend_label(f"best: {format_value(curve.values[k])}")
+    mark_value(ax, x, y, f"{label} ({y:.4g} on test rows)", TEST)
+    if axis.ordered:
         ax.axvline(x, color=style.GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-        name_sides(ax, at, curve.fits, np.isfinite(curve.gap), x)
+        tint_sides(ax, axis, curve.fits, np.isfinite(curve.gap), x)

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-OF = ("splits", "repetitions")
+CHOICES = ("splits", "repetitions")
 ROW, MARGIN = 0.85, 1.7  # inches: of a scheme, and of axis and legend
-HIGH = 0.62  # of a row: the histogram
-BELOW = -0.16  # in a row: the mean, under the histogram's foot
+HEIGHT = 0.62  # of a row: the histogram
+MEAN_Y = -0.16  # in a row: the mean, under the histogram's foot
 FEW = 30  # values: fewer are drawn as strokes
 MOST_BINS = 60
 ROUNDING = 1e-12  # of the largest value: values within so little are the same
-SHARE = 0.005  # of a scheme's values on each side: what is further off is beyond the picture
-INK = style.COLORS[6]
+SHARE = 0.005  # of a scheme's values on each side: what is further off is not drawn
+BLACK = style.COLORS[6]
 
 
 def plot_estimates(
@@ -74,34 +74,34 @@ def plot_estimates(
     >>> [label.get_text().split(chr(10))[0] for label in ax.get_yticklabels()]
     ['5 folds', 'hold-out']
     """
-    check_choice("of", of, OF)
+    check_choice("of", of, CHOICES)
     schemes = _schemes(_as_split_values("estimates", estimates, ErrorEstimate), of)
-    ax = style.axes_for(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
+    ax = style.get_axes(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
     for row, scheme in enumerate(schemes):
         color = style.COLORS[row % (len(style.COLORS) - 1)]
-        _spread(ax, -row, scheme.values, color)
+        _draw_values(ax, -row, scheme.values, color)
         ax.plot(
-            [scheme.mean - scheme.deviation, scheme.mean + scheme.deviation], [BELOW - row] * 2, color=INK,
+            [scheme.mean - scheme.deviation, scheme.mean + scheme.deviation], [MEAN_Y - row] * 2, color=BLACK,
             linewidth=1.1, marker="|", markersize=7, label="_deviation", zorder=2.5,
         )  # fmt: skip
         if scheme.interval is not None:
-            ax.plot(scheme.interval, [BELOW - row] * 2, color=INK, linewidth=4, solid_capstyle="butt", zorder=2.6)
+            ax.plot(scheme.interval, [MEAN_Y - row] * 2, color=BLACK, linewidth=4, solid_capstyle="butt", zorder=2.6)
         ax.plot(
-            [scheme.value], [BELOW - row], marker="o", markersize=6, markerfacecolor="white", markeredgecolor=INK,
+            [scheme.value], [MEAN_Y - row], marker="o", markersize=6, markerfacecolor="white", markeredgecolor=BLACK,
             markeredgewidth=1.5, linestyle="none", zorder=3, label="_estimate",
         )  # fmt: skip
-    ax.set_yticks([-float(row) for row in range(len(schemes))], [_label(each) for each in schemes])
+    ax.set_yticks([-float(row) for row in range(len(schemes))], [_scheme_label(each) for each in schemes])
     ax.tick_params(axis="y", length=0)
-    ax.set(ylim=(-len(schemes) + 0.55, 0.8), xlim=_shown(schemes))
-    _explain(ax, schemes)
-    style.finish(ax, "Value of a split" if of == "splits" else "Mean of a repetition's folds", "", style.UNDER, title)
+    ax.set(ylim=(-len(schemes) + 0.55, 0.8), xlim=_choose_x_limits(schemes))
+    _add_legend_entries(ax, schemes)
+    style.finish(ax, "Value of a split" if of == "splits" else "Mean of a repetition's folds", "", style.BELOW, title)
     ax.grid(False, axis="y")
     ax.spines["left"].set_visible(False)
     return ax
 
 
 class _Scheme(NamedTuple):
-    """What is drawn in a row."""
+    """A row of the picture."""
 
     name: str
     values: Floats  # that are defined
@@ -112,9 +112,10 @@ class _Scheme(NamedTuple):
     interval: Interval | None
 
 
-def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
+def _schemes(values_by_name: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
+    """Summarise the values of each scheme: of splits, or of repetitions."""
     schemes = []
-    for name, (table, estimate) in found.items():
+    for name, (table, estimate) in values_by_name.items():
         values = table.ravel() if of == "splits" else np.ma.masked_invalid(table).mean(axis=1).filled(np.nan)
         defined = values[~np.isnan(values)]
         _check_some_split("estimates", name, defined.size, values.size)
@@ -129,58 +130,60 @@ def _schemes(found: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
     return schemes
 
 
-def _spread(ax: Axes, foot: float, values: Floats, color: Any) -> None:
+def _draw_values(ax: Axes, foot: float, values: Floats, color: Any) -> None:
     """Draw values on a row: a histogram, or strokes."""
     ax.plot([values.min(), values.max()], [foot, foot], color=color, linewidth=0.9, label="_foot")
     if values.size < FEW or np.ptp(values) <= ROUNDING * np.abs(values).max():
-        ax.vlines(values, foot, foot + 0.6 * HIGH, color=color, linewidth=1.3)
+        ax.vlines(values, foot, foot + 0.6 * HEIGHT, color=color, linewidth=1.3)
         return
-    low, high = _middle(values)
+    low, high = _central_range(values)
     inside = values[(values >= low) & (values <= high)]
     edges = np.linspace(low, high, _n_bins(inside) + 1)
     counts = np.histogram(inside, edges)[0]
-    heights = foot + HIGH * counts / counts.max()
+    heights = foot + HEIGHT * counts / counts.max()
     ax.stairs(heights, edges, baseline=foot, fill=True, color=color, alpha=0.35, linewidth=0)
     ax.stairs(heights, edges, baseline=foot, color=color, linewidth=1.1)
 
 
 def _n_bins(values: Floats) -> int:
     """Return as many bins as numpy's "auto" would, up to those that can be told apart: it makes billions of a spike."""
-    spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
+    iqr = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
     sturges = math.log2(values.size) + 1
-    width = 2 * spread / values.size ** (1 / 3)
+    width = 2 * iqr / values.size ** (1 / 3)
     return math.ceil(min(MOST_BINS, max(sturges, np.ptp(values) / width if width else 0.0)))
 
 
-def _middle(values: Floats) -> tuple[float, float]:
-    """Return what is drawn of many values: all but the furthest."""
+def _central_range(values: Floats) -> tuple[float, float]:
+    """Return the range that is drawn of many values: all but the most extreme."""
     low, high = np.quantile(values, [SHARE, 1 - SHARE])
     return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
 
 
-def _shown(schemes: list[_Scheme]) -> tuple[float, float]:
+def _choose_x_limits(schemes: list[_Scheme]) -> tuple[float, float]:
     ends = []
     for each in schemes:
-        ends += [*_middle(each.values), each.value, each.mean - each.deviation, each.mean + each.deviation]
+        ends += [*_central_range(each.values), each.value, each.mean - each.deviation, each.mean + each.deviation]
         ends += [] if each.interval is None else list(each.interval)
     low, high = np.nanmin(ends), np.nanmax(ends)
     margin = 0.03 * (high - low) or 0.05 * abs(high) or 0.5
     return low - margin, high + margin
 
 
-def _label(scheme: _Scheme) -> str:
+def _scheme_label(scheme: _Scheme) -> str:
     """Name a scheme, with its numbers on further lines."""
-    spread = "" if np.isnan(scheme.deviation) else f", sd {scheme.deviation:.3g}"
+    deviation = "" if np.isnan(scheme.deviation) else f", sd {scheme.deviation:.3g}"
     undefined = f", {scheme.n_undefined:,} undefined" if scheme.n_undefined else ""
     corrected = "" if scheme.value == scheme.mean else f"estimate {scheme.value:.4g}\n"
-    numbers = f"{corrected}mean {scheme.mean:.4g}{spread}, n {scheme.values.size:,}{undefined}"
-    return f"{style.named_label(scheme.name)}\n{numbers}"
+    numbers = f"{corrected}mean {scheme.mean:.4g}{deviation}, n {scheme.values.size:,}{undefined}"
+    return f"{style.legend_label(scheme.name)}\n{numbers}"
 
 
-def _explain(ax: Axes, schemes: list[_Scheme]) -> None:
-    ax.plot([], [], color=INK, linewidth=1.1, marker="|", markersize=7, label="mean ± standard deviation of the values")
+def _add_legend_entries(ax: Axes, schemes: list[_Scheme]) -> None:
+    ax.plot(
+        [], [], color=BLACK, linewidth=1.1, marker="|", markersize=7, label="mean ± standard deviation of the values"
+    )
     if any(each.interval is not None for each in schemes):
-        ax.plot([], [], color=INK, linewidth=4, label="confidence interval of the estimate")
+        ax.plot([], [], color=BLACK, linewidth=4, label="confidence interval of the estimate")
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
@@ -192,20 +195,20 @@ def _as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDAr
         raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
     if not values:
         raise ValueError(f"{name} is an empty mapping: there is nothing to draw")
-    found = {}
+    values_by_name = {}
     for key, each in values.items():
-        of = each if isinstance(each, kind) else None
-        table = as_array(f"{name}[{key!r}]", each if of is None else each.per_split)
+        estimate = each if isinstance(each, kind) else None
+        table = as_array(f"{name}[{key!r}]", each if estimate is None else each.per_split)
         if table.dtype.kind not in "fiub" or table.ndim not in (1, 2) or np.isinf(table).any():
             raise ValueError(
                 f"{name}[{key!r}] must be {kind.__name__} or hold finite numbers, NaN where undefined, in shape "
                 f"(n_repeats, n_folds) or (n_repeats,); got {show(each)}"
             )
-        if str(key) in found:
+        if str(key) in values_by_name:
             raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
         table = table.astype(np.float64)
-        found[str(key)] = (table[:, np.newaxis] if table.ndim == 1 else table), of
-    return found
+        values_by_name[str(key)] = (table[:, np.newaxis] if table.ndim == 1 else table), estimate
+    return values_by_name
 
 
 def _check_some_split(name: str, key: str, n_defined: int, n: int) -> None:

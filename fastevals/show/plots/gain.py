@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.ranking.base import BaseRanking
-from fastevals.show.plots import style
-from fastevals.show.plots.points import common_share, hyperbolas, rows_along, share_of_positives
+from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,18 +55,18 @@ def plot_gain(
     >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
     ['area 0.625', 'perfect', 'chance']
     """
-    models = style.models_for("curve", curve, GainCurve, BaseRanking.gain_curve, label)
-    ax = style.axes_for(ax, style.SQUARE, len(models))
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
+    models = style.as_models("curve", curve, GainCurve, BaseRanking.gain_curve, label)
+    ax = style.get_axes(ax, style.SQUARE, len(models))
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         counts = each.counts
         total = counts.n_pos + counts.n_neg
-        rows = rows_along(counts, columns, lambda tp, fp: tp + fp, total)
+        rows = thinning.rows_along(counts, columns, lambda tp, fp: tp + fp, total)
         x, y = (counts.tps[rows] + counts.fps[rows]) / total, counts.tps[rows] / counts.n_pos
-        style.line(ax, x, y, style.named_label(name, style.number("area", each.area)), look)
-    share = common_share(models)
-    style.shared_reference(ax, None if share is None else ([0, share, 1], [0, 1, 1]), "perfect", dotted=True)
-    style.reference(ax, [0, 1], [0, 1], "chance")
+        style.draw_curve(ax, x, y, style.legend_label(name, style.number("area", each.area)), look)
+    share = style.common_share(models)
+    style.draw_shared_reference(ax, None if share is None else ([0, share, 1], [0, 1, 1]), "perfect", dotted=True)
+    style.draw_reference(ax, [0, 1], [0, 1], "chance")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     style.finish(ax, "Share of rows predicted positive", "Gain, share of positives found", "lower right", title=title)
     return ax
@@ -118,17 +117,17 @@ def plot_lift(
     >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
     'Lift'
     """
-    models = style.models_for("curve", curve, LiftCurve, BaseRanking.lift_curve, label)
-    ax = style.axes_for(ax, style.WIDE, len(models))
-    columns = style.columns_of(ax)
+    models = style.as_models("curve", curve, LiftCurve, BaseRanking.lift_curve, label)
+    ax = style.get_axes(ax, style.WIDE, len(models))
+    columns = style.count_columns(ax)
     top = ax.get_ylim()[1] if style.has_curves(ax) else 1.1
-    for name, each, look in style.styled(ax, models, color):
+    for name, each, look in style.styled_models(ax, models, color):
         counts = each.counts
-        total, share = counts.n_pos + counts.n_neg, share_of_positives(counts)
-        x, y = hyperbolas(counts, columns, lambda tp, fp: tp + fp, total, 1 / share)
-        style.line(ax, x, y, style.named_label(name, style.number("mean lift", each.area)), look)
+        total, share = counts.n_pos + counts.n_neg, style.share_of_positives(counts)
+        x, y = thinning.hyperbolas(counts, columns, lambda tp, fp: tp + fp, total, 1 / share)
+        style.draw_curve(ax, x, y, style.legend_label(name, style.number("mean lift", each.area)), look)
         top = max(top, 1.05 * float(y.max()))
-    style.reference(ax, [0, 1], [1, 1], "chance")
+    style.draw_reference(ax, [0, 1], [1, 1], "chance")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
     style.finish(ax, "Share of rows predicted positive", "Lift", title=title)
     return ax

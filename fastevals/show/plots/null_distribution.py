@@ -20,9 +20,9 @@ SIZE = (6.4, 5.4)  # inches
 Ends = tuple[float, float]
 
 USUAL, REJECTED, LINE, INK = "#CFE3F1", style.COLORS[1], style.COLORS[0], style.COLORS[6]
-WORDS = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
+DISTRIBUTION_NAMES = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
 STRETCH = 1.75  # of the distances from the median to quantiles of the level: what is shown
-FAR = 3.0  # widths of what is shown: a statistic further off is beyond the picture
+FAR = 3.0  # widths of what is shown: a statistic further off is an arrow at the edge
 MARGIN = 0.05  # of what is shown, beside the statistic
 MOST_BARS = 80
 
@@ -66,33 +66,34 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     distribution = None if result.null is None else result.null.frozen()
     if result.null is None or distribution is None or math.isnan(distribution.median()):
         raise ValueError(f"result must have a distribution to draw, but its null is {result.null}")
-    ax = style.axes_for(ax, SIZE, 1)
+    ax = style.get_axes(ax, SIZE, 1)
     discrete = hasattr(distribution, "pmf")
-    shown, region = _shown(result, distribution, discrete), _region(result, discrete)
-    top = (_bars if discrete else _line)(ax, distribution, shown, region)
-    ax.fill_between([], [], color=USUAL, edgecolor=LINE, label=_named(result.null))
-    words = _said(region, distribution.support())
-    if words:
-        ax.fill_between([], [], color=REJECTED, linewidth=0, label=f"rejected at level {result.alpha:g}: {words}")
-    _seen(ax, result, shown, top)
+    x_limits, region = _choose_x_limits(result, distribution, discrete), _acceptance_limits(result, discrete)
+    top = (_draw_probabilities if discrete else _draw_density)(ax, distribution, x_limits, region)
+    ax.fill_between([], [], color=USUAL, edgecolor=LINE, label=_null_label(result.null))
+    description = _describe_region(region, distribution.support())
+    if description:
+        ax.fill_between([], [], color=REJECTED, linewidth=0, label=f"rejected at level {result.alpha:g}: {description}")
+    _mark_statistic(ax, result, x_limits, top)
     margin = 0.6 if discrete else 0.0
-    ax.set(xlim=(shown[0] - margin, shown[1] + margin), ylim=(0, 1.08 * top))
+    ax.set(xlim=(x_limits[0] - margin, x_limits[1] + margin), ylim=(0, 1.08 * top))
     of = f" of {result.test}" if result.test else ""
-    style.finish(ax, f"Statistic{of}", "Probability" if discrete else "Density", style.UNDER, title)
+    style.finish(ax, f"Statistic{of}", "Probability" if discrete else "Density", style.BELOW, title)
     return ax
 
 
-def _named(null: Null) -> str:
-    name, numbers = WORDS.get(null.name, null.name), ", ".join(_number(each) for each in null.parameters)
+def _null_label(null: Null) -> str:
+    name = DISTRIBUTION_NAMES.get(null.name, null.name)
+    numbers = ", ".join(map(_format_number, null.parameters))
     return f"if the hypothesis holds: {name}({numbers})" if numbers else f"if the hypothesis holds: standard {name}"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e16 else f"{value:.4g}"
 
 
-def _region(result: SignificanceResult, discrete: bool) -> Ends:
-    """Return what the statistic is rejected below and above, infinite on a side without rejection."""
+def _acceptance_limits(result: SignificanceResult, discrete: bool) -> Ends:
+    """Return the values below and above which the hypothesis is rejected, infinite on a side without rejection."""
     critical = result.critical_value
     if isinstance(critical, Interval):
         return critical.low, critical.high
@@ -104,22 +105,22 @@ def _region(result: SignificanceResult, discrete: bool) -> Ends:
     return sides[result.alternative]
 
 
-def _said(region: Ends, support: Ends) -> str:
+def _describe_region(region: Ends, support: Ends) -> str:
     """Return where the hypothesis is rejected."""
     below, above = region
     if below == -above and support[0] < 0:
-        return "" if math.isinf(above) else f"beyond ±{_number(above)}"
+        return "" if math.isinf(above) else f"beyond ±{_format_number(above)}"
     sides = (("below", below, below > support[0]), ("above", above, above < support[1]))
-    words = [f"{side} {_number(end)}" for side, end, there in sides if there]
-    return " or ".join(words) or "at no value"
+    description = [f"{side} {_format_number(end)}" for side, end, exists in sides if exists]
+    return " or ".join(description) or "at no value"
 
 
-def _shown(result: SignificanceResult, distribution: Any, discrete: bool) -> Ends:
+def _choose_x_limits(result: SignificanceResult, distribution: Any, discrete: bool) -> Ends:
     """Return the range of the statistic to draw: where it is likely, and what was seen unless that is far off."""
     tail = min(result.alpha, 0.05) / 2
     bottom, top = distribution.support()
-    first, middle, last = distribution.ppf(tail), distribution.median(), distribution.isf(tail)
-    low, high = max(middle - STRETCH * (middle - first), bottom), min(middle + STRETCH * (last - middle), top)
+    first, median, last = distribution.ppf(tail), distribution.median(), distribution.isf(tail)
+    low, high = max(median - STRETCH * (median - first), bottom), min(median + STRETCH * (last - median), top)
     reach, seen = FAR * (high - low), result.statistic
     if low - reach <= seen <= high + reach:
         margin = MARGIN * (high - low)
@@ -127,9 +128,10 @@ def _shown(result: SignificanceResult, distribution: Any, discrete: bool) -> End
     return (float(math.ceil(low)), float(math.floor(high))) if discrete else (float(low), float(high))
 
 
-def _line(ax: Axes, distribution: Any, shown: Ends, region: Ends) -> float:
-    """Draw a density, shaded in the region; give the y to draw up to."""
-    x = np.union1d(np.linspace(*shown, style.columns_of(ax)), [end for end in region if shown[0] < end < shown[1]])
+def _draw_density(ax: Axes, distribution: Any, x_limits: Ends, region: Ends) -> float:
+    """Draw a density, shaded in the region; return the y to draw up to."""
+    low, high = x_limits
+    x = np.union1d(np.linspace(low, high, style.count_columns(ax)), [end for end in region if low < end < high])
     y = distribution.pdf(x)
     top = float(y.max())
     if math.isinf(top):  # at the left end, of a square's
@@ -142,10 +144,10 @@ def _line(ax: Axes, distribution: Any, shown: Ends, region: Ends) -> float:
     return top
 
 
-def _bars(ax: Axes, distribution: Any, shown: Ends, region: Ends) -> float:
-    """Draw probabilities, or the outline of many, in another colour in the region; give the highest."""
+def _draw_probabilities(ax: Axes, distribution: Any, x_limits: Ends, region: Ends) -> float:
+    """Draw probabilities, or the outline of many, in another colour in the region; return the highest."""
     ax.locator_params(axis="x", integer=True)
-    x = np.unique(np.linspace(*shown, min(int(shown[1] - shown[0]) + 1, style.columns_of(ax))).round())
+    x = np.unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, style.count_columns(ax))).round())
     y = distribution.pmf(x)
     rejected = (x < region[0]) | (x > region[1])
     if x.size <= MOST_BARS:
@@ -159,15 +161,16 @@ def _bars(ax: Axes, distribution: Any, shown: Ends, region: Ends) -> float:
     return float(y.max())
 
 
-def _seen(ax: Axes, result: SignificanceResult, shown: Ends, top: float) -> None:
+def _mark_statistic(ax: Axes, result: SignificanceResult, x_limits: Ends, top: float) -> None:
     """Mark the statistic, by an arrow at the edge where it is beyond what is shown."""
     seen, p = result.statistic, "p = 0 to a float" if result.pvalue == 0 else f"p = {result.pvalue:.3g}"
     if math.isnan(seen):
         ax.plot([], [], linestyle="none", label="seen: undefined (NaN)")
-    elif shown[0] <= seen <= shown[1]:
-        said = f"seen: {_number(seen)}, {p}"
-        ax.plot([seen, seen], [0, top], color=INK, linewidth=1.8, linestyle=(0, (4, 2)), label=said)
+    elif x_limits[0] <= seen <= x_limits[1]:
+        label = f"seen: {_format_number(seen)}, {p}"
+        ax.plot([seen, seen], [0, top], color=INK, linewidth=1.8, linestyle=(0, (4, 2)), label=label)
     else:
-        edge, marker = (shown[0], "<") if seen < shown[0] else (shown[1], ">")
-        said = f"seen, beyond the picture: {_number(seen)}, {p}"
-        ax.plot([edge], [top / 2], color=INK, linestyle="none", marker=marker, markersize=11, clip_on=False, label=said)
+        edge, marker = (x_limits[0], "<") if seen < x_limits[0] else (x_limits[1], ">")
+        label = f"seen, beyond the picture: {_format_number(seen)}, {p}"
+        look: Any = {"marker": marker, "markersize": 11, "color": INK, "linestyle": "none"}
+        ax.plot([edge], [top / 2], clip_on=False, label=label, **look)

@@ -51,8 +51,8 @@ class ParameterAxis(NamedTuple):
         return self.x if self.ordered else self.x + shift
 
 
-def parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    """Return the places of values, and set the axis up for them: logarithmic for numbers spread over decades."""
+def set_parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
+    """Set the x axis up for values, logarithmic for numbers that span decades; return their places."""
     x = _numbers(values)
     if x is None:
         return _categories(ax, values)
@@ -73,7 +73,7 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
 
 
 def _set_logarithmic(set_scale: Callable[..., None], values: Floats, ratio: float) -> bool:
-    """Set a logarithmic scale if values are that far apart and none is negative; tell whether that is so."""
+    """Set a logarithmic scale if values are that far apart and none is negative; return whether it was set."""
     positive = values[values >= SMALLEST]
     if values.min() < 0 or not positive.size or positive.max() < ratio * positive.min():
         return False
@@ -98,96 +98,99 @@ def _categories(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
 
 
 def _labels(values: Sequence[Any], longest: int) -> list[str]:
-    return [style.named_label(name) or "''" for name in shorten_names(map(format_value, values), longest)]
+    return [style.legend_label(name) or "''" for name in shorten_names(map(format_value, values), longest)]
 
 
 def draw_line(
-    ax: Axes, at: ParameterAxis, line: Any, label: str, look: style.Style, shift: float = 0.0, *, band: bool = True
+    ax: Axes, axis: ParameterAxis, line: Any, label: str, look: style.Style, shift: float = 0.0, *, band: bool = True
 ) -> None:
     """Draw means with their intervals: a line, with a band, over numbers; bars over other values.
 
     A line has a gap where a value is NaN. Bars of several lines are shifted, so that none covers another.
     """
-    x, value, low, high = (each[at.order] for each in (at.shifted(shift), line.values, line.low, line.high))
-    if at.ordered:
-        style.line(ax, x, value, label, look)
+    x, value, low, high = (each[axis.order] for each in (axis.shifted(shift), line.values, line.low, line.high))
+    if axis.ordered:
+        style.draw_curve(ax, x, value, label, look)
         ax.plot(x, value, linestyle="none", marker="o", markersize=3.5, color=look[0], label="_values", zorder=2.6)
         if band:
             ax.fill_between(x, low, high, color=look[0], alpha=BAND, linewidth=0, zorder=1.5, label="_band")
         return
-    spread = np.clip(np.nan_to_num([value - low, high - value], posinf=0), 0, None)
-    ax.errorbar(x, value, yerr=spread, fmt="o", color=look[0], markersize=5, capsize=3, label=label, elinewidth=1.4)
+    errors = np.clip(np.nan_to_num([value - low, high - value], posinf=0), 0, None)
+    ax.errorbar(x, value, yerr=errors, fmt="o", color=look[0], markersize=5, capsize=3, label=label, elinewidth=1.4)
 
 
-def explain_intervals(ax: Axes, at: ParameterAxis, lines: Sequence[Any], what: str) -> None:
-    """Write in the legend what shadings or bars are, where there are some."""
+def add_interval_entry(ax: Axes, axis: ParameterAxis, lines: Sequence[Any], what: str) -> None:
+    """Explain shadings or bars of intervals in the legend, where there are some."""
     if not finite(*(line.low for line in lines)).size:
         return
-    if at.ordered:
+    if axis.ordered:
         ax.fill_between([], [], color=style.GREY, alpha=2 * BAND, linewidth=0, label=what)
     else:
         ax.errorbar([], [], yerr=[], fmt="none", ecolor=style.GREY, capsize=3, elinewidth=1.4, label=what)
 
 
 def mark_value(ax: Axes, x: float, y: float, label: str, look: style.Style) -> None:
-    """Mark what was chosen."""
+    """Mark the chosen value."""
     ax.plot(
         [x], [y], linestyle="none", marker="*", markersize=15, markerfacecolor=look[0], markeredgecolor="white",
         markeredgewidth=1.0, zorder=3.5, label=label,
     )  # fmt: skip
 
 
-def name_sides(ax: Axes, at: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float) -> None:
+def tint_sides(ax: Axes, axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float) -> None:
     """Name and tint the sides of the best value by what the learner does at the outermost that are defined.
 
     Where it does the same at both, neither is named.
     """
-    outermost = at.order[defined[at.order]][[0, -1]]
+    outermost = axis.order[defined[axis.order]][[0, -1]]
     left, right = (fits[k] for k in outermost)
     if left == right:
         return
     shown = ax.get_xlim()
     side: Any
-    for side, fit, title, end in (("left", left, f"← {left}", shown[0]), ("right", right, f"{right} →", shown[1])):
-        if fit in TINTS:
-            ax.axvspan(best, end, color=TINTS[fit], alpha=TINT, linewidth=0, zorder=0.5)
-            ax.set_title(title, loc=side, fontsize="medium", color=TINTS[fit])
+    for side, behaviour, title, end in (
+        ("left", left, f"← {left}", shown[0]),
+        ("right", right, f"{right} →", shown[1]),
+    ):
+        if behaviour in TINTS:
+            ax.axvspan(best, end, color=TINTS[behaviour], alpha=TINT, linewidth=0, zorder=0.5)
+            ax.set_title(title, loc=side, fontsize="medium", color=TINTS[behaviour])
     ax.set_xlim(shown)
 
 
 def finite(*values: Floats) -> Floats:
-    """Return those of some arrays' values that are finite."""
+    """Return the finite values of some arrays."""
     every = np.concatenate(values)
     return every[np.isfinite(every)]
 
 
-def limit(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
+def set_y_limits(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
     """Set the range of y: logarithmic for errors spread over decades; wide intervals and scores far off are cut."""
     values = finite(*(line.values for line in lines))
     if not values.size:
         return
     linear = maximize or not _set_logarithmic(ax.set_yscale, values, STEEP)
     ends = finite(values, *(each for line in lines for each in (line.low, line.high)))
-    least, most = float(values.min()), float(values.max())
-    usual = max(most - float(np.median(values)), 0.1 * abs(most))
-    if maximize and usual and least < most - FAR * usual:
-        explain_cut(ax, f"down to {least:.4g}")
-        least = most - FAR * usual
+    least, greatest = float(values.min()), float(values.max())
+    typical = max(greatest - float(np.median(values)), 0.1 * abs(greatest))
+    if maximize and typical and least < greatest - FAR * typical:
+        add_cut_entry(ax, f"down to {least:.4g}")
+        least = greatest - FAR * typical
         ends = np.maximum(ends, least)
     scale = ax.yaxis.get_transform()
-    (low, high), ends = scale.transform(np.array([least, most])), scale.transform(ends)
+    (low, high), ends = scale.transform(np.array([least, greatest])), scale.transform(ends)
     room = (ROOM if linear else LOG_ROOM) * (high - low) or 0.1 * abs(high) or 1.0
     bottom, top = max(ends.min(), low - room), min(ends.max(), high + room)
     margin = 0.05 * (top - bottom) or 0.5 * room
     ax.set_ylim(*scale.inverted().transform(np.array([bottom - margin, top + margin])))
 
 
-def explain_cut(ax: Axes, how_far: str) -> None:
-    """Write in the legend that not all is in the picture."""
+def add_cut_entry(ax: Axes, how_far: str) -> None:
+    """Write in the legend that the picture is cut."""
     ax.plot([], [], linestyle="none", label=f"(cut: {how_far})")
 
 
-def words_of(metric: str) -> str:
+def metric_label(metric: str) -> str:
     """Return a metric's name as a label of an axis."""
-    words = style.named_label(metric.replace("_", " "))
-    return words[:1].upper() + words[1:]
+    text = style.legend_label(metric.replace("_", " "))
+    return text[:1].upper() + text[1:]

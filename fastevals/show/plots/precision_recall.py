@@ -9,8 +9,7 @@ from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.ranking.base import BaseRanking
-from fastevals.show.plots import style
-from fastevals.show.plots.points import common_share, hyperbolas
+from fastevals.show.plots import style, thinning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,23 +68,23 @@ def plot_precision_recall(
     >>> ax.lines[0].get_label()
     'area 0.797, BEP 0.500'
     """
-    models = style.models_for("curve", curve, PrecisionRecallCurve, BaseRanking.precision_recall_curve, label)
-    bands = style.bands_for(band, models, "precision_recall", label)
-    ax = style.axes_for(ax, style.SQUARE, len(models))
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
+    models = style.as_models("curve", curve, PrecisionRecallCurve, BaseRanking.precision_recall_curve, label)
+    bands = style.as_bands(band, models, "precision_recall", label)
+    ax = style.get_axes(ax, style.SQUARE, len(models))
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         break_even = ranking_metrics.break_even_point(each.counts).value
-        said = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
-        style.shade(ax, bands.get(name), columns, look)
-        points = hyperbolas(each.counts, columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
-        style.line(ax, *points, style.named_label(name, *said), look)
+        values = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
+        style.draw_band(ax, bands.get(name), columns, look)
+        points = thinning.hyperbolas(each.counts, columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
+        style.draw_curve(ax, *points, style.legend_label(name, *values), look)
         if marks:
-            style.mark(ax, break_even, break_even, look)
-    style.explain_bands(ax, bands.values())
-    share = common_share(models)
-    style.shared_reference(ax, None if share is None else ([0, 1], [share, share]), "chance")
+            style.mark_point(ax, break_even, break_even, look)
+    style.add_band_entries(ax, bands.values())
+    share = style.common_share(models)
+    style.draw_shared_reference(ax, None if share is None else ([0, 1], [share, share]), "chance")
     if marks:
-        style.reference(ax, [0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
+        style.draw_reference(ax, [0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     style.finish(ax, "Recall", "Precision", title=title)
     return ax

@@ -65,46 +65,46 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     check_kind("result", result, PairwiseResult)
     k = len(result.names)
     order = np.argsort(result.mean_ranks, kind="stable") if isinstance(result, RankComparison) else np.arange(k)
-    names = [style.named_label(str(result.names[place])) for place in order]
-    side = 1.4 + 0.07 * max(map(len, names)) + min(max(2.4, 0.5 * k), 8.0)
-    ax = style.axes_for(ax, (side + 0.6, side), 1)
+    names = [style.legend_label(str(result.names[place])) for place in order]
+    width = 1.4 + 0.07 * max(map(len, names)) + min(max(2.4, 0.5 * k), 8.0)
+    ax = style.get_axes(ax, (width + 0.6, width), 1)
     pvalues, decisions = (result.matrix(values)[np.ix_(order, order)] for values in ("pvalue", "rejected"))
     np.fill_diagonal(decisions, np.nan)
     row, column = np.nonzero(~np.isnan(decisions))  # of pairs that were compared: their p may be NaN too
     p, rejected = pvalues[row, column], decisions[row, column] != 0
-    shade = _grid(ax, names, row, column, p)
-    _bar(ax, result)
+    darkness = _draw_cells(ax, names, row, column, p)
+    _draw_color_scale(ax, result)
     if result.alternative != "two-sided":
         ax.set(ylabel="First of the pair", xlabel="Second of the pair")
 
-    ink = np.where(np.isnan(p) | (shade < MIDDLE), "black", "white")
+    ink = np.where(np.isnan(p) | (darkness < MIDDLE), "black", "white")
     cell = min(style.size_in_points(ax)) / k  # a side, in points
     ax.tick_params(labelsize=min(LABEL, 0.8 * cell))
     size = min(cell / CHARACTERS, LARGEST) if k <= MOST_NUMBERS and cell / CHARACTERS >= SMALLEST else None
     dots = (column, row) if size is None else (column + 0.36, row - 0.34)
     area = (0.13 * cell) ** 2
-    for marker, at, said in (("o", rejected, f"p < {result.alpha:g}"), ("x", np.isnan(p), "undefined")):
-        if at.any():
+    for marker, places, text in (("o", rejected, f"p < {result.alpha:g}"), ("x", np.isnan(p), "undefined")):
+        if places.any():
             x, y = dots if marker == "o" else (column, row)
-            ax.scatter(x[at], y[at], s=area, c=ink[at], marker=marker, linewidth=1.0)
-            ax.scatter([], [], s=20, c="black", marker=marker, label=said)
+            ax.scatter(x[places], y[places], s=area, c=ink[places], marker=marker, linewidth=1.0)
+            ax.scatter([], [], s=20, c="black", marker=marker, label=text)
     if size is not None:
         for place, value, bold, color in zip(np.transpose([column, row]).tolist(), p, rejected, ink, strict=True):
-            said = "" if np.isnan(value) else "<0.001" if value < LEAST else f"{value:.3f}"
+            text = "" if np.isnan(value) else "<0.001" if value < LEAST else f"{value:.3f}"
             weight = "bold" if bold else "normal"
-            ax.text(place[0], place[1], said, ha="center", va="center", fontsize=size, color=color, weight=weight)
+            ax.text(place[0], place[1], text, ha="center", va="center", fontsize=size, color=color, weight=weight)
     if ax.get_legend_handles_labels()[1]:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, handletextpad=0.2)
-    style.entitle(ax, title, above=bool(ax.get_legend()))
+    style.set_title(ax, title, above=bool(ax.get_legend()))
     return ax
 
 
-def _grid(ax: Axes, names: list[str], row: Any, column: Any, p: Any) -> Any:
-    """Colour the cells; give each pair's darkness, from 0 for p = 1 to 1."""
+def _draw_cells(ax: Axes, names: list[str], row: Any, column: Any, p: Any) -> Any:
+    """Colour the cells; return each pair's darkness, from 0 for p = 1 to 1."""
     k = len(names)
-    shade = np.log(np.clip(p, LEAST, 1)) / np.log(LEAST)
+    darkness = np.log(np.clip(p, LEAST, 1)) / np.log(LEAST)
     cells = np.full((k, k), np.nan)
-    cells[row, column] = shade
+    cells[row, column] = darkness
     ax.imshow(cells, cmap=COLOURS, vmin=PALEST, vmax=1)
     ax.set_xticks(range(k), names, rotation=90 if k > FEW or max(map(len, names)) > SHORT else 0)
     ax.set_yticks(range(k), names)
@@ -114,18 +114,18 @@ def _grid(ax: Axes, names: list[str], row: Any, column: Any, p: Any) -> Any:
     ax.tick_params(which="both", length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    return shade
+    return darkness
 
 
-def _bar(ax: Axes, result: PairwiseResult) -> None:
+def _draw_color_scale(ax: Axes, result: PairwiseResult) -> None:
     """Add the colours' scale beside the grid, with the level."""
     scale = ax.inset_axes((1.04, 0.0, 0.045, 1.0))
     scale.imshow(
         np.linspace(0, 1, 256)[:, np.newaxis], cmap=COLOURS, vmin=PALEST, vmax=1, aspect="auto", extent=(0, 1, 1, 0)
     )
-    marks = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST} | {LEAST: f"≤ {LEAST:g}"}
-    at = {p: np.log(p) / np.log(LEAST) for p in marks}
-    scale.set_yticks(list(at.values()), list(marks.values()))
+    labels = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST} | {LEAST: f"≤ {LEAST:g}"}
+    places = {p: np.log(p) / np.log(LEAST) for p in labels}
+    scale.set_yticks(list(places.values()), list(labels.values()))
     scale.set_xticks([])
     scale.yaxis.tick_right()
     scale.yaxis.set_label_position("right")

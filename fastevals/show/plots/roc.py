@@ -80,25 +80,25 @@ def plot_roc(
     >>> ax.lines[0].get_label()
     'mine: AUC 0.750, EER 0.500'
     """
-    models = style.models_for("curve", curve, RocCurve, BaseRanking.roc_curve, label)
-    bands = style.bands_for(band, models, "roc", label)
-    ax = style.axes_for(ax, style.SQUARE, len(models))
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
+    models = style.as_models("curve", curve, RocCurve, BaseRanking.roc_curve, label)
+    bands = style.as_bands(band, models, "roc", label)
+    ax = style.get_axes(ax, style.SQUARE, len(models))
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         error = ranking_metrics.equal_error_rate(each.counts).value
-        said = style.number("AUC", each.area), style.number("EER", error) if marks else ""
-        style.shade(ax, bands.get(name), columns, look)
-        style.line(ax, *_rates(each.counts, columns), style.named_label(name, *said), look)
+        values = style.number("AUC", each.area), style.number("EER", error) if marks else ""
+        style.draw_band(ax, bands.get(name), columns, look)
+        style.draw_curve(ax, *_rates(each.counts, columns), style.legend_label(name, *values), look)
         if hull:
             ax.plot(*_rates(each.hull().counts, columns), color=HULL, linewidth=0.9, label="_hull", zorder=2.2)
         if marks:
-            style.mark(ax, error, 1 - error, look)
+            style.mark_point(ax, error, 1 - error, look)
     if hull:
-        style.explain(ax, "convex hull", HULL)
-    style.explain_bands(ax, bands.values())
-    style.reference(ax, [0, 1], [0, 1], "chance")
+        style.add_legend_entry(ax, "convex hull", HULL)
+    style.add_band_entries(ax, bands.values())
+    style.draw_reference(ax, [0, 1], [0, 1], "chance")
     if marks:
-        style.reference(ax, [0, 1], [1, 0], "equal error rates (EER)", dotted=True)
+        style.draw_reference(ax, [0, 1], [1, 0], "equal error rates (EER)", dotted=True)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     style.finish(ax, "False positive rate", "True positive rate", "lower right", title=title)
     return ax
@@ -159,21 +159,21 @@ def plot_det(
     >>> plot_det(ranking.det_curve(), ax=Figure().subplots()).lines[0].get_label()
     'EER 50.00 %'
     """
-    models = style.models_for("curve", curve, DetCurve, BaseRanking.det_curve, label)
-    ax = style.axes_for(ax, style.SQUARE, len(models))
+    models = style.as_models("curve", curve, DetCurve, BaseRanking.det_curve, label)
+    ax = style.get_axes(ax, style.SQUARE, len(models))
     low, high = _det_limits(ax, [each.counts for _, each in models])
     _normal_deviate_axes(ax, low, high)
-    columns = style.columns_of(ax)
-    for name, each, look in style.styled(ax, models, color):
+    columns = style.count_columns(ax)
+    for name, each, look in style.styled_models(ax, models, color):
         error = ranking_metrics.equal_error_rate(each.counts).value
-        style.line(
-            ax, *_errors(each.counts, low, high, columns), style.named_label(name, f"EER {100 * error:.2f} %"), look
+        style.draw_curve(
+            ax, *_errors(each.counts, low, high, columns), style.legend_label(name, f"EER {100 * error:.2f} %"), look
         )
         if marks:
-            style.mark(ax, error, error, look)
+            style.mark_point(ax, error, error, look)
     if marks:
         ends = [low / 10, 1 - (1 - high) / 10]
-        style.reference(ax, ends, ends, "equal error rates (EER)", dotted=True)
+        style.draw_reference(ax, ends, ends, "equal error rates (EER)", dotted=True)
     style.finish(ax, "False positive rate, %", "False negative rate, %", title=title)
     return ax
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from fastevals._text import printable, shorten_name
 from fastevals._validation.curves import _kind, as_named
 from fastevals._validation.options import check_choice, import_optional, show
+from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots.thinning import COLUMNS, thinned
@@ -29,7 +30,7 @@ SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.6)  # inches; 800 pixels wi
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (1.5, 1.2)), (0, (3, 1, 1, 1, 1, 1)))
 GREY = "#767676"
-UNDER = "under"  # the axes: a place for a legend
+BELOW = "under"  # place of a legend: below the axes
 CURVE, BAR, SHARED = "fastevals-curve", "fastevals-bar", "fastevals-shared"  # gids of lines
 BAR_STEP = 0.015  # between bars, on the y axis
 MOST_INSIDE = 3  # models; the legend of more is below the axes
@@ -38,7 +39,7 @@ SHADE = 0.16  # opacity of a band
 BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are
 LONGEST_NAME = 40  # characters of a name in a legend
 
-ABOVE = 22.0  # points over the axes: of a title above other words
+ABOVE = 22.0  # points over the axes: of a title above other text
 ROUNDS = 3  # of fitting a legend: letters are not as wide as their size says
 SMALLEST_FONT = 5.5  # points, of a legend that is wider than its part of the figure
 MOST_WIDE = 0.96  # of its part of the figure, that a legend takes
@@ -47,7 +48,7 @@ LEAST_HIGH = 0.3  # of its place, that axes keep above their legend
 Style = tuple[Any, Any]  # colour, kind of line
 Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
 C = TypeVar("C")
-Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what is taken where a kind of curve is drawn
+Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what `plot_...` of a kind of curve takes
 
 
 def require_matplotlib() -> None:
@@ -55,18 +56,18 @@ def require_matplotlib() -> None:
     import_optional("matplotlib", "pictures need matplotlib: pip install 'fastevals[plots]'")
 
 
-def size_for(size: tuple[float, float], n_models: int) -> tuple[float, float]:
+def figure_size(size: tuple[float, float], n_models: int) -> tuple[float, float]:
     """Return a figure's size in inches, with room for a legend below where models are many."""
     return (size[0], size[1] + (LEGEND_ROW * (n_models + 3) if n_models > MOST_INSIDE else 0.0))
 
 
-def axes_for(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
+def get_axes(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
     """Return the axes to draw on, new ones of pyplot's where none are given."""
     require_matplotlib()
     if ax is None:
         import matplotlib.pyplot as plt
 
-        ax = plt.subplots(figsize=size_for(size, n_models), layout="constrained")[1]
+        ax = plt.subplots(figsize=figure_size(size, n_models), layout="constrained")[1]
         return cast("Axes", ax)
     from matplotlib.axes import Axes
 
@@ -74,7 +75,7 @@ def axes_for(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
     return cast("Axes", ax)
 
 
-def columns_of(ax: Axes) -> int:
+def count_columns(ax: Axes) -> int:
     """Return the columns that a line is thinned to: at least four a pixel."""
     return max(COLUMNS, 4 * math.ceil(ax.get_window_extent().width))
 
@@ -87,19 +88,19 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
     return box.width * 72 / figure.dpi, box.height * 72 / figure.dpi
 
 
-def models_for(name: str, given: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
-    """Return the curves that an argument holds by name, those of rankings made; `label` is the name of one alone."""
+def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
+    """Return the curves of an argument by name, computing those of rankings; `label` names a single one."""
 
-    def made(each: Any) -> Any:
-        return make(each) if isinstance(each, BaseRanking) else each
+    def as_curve(value: Any) -> Any:
+        return make(value) if isinstance(value, BaseRanking) else value
 
-    several = isinstance(given, Mapping)
-    given = {key: made(each) for key, each in given.items()} if several else made(given)
-    return named_as(label, as_named(name, given, kind, "Ranking"), several)
+    several = isinstance(curves, Mapping)
+    curves = {key: as_curve(value) for key, value in curves.items()} if several else as_curve(curves)
+    return label_models(label, as_named(name, curves, kind, "Ranking"), several)
 
 
-def named_as(label: str | None, models: Models, several: bool) -> Models:
-    """Call one that has no name by its `label`."""
+def label_models(label: str | None, models: Models, several: bool) -> Models:
+    """Name a single model, which has no name, by `label`."""
     if label is None:
         return models
     if several or not isinstance(label, str):
@@ -107,8 +108,8 @@ def named_as(label: str | None, models: Models, several: bool) -> Models:
     return [(label, each) for _, each in models]
 
 
-def styled(ax: Axes, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Style]]:
-    """Return each model with its colour, or the next, and kind of line; one without a curve is said to be undefined."""
+def styled_models(ax: Axes, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Style]]:
+    """Yield each defined model with its style, by `color` or the next; write the others in the legend as undefined."""
     colors = _colors_for(color, models)
     for name, each in models:
         k = sum(line.get_gid() == CURVE for line in ax.lines)
@@ -116,11 +117,11 @@ def styled(ax: Axes, models: Models, color: Any = None) -> Iterator[tuple[str | 
         if each.defined:
             yield name, each, look
         else:
-            line(ax, [], [], named_label(name, "undefined"), look)
+            draw_curve(ax, [], [], legend_label(name, "undefined"), look)
 
 
 def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
-    """Return the colours that were given, by the models' names."""
+    """Return the colours of `color` by the models' names."""
     if color is None:
         return {}
     from matplotlib.colors import is_color_like
@@ -137,43 +138,43 @@ def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
     return dict(color)
 
 
-def named_label(name: str | None, *said: str) -> str:
-    """Return a legend's entry: the name, and what is said of it."""
-    words = ", ".join(word for word in said if word)
+def legend_label(name: str | None, *values: str) -> str:
+    """Return a legend's entry: the name and some values, as text."""
+    text = ", ".join(value for value in values if value)
     if not name:
-        return words
+        return text
     short = shorten_name(printable(name), LONGEST_NAME).replace("$", r"\$")  # no formula
-    label = f"{short}: {words}" if words else short
-    return f" {label}" if label.startswith("_") else label  # which matplotlib would hide
+    label = f"{short}: {text}" if text else short
+    return f" {label}" if label.startswith("_") else label  # matplotlib would hide it without the space
 
 
-def number(what: str, value: float) -> str:
-    """Return a value as text, or nothing where it is undefined."""
-    return "" if math.isnan(value) else f"{what} {value:.3f}" if abs(value) < 1e6 else f"{what} {value:.3g}"
+def number(name: str, value: float) -> str:
+    """Format a value with its name; as no text where it is undefined."""
+    return "" if math.isnan(value) else f"{name} {value:.3f}" if abs(value) < 1e6 else f"{name} {value:.3g}"
 
 
-def line(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None:
+def draw_curve(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: Style) -> None:
     """Draw a model's curve."""
     ax.plot(x, y, color=style[0], linestyle=style[1], linewidth=1.8, label=label, gid=CURVE, zorder=2.5)
 
 
-def bands_for(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
-    """Return the bands by the names of the models they are of, all of the kind of curve that is drawn."""
+def as_bands(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
+    """Return the bands by their models' names; raise unless they are of the kind of curve that is drawn."""
     if band is None:
         return {}
-    found = dict(as_named("band", band, ConfidenceBand))
+    bands = dict(as_named("band", band, ConfidenceBand))
     names = [None] if label is not None else [name for name, _ in models]
-    for name, each in found.items():
+    for name, each in bands.items():
         if name is None and names != [None]:
             raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
         if name is not None and names == [None]:
             raise ValueError("band must be one ConfidenceBand where curve is one, got a mapping of names to them")
         check_choice("each name in band", name, names)
         check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
-    return {label if name is None else name: each for name, each in found.items()}
+    return {label if name is None else name: each for name, each in bands.items()}
 
 
-def shade(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> None:
+def draw_band(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> None:
     """Draw a model's band, if it has one."""
     if band is not None:
         x, low = thinned(band.x, band.low, columns)
@@ -181,27 +182,27 @@ def shade(ax: Axes, band: ConfidenceBand | None, columns: int, style: Style) -> 
         ax.fill_between(x, low, high, color=style[0], alpha=SHADE, linewidth=0, zorder=1.5, label="_band")
 
 
-def explain_bands(ax: Axes, bands: Iterable[ConfidenceBand]) -> None:
-    """Write in the legend, once, what the shadings are."""
+def add_band_entries(ax: Axes, bands: Iterable[ConfidenceBand]) -> None:
+    """Explain the shadings in the legend, each once."""
     for band in bands:
         label = f"{100 * band.confidence_level:g} % {band.kind} band ({BAND_METHODS.get(band.method, band.method)})"
         if label not in (each.get_label() for each in ax.collections):
             ax.fill_between([], [], color=GREY, alpha=2 * SHADE, linewidth=0, label=label)
 
 
-def reference(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, *, dotted: bool = False) -> None:
+def draw_reference(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, *, dotted: bool = False) -> None:
     """Draw a grey line to compare with, once on the same axes."""
     if label not in (each.get_label() for each in ax.lines):
-        _grey(ax, x, y, label, dotted)
+        _draw_grey(ax, x, y, label, dotted)
 
 
-def _grey(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, dotted: bool, gid: str | None = None) -> None:
-    kind: Any = (0, (1, 2)) if dotted else (0, (4, 3))
-    ax.plot(x, y, color=GREY, linestyle=kind, linewidth=1.1, label=label, zorder=2, gid=gid)
+def _draw_grey(ax: Axes, x: ArrayLike, y: ArrayLike, label: str, dotted: bool, gid: str | None = None) -> None:
+    pattern: Any = (0, (1, 2)) if dotted else (0, (4, 3))
+    ax.plot(x, y, color=GREY, linestyle=pattern, linewidth=1.1, label=label, zorder=2, gid=gid)
 
 
-def shared_reference(ax: Axes, points: tuple[Any, Any] | None, label: str, *, dotted: bool = False) -> None:
-    """Draw a reference that the models decide on; none if they differ, or one drawn before differs."""
+def draw_shared_reference(ax: Axes, points: tuple[Any, Any] | None, label: str, *, dotted: bool = False) -> None:
+    """Draw a reference that depends on the models; hide it where theirs differ, or an earlier call's does."""
     gid = f"{SHARED}-{label}"
     for each in ax.lines:
         if each.get_gid() == gid:
@@ -209,16 +210,16 @@ def shared_reference(ax: Axes, points: tuple[Any, Any] | None, label: str, *, do
                 each.set(data=([], []), label="_differs")
             return
     x, y = points or ([], [])
-    _grey(ax, x, y, "_differs" if points is None else label, dotted, gid=gid)
+    _draw_grey(ax, x, y, "_differs" if points is None else label, dotted, gid=gid)
 
 
-def explain(ax: Axes, label: str, color: Any = GREY, marker: str = "") -> None:
-    """Write in the legend, once, what a thin or marked line is."""
+def add_legend_entry(ax: Axes, label: str, color: Any = GREY, marker: str = "") -> None:
+    """Explain a thin or marked line in the legend, once."""
     if label not in (each.get_label() for each in ax.lines):
         ax.plot([], [], color=color, linewidth=0.9, marker=marker, markersize=7, label=label)
 
 
-def mark(ax: Axes, x: float, y: float, style: Style) -> None:
+def mark_point(ax: Axes, x: float, y: float, style: Style) -> None:
     """Mark a point of a model's curve."""
     if not (math.isnan(x) or math.isnan(y)):
         ax.plot(
@@ -235,28 +236,28 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best", title: st
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    entitle(ax, title, above=bool(ax.get_title("left") or ax.get_title("right")))
+    set_title(ax, title, above=bool(ax.get_title("left") or ax.get_title("right")))
     if any(ax.get_legend_handles_labels()[1]):
         many = sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE
-        inside = [] if legend == UNDER or many else list(dict.fromkeys([legend, "best"]))
-        if all(_hides(ax, _legend(ax, loc=place)) for place in inside):
-            _put_legend_under(ax)
+        inside = [] if legend == BELOW or many else list(dict.fromkeys([legend, "best"]))
+        if all(_hides_data(ax, _legend(ax, loc=place)) for place in inside):
+            _put_legend_below(ax)
 
 
-def entitle(ax: Axes, title: str | None, *, above: bool = False) -> None:
-    """Write a title over the axes, as it is, or above what is there."""
+def set_title(ax: Axes, title: str | None, *, above: bool = False) -> None:
+    """Write a title over the axes, above other text where there is some."""
     if title is not None:
         if not isinstance(title, str):
             raise ValueError(f"title must be a string, got {show(title)}")
         ax.set_title(printable(title).replace("$", r"\$"), pad=ABOVE if above else None)
 
 
-def _legend(ax: Axes, **where: Any) -> Legend:
-    look: dict[str, Any] = {"fontsize": "medium", "framealpha": 0.85, "edgecolor": "none", "handlelength": 2.8}
-    return ax.legend(**look | where)
+def _legend(ax: Axes, **options: Any) -> Legend:
+    defaults: dict[str, Any] = {"fontsize": "medium", "framealpha": 0.85, "edgecolor": "none", "handlelength": 2.8}
+    return ax.legend(**defaults | options)
 
 
-def _hides(ax: Axes, legend: Legend) -> bool:
+def _hides_data(ax: Axes, legend: Legend) -> bool:
     """Return whether a legend is over a model's curve or band, or past the axes, as these are now."""
     ax.apply_aspect()
     box, frame = legend.get_window_extent(), ax.bbox
@@ -270,27 +271,27 @@ def _hides(ax: Axes, legend: Legend) -> bool:
     return any(path.intersects_bbox(box) for path in bands)
 
 
-def _put_legend_under(ax: Axes) -> None:
+def _put_legend_below(ax: Axes) -> None:
     """Place the legend below the axes, no wider than their part of the figure."""
     from matplotlib.transforms import ScaledTranslation
 
-    labels: Any = ax.xaxis.get_tightbbox() or ax.bbox
-    depth = (labels.y0 - ax.bbox.y0) / ax.figure.dpi
+    tick_labels: Any = ax.xaxis.get_tightbbox() or ax.bbox
+    depth = (tick_labels.y0 - ax.bbox.y0) / ax.figure.dpi
     below = ax.transAxes + ScaledTranslation(0, depth, ax.figure.dpi_scale_trans)
-    where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
-    legend, room = _legend(ax, **where), _room_across(ax)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
+    legend, room = _legend(ax, **place), _width_for_legend(ax)
     for _ in range(ROUNDS):
         ratio, size = room / legend.get_window_extent().width, float(legend.get_texts()[0].get_fontsize())
         if ratio >= 1 or size <= SMALLEST_FONT:
             break
-        legend = _legend(ax, **where, fontsize=max(SMALLEST_FONT, ratio * size))
-    ax.set_anchor("N")  # where the aspect leaves room, leave it to the legend
+        legend = _legend(ax, **place, fontsize=max(SMALLEST_FONT, ratio * size))
+    ax.set_anchor("N")  # room that the aspect leaves goes to the legend
     if ax.get_axes_locator() is None and ax.figure.figure.get_layout_engine() is None:
         ax.set_axes_locator(_AboveLegend(ax))
 
 
-def _room_across(ax: Axes) -> float:
-    """Return the pixels that a legend may be wide: with a layout the axes' share of the figure, else up to the next."""
+def _width_for_legend(ax: Axes) -> float:
+    """Return the most pixels a legend may be wide: with a layout the axes' share of the figure, else up to the next."""
     figure: Any = ax.figure
     spec = ax.get_subplotspec()
     n = spec.get_gridspec().ncols if spec else 1
@@ -303,7 +304,7 @@ def _room_across(ax: Axes) -> float:
 
 
 class _AboveLegend:
-    """Locator of axes that leaves the foot of their place to the legend, in figures that have no layout to do so."""
+    """Locator that leaves the lower part of the axes' place to the legend, in figures without a layout engine."""
 
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
@@ -319,28 +320,39 @@ class _AboveLegend:
         place, legend = ax.get_position(original=True), ax.get_legend()
         if legend is None or ax.figure.figure.get_layout_engine() is not None:
             return cast("Bbox", place)
-        foot = place.y0 + legend.get_window_extent(renderer).height / ax.figure.bbox.height
-        return Bbox.from_extents(place.x0, min(foot, place.y1 - LEAST_HIGH * place.height), place.x1, place.y1)
+        bottom = place.y0 + legend.get_window_extent(renderer).height / ax.figure.bbox.height
+        return Bbox.from_extents(place.x0, min(bottom, place.y1 - LEAST_HIGH * place.height), place.x1, place.y1)
 
 
-def common(values: Iterable[Any]) -> Any:
-    """Return the value that all share, None where they differ or there are none."""
+def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
+    """Return the share of positives where it is the same for all defined models, else None."""
+    shares = (share_of_positives(each.counts) for _, each in models if each.defined)
+    return cast("float | None", common_value(shares))
+
+
+def share_of_positives(counts: ThresholdCounts) -> float:
+    """Return the share of positives of counts that have rows."""
+    return counts.n_pos / (counts.n_pos + counts.n_neg)
+
+
+def common_value(values: Iterable[Any]) -> Any:
+    """Return the value that all have in common, None where they differ or there are none."""
     first, *others = list(values) or [None]
     return first if all(np.array_equal(first, other) for other in others) else None
 
 
 def has_curves(ax: Axes) -> bool:
-    """Return whether models were drawn already."""
+    """Return whether curves were drawn before."""
     return any(line.get_gid() == CURVE for line in ax.lines)
 
 
-def bar_at_foot(ax: Axes, low: float, high: float, style: Style) -> None:
+def draw_bar(ax: Axes, low: float, high: float, style: Style) -> None:
     """Draw a range of x as a bar below zero, each model's under the last."""
-    y = foot(ax) + BAR_STEP / 2
+    y = bottom_of_bars(ax) + BAR_STEP / 2
     ax.plot([low, high], [y, y], color=style[0], linewidth=1.8, marker="|", markersize=7, label="_bar", gid=BAR)
 
 
-def foot(ax: Axes) -> float:
+def bottom_of_bars(ax: Axes) -> float:
     """Return the y below all bars."""
     return BAR_STEP * -(1.5 + sum(each.get_gid() == BAR for each in ax.lines))
 

@@ -1,4 +1,4 @@
-"""Fewer points, or more, for the same drawn line: curves of millions of rows, and curved pieces between two rows.
+"""Points that draw a curve: few of millions of rows, and more where it bends between two rows.
 
 A line is cut into columns narrower than a pixel. In each the first, the lowest, the highest and the last point draw
 what all of them draw (M4: Jugel et al. 2014, doi:10.14778/2732951.2732953): nothing moves by a column's width.
@@ -20,6 +20,7 @@ ROUNDS = 60  # of halving; a float has no more
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Points = tuple[Values, Values]
 
 
 def rows_to_draw(
@@ -60,8 +61,8 @@ def rows_to_draw(
     def extremes(some: list[tuple[int, int]]) -> list[int]:
         return [row for start, stop in some for row in _extremes(y, slice(start, stop))]
 
-    found = run(extremes, [spans[k : k + 64] for k in range(0, len(spans), 64)])
-    return np.unique(np.concatenate([*ends, *(np.asarray(rows, dtype=np.intp) for rows in found)]))
+    inner = run(extremes, [spans[k : k + 64] for k in range(0, len(spans), 64)])
+    return np.unique(np.concatenate([*ends, *(np.asarray(rows, dtype=np.intp) for rows in inner)]))
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
@@ -81,7 +82,7 @@ def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
     return [min(lowest)[1], min(highest)[1]]
 
 
-def thinned(x: Values, y: Values, columns: int) -> tuple[Values, Values]:
+def thinned(x: Values, y: Values, columns: int) -> Points:
     """Keep the first and last point of each column of a line, x ascending and y without spikes."""
     if x.size <= 4 * columns:
         return x, y
@@ -92,7 +93,7 @@ def thinned(x: Values, y: Values, columns: int) -> tuple[Values, Values]:
 
 def refined(
     u: Values, v: Values, drawn: Callable[[Values, Values], tuple[Values, Values]], longest: tuple[float, float]
-) -> tuple[Values, Values]:
+) -> Points:
     """Add points to a polyline in (u, v) until what is drawn of it has no long piece that may be curved.
 
     Parameters
@@ -116,3 +117,33 @@ def refined(
             break
         u, v = (np.insert(each, long + 1, each[long] / 2 + each[long + 1] / 2) for each in (u, v))
     return u, v
+
+
+def rows_along(
+    counts: ThresholdCounts, columns: int, x: Callable[[Any, Any], Any], total: float, y: Any = None
+) -> NDArray[np.intp]:
+    """Choose the rows that draw a curve over x, a function of true and false positives that ends at a total."""
+    edges = np.arange(1, columns) / columns * total
+    return rows_to_draw(counts, lambda rows: x(counts.tps[rows], counts.fps[rows]), edges, y)
+
+
+def hyperbolas(
+    counts: ThresholdCounts, columns: int, x: Callable[[Any, Any], Any], total: float, scale: float
+) -> Points:
+    """Return points of precision (times a scale) over x / total: hyperbolas within tie groups."""
+
+    def precision(rows: slice) -> NDArray[np.float64]:
+        tp, fp = counts.tps[rows], counts.fps[rows]
+        return tp / (tp + fp)  # type: ignore[no-any-return]
+
+    rows = rows_along(counts, columns, x, total, precision)
+    first = float(precision(slice(1, 2))[0])
+
+    def drawn(tp: Any, fp: Any) -> Points:
+        predicted = tp + fp
+        nothing = predicted == 0  # has the precision of the first tie group
+        return x(tp, fp) / total, scale * np.where(nothing, first, tp / np.where(nothing, 1, predicted))
+
+    tp, fp = (each[rows].astype(np.float64) for each in (counts.tps, counts.fps))
+    height = float(drawn(tp, fp)[1].max()) or 1.0
+    return drawn(*refined(tp, fp, drawn, (4 / columns, 4 * height / columns)))
