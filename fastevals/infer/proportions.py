@@ -108,7 +108,7 @@ def proportion_interval(
     _check_counts(matrix)
     _check_average(metric, average, matrix)
     low, high = share_interval(*_outcomes(matrix, metric, average), method, alpha, alternative)
-    return Interval(matrix._warned(f"the interval of {metric}", low), number_or_array(high))
+    return Interval(matrix._warned_values(f"the interval of {metric}", low), number_or_array(high))
 
 
 def share_interval(successes: Any, failures: Any, method: str, alpha: float, alternative: str) -> tuple[Floats, Floats]:

@@ -31,7 +31,7 @@ from fastevals.results import as_json
 
 FAR_APART = 2.0**-480  # of the largest count: products of two so small, and their rounding errors, may vanish
 AVERAGES = (None, "binary", "micro", "macro", "weighted")
-SHOWN = 10  # classes of a printed matrix
+MOST_SHOWN = 10  # classes of a printed matrix
 LONGEST_NAME = 16
 MACRO_F = ("mean-of-f", "of-means")
 
@@ -61,8 +61,8 @@ class ConfusionMatrix:
     labels : ndarray of shape (K,)
         Names of the classes, the positive one of two last.
     pos_label : label or None
-        The positive one of two classes. None of more, and where nobody said: metrics that need it are an error then,
-        those of all classes and averages over them are not.
+        The positive one of two classes. None of more, and where it was not named: metrics that need it are an error
+        then, those of all classes and averages over them are not.
 
     Raises
     ------
@@ -90,18 +90,18 @@ class ConfusionMatrix:
     _mean_axes: tuple[int, ...]  # of the stack, over which `macro` averages
 
     def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None, *, pos_label: Any = None) -> None:
-        own = _as_square_counts("counts", counts)
-        found = _names_of_counts("counts", counts, labels)
-        names = as_class_names("labels", labels if found is None else found, own.shape[-1])
+        array = _as_square_counts("counts", counts)
+        frame_names = _names_of_counts("counts", counts, labels)
+        names = as_class_names("labels", labels if frame_names is None else frame_names, array.shape[-1])
         if pos_label is not None:
-            check_two_classes("pos_label", own.shape[-1])
+            check_two_classes("pos_label", array.shape[-1])
         classes = as_classes("counts", names, labels, pos_label)
-        self.counts = _as_square_counts("counts", expand_to_labels(own, names, classes.labels))
+        self.counts = _as_square_counts("counts", expand_to_labels(array, names, classes.labels))
         self.labels, self.pos_label = classes
         self._mean_axes = ()
 
     @classmethod
-    def _of(cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()) -> ConfusionMatrix:
+    def _from_counts(cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()) -> ConfusionMatrix:
         """Make the matrix of classes that are in the order of the counts."""
         matrix = cls.__new__(cls)
         matrix.counts = _as_square_counts("counts", counts)
@@ -161,9 +161,9 @@ class ConfusionMatrix:
             if not weights.all():
                 kept = weights != 0
                 true, predicted, weights = true[kept], predicted[kept], weights[kept]
-        counts, found = count_label_pairs(true, predicted, weights)
-        classes = as_classes("the data", found, labels, pos_label)
-        return cls._of(expand_to_labels(counts, found, classes.labels), classes)
+        counts, found_labels = count_label_pairs(true, predicted, weights)
+        classes = as_classes("the data", found_labels, labels, pos_label)
+        return cls._from_counts(expand_to_labels(counts, found_labels, classes.labels), classes)
 
     @classmethod
     def from_groups(
@@ -218,11 +218,11 @@ class ConfusionMatrix:
         if sample_weight is not None:
             weights = as_weights("sample_weight", sample_weight)
             check_same_length(y_true=true, sample_weight=weights)
-        distinct, counts, found = count_grouped_pairs(true, predicted, keys, weights)
-        classes = as_classes("the data", found, labels, pos_label)
+        distinct, counts, found_labels = count_grouped_pairs(true, predicted, keys, weights)
+        classes = as_classes("the data", found_labels, labels, pos_label)
         if labels is not None:
             check_group_cells("labels", len(counts), classes.labels.size)
-        return distinct, cls._of(expand_to_labels(counts, found, classes.labels), classes)
+        return distinct, cls._from_counts(expand_to_labels(counts, found_labels, classes.labels), classes)
 
     def __repr__(self) -> str:
         k = self.counts.shape[-1]
@@ -235,25 +235,25 @@ class ConfusionMatrix:
 
     def __str__(self) -> str:
         """Return the representation, and below it the cells: of a stack those of the first matrix."""
-        first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :SHOWN, :SHOWN]
-        names = shorten_names(self.labels[:SHOWN].tolist(), LONGEST_NAME)
+        first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :MOST_SHOWN, :MOST_SHOWN]
+        names = shorten_names(self.labels[:MOST_SHOWN].tolist(), LONGEST_NAME)
         rows = [["true \\ predicted", *names]]
         for matrix in first.tolist():  # none of an empty stack
             rows += [
                 [name, *(str(cell) if isinstance(cell, int) else f"{cell:.6g}" for cell in row)]
                 for name, row in zip(names, matrix, strict=True)
             ]
-        if self.labels.size > SHOWN:
-            rows = [*([*row, "..."] for row in rows), ["...", *[""] * (SHOWN + 1)]]
+        if self.labels.size > MOST_SHOWN:
+            rows = [*([*row, "..."] for row in rows), ["...", *[""] * (MOST_SHOWN + 1)]]
         return "\n  ".join([repr(self), *(format_tables([rows])[0] if first.size else [])])
 
     def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
-        return _rebuilt, (self.counts, self.labels, self.pos_label, self._mean_axes)
+        return _rebuild, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts and labels as lists, the positive one of two, and the axes that metrics average over."""
-        told = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
-        return {name: as_json(each) for name, each in told.items()} | {"macro_axes": list(self._mean_axes)}
+        fields = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
+        return {name: as_json(each) for name, each in fields.items()} | {"macro_axes": list(self._mean_axes)}
 
     def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.
@@ -281,9 +281,9 @@ class ConfusionMatrix:
         (0.8, 0.6666666666666667)
         """
         axes = _as_stack_axes("axis", axis, self.counts.ndim - 2)
-        kept = [one for one in range(self.counts.ndim - 2) if one not in axes]
-        mean_axes = tuple(kept.index(one) for one in self._mean_axes if one in kept)
-        return self._of(self.counts.sum(axis=axes), self._classes, mean_axes)
+        kept = [k for k in range(self.counts.ndim - 2) if k not in axes]
+        mean_axes = tuple(kept.index(k) for k in self._mean_axes if k in kept)
+        return self._from_counts(self.counts.sum(axis=axes), self._classes, mean_axes)
 
     def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Average every metric along leading axes (all by default): macro-averaging over folds or models.
@@ -304,7 +304,7 @@ class ConfusionMatrix:
             If there is no such axis.
         """
         axes = _as_stack_axes("axis", axis, self.counts.ndim - 2)
-        return self._of(self.counts, self._classes, tuple(sorted({*self._mean_axes, *axes})))
+        return self._from_counts(self.counts, self._classes, tuple(sorted({*self._mean_axes, *axes})))
 
     def accuracy(self) -> Any:
         """Share of rows predicted right (2.5).
@@ -494,7 +494,7 @@ class ConfusionMatrix:
             return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
         p, r = (self._mean(self._values(rate, average, "f_score")) for rate in (cells.precision, cells.recall))
         b = beta * beta
-        return self._warned("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
+        return self._warned_values("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
 
     def matthews(self) -> Any:
         """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
@@ -516,11 +516,11 @@ class ConfusionMatrix:
         >>> matrix.matthews()
         0.408248290463863
         """
-        agreement, of_truth, of_prediction, _ = self._agreement()
+        agreement, true_variance, predicted_variance, _ = self._agreement()
         if agreement.dtype == object:
-            value = _each(_correlation, agreement, of_truth, of_prediction)
+            value = _map_integers(_correlation, agreement, true_variance, predicted_variance)
         else:
-            value = cells.ratio(agreement, np.sqrt(of_truth.astype(np.float64) * of_prediction))
+            value = cells.ratio(agreement, np.sqrt(true_variance.astype(np.float64) * predicted_variance))
         return self._result("matthews", np.clip(value, -1.0, 1.0))
 
     def cohen_kappa(self) -> Any:
@@ -539,7 +539,7 @@ class ConfusionMatrix:
         0.4
         """
         agreement, *_, disagreement = self._agreement()
-        ratio = (lambda *parts: _each(_quotient, *parts)) if agreement.dtype == object else cells.ratio
+        ratio = (lambda *parts: _map_integers(_quotient, *parts)) if agreement.dtype == object else cells.ratio
         return self._result("cohen_kappa", ratio(agreement, disagreement))
 
     def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> Any:
@@ -579,10 +579,10 @@ class ConfusionMatrix:
         _check_normalized(prior, normalize)
         if prior is not None:
             shares = as_class_shares("prior", prior, self.counts.shape[-1])[:, None]
-            counts = self._in_unit
+            counts = self._scaled_counts
             rates = cells.ratio(counts, counts.sum(axis=-1, keepdims=True))
             return self._result("cost", np.where(shares > 0, shares * rates * costs, 0.0).sum(axis=(-2, -1)))
-        counts = self._in_unit if normalize else self.counts
+        counts = self._scaled_counts if normalize else self.counts
         unit = np.ldexp(1.0, np.frexp(np.abs(costs).max())[1] - 1) or 1.0  # exact, and no sum overflows
         total = (counts * (costs / unit)).sum(axis=(-2, -1))
         with np.errstate(over="ignore"):
@@ -596,7 +596,7 @@ class ConfusionMatrix:
         *,
         symmetric: bool = False,
     ) -> Any:
-        """Compute a metric, a `symmetric` one being the same whichever of two classes is positive."""
+        """Compute and average a metric; a `symmetric` one is the same whichever of two classes is positive."""
         return self._result(name, self._values(metric, average, None if symmetric else name))
 
     def _values(
@@ -607,14 +607,14 @@ class ConfusionMatrix:
     ) -> NDArray[np.float64]:
         """Compute a metric of each class against the rest, averaged over classes.
 
-        What errors say needs to know the positive one of two classes is None where it doesn't matter.
+        `needs_positive` is what needs the positive class, as errors name it; None where either may be positive.
         """
         check_choice("average", average, AVERAGES)
         if average == "binary":
             check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
             if needs_positive is not None:
                 check_positive_known(needs_positive, self._classes)
-            (tn, fp), (fn, tp) = np.moveaxis(self._in_unit, (-2, -1), (0, 1))
+            (tn, fp), (fn, tp) = np.moveaxis(self._scaled_counts, (-2, -1), (0, 1))
             return np.asarray(metric(Cells(tp, fp, fn, tn)))
         at = self._one_vs_rest()
         if average == "micro":
@@ -628,7 +628,7 @@ class ConfusionMatrix:
         return np.asarray(values)
 
     def _result(self, name: str, values: Any) -> Any:
-        return self._warned(name, self._mean(values))
+        return self._warned_values(name, self._mean(values))
 
     def _mean(self, values: Any) -> NDArray[Any]:
         """Average over the axes of the stack that `macro` named."""
@@ -637,8 +637,8 @@ class ConfusionMatrix:
         members = math.prod(values.shape[axis] for axis in self._mean_axes)
         return cells.ratio(values.sum(axis=self._mean_axes), members)
 
-    def _warned(self, name: str, values: NDArray[Any]) -> Any:
-        """Warn of NaN, and give a plain number for a single matrix."""
+    def _warned_values(self, name: str, values: NDArray[Any]) -> Any:
+        """Warn of NaN; return a plain number for a single matrix."""
         missing = np.count_nonzero(np.isnan(values))
         if missing:
             where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"
@@ -650,7 +650,7 @@ class ConfusionMatrix:
         return Classes(self.labels, self.pos_label)
 
     @property
-    def _in_unit(self) -> NDArray[Any]:
+    def _scaled_counts(self) -> NDArray[Any]:
         """The counts that ratios are made of: floats near an end of their range are scaled by a power of two."""
         counts = self.counts
         if counts.dtype.kind != "f":
@@ -659,18 +659,20 @@ class ConfusionMatrix:
         return np.ldexp(counts, shift) if shift.any() else counts
 
     def _right(self) -> NDArray[Any]:
-        return np.asarray(np.trace(self._in_unit, axis1=-2, axis2=-1))
+        return np.asarray(np.trace(self._scaled_counts, axis1=-2, axis2=-1))
 
     def _wrong(self) -> NDArray[Any]:
-        return np.asarray(np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self._in_unit).sum(axis=(-2, -1)))
+        return np.asarray(
+            np.where(np.eye(self.counts.shape[-1], dtype=bool), 0, self._scaled_counts).sum(axis=(-2, -1))
+        )
 
     def _total(self) -> NDArray[Any]:
-        """Return the sum in such an order that a perfect matrix is exactly right."""
+        """Return the sum of all counts, added so that the accuracy of a perfect matrix is exactly 1."""
         return np.asarray(self._right() + self._wrong())
 
     def _one_vs_rest(self) -> Cells:
         """Return the cells of each class against the rest, of shape (..., K)."""
-        return _one_vs_rest(self._in_unit)
+        return _one_vs_rest(self._scaled_counts)
 
     def _agreement(self) -> tuple[NDArray[Any], ...]:
         """Compute agreement beyond chance, the variances of truth and prediction, and what disagrees by chance.
@@ -689,9 +691,9 @@ class ConfusionMatrix:
         return _agreement(counts)
 
 
-def _rebuilt(counts: NDArray[Any], labels: NDArray[Any], pos_label: Any, mean_axes: tuple[int, ...]) -> ConfusionMatrix:
-    labels.flags.writeable = False  # as they were before they were pickled
-    return ConfusionMatrix._of(counts, Classes(labels, pos_label), mean_axes)
+def _rebuild(counts: NDArray[Any], labels: NDArray[Any], pos_label: Any, mean_axes: tuple[int, ...]) -> ConfusionMatrix:
+    labels.flags.writeable = False  # pickling makes arrays writable
+    return ConfusionMatrix._from_counts(counts, Classes(labels, pos_label), mean_axes)
 
 
 def _one_vs_rest(counts: NDArray[Any]) -> Cells:
@@ -718,21 +720,21 @@ def _agreement(counts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     true, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
     by_chance = (true * predicted).sum(axis=-1)
     variances = (total**2 - (margin * margin).sum(axis=-1) for margin in (true, predicted))
-    found = total * right - by_chance, *variances, total**2 - by_chance
-    return tuple(np.asarray(each, dtype=counts.dtype) for each in found)
+    statistics = total * right - by_chance, *variances, total**2 - by_chance
+    return tuple(np.asarray(each, dtype=counts.dtype) for each in statistics)
 
 
 def _float_agreement(counts: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
-    """Return the same of counts of which the largest is near 1; where one hides the others, no difference holds it."""
-    found = _agreement(counts)
-    hidden = np.minimum.reduce(found[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
+    """Return `_agreement` of counts, the largest near 1; without differences where one count hides the others."""
+    statistics = _agreement(counts)
+    hidden = np.minimum.reduce(statistics[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
     if hidden.any():
         at = _one_vs_rest(counts[hidden])
         true, predicted, others, rest = at.tp + at.fn, at.tp + at.fp, at.fp + at.tn, at.fn + at.tn
         sums = _excess(at), true * others, predicted * rest, true * rest
-        for each, exact in zip(found, sums, strict=True):
+        for each, exact in zip(statistics, sums, strict=True):
             each[hidden] = exact.sum(axis=-1)
-    return found
+    return statistics
 
 
 def _excess(at: Cells) -> NDArray[np.float64]:
@@ -742,7 +744,7 @@ def _excess(at: Cells) -> NDArray[np.float64]:
 
 
 def _product(a: Any, b: Any) -> tuple[Any, Any]:
-    """Multiply, and give the rounding error too (Dekker 1971, doi:10.1007/BF01397083)."""
+    """Return a product and its rounding error (Dekker 1971, doi:10.1007/BF01397083)."""
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     total = a * b
     return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
@@ -755,11 +757,11 @@ def _halves(x: Any) -> tuple[Any, Any]:
 
 
 def _as_whole(count: float) -> int:
-    """Return a float times a power of two that makes an integer of any."""
+    """Return a float times 2**1074, which makes an integer of any."""
     return int(Fraction(count) * 2**1074)
 
 
-def _each(function: Callable[..., float], *integers: NDArray[Any]) -> NDArray[np.float64]:
+def _map_integers(function: Callable[..., float], *integers: NDArray[Any]) -> NDArray[np.float64]:
     """Call a function of Python's integers on each of arrays of them."""
     return np.asarray(np.frompyfunc(function, len(integers), 1)(*integers), dtype=np.float64)
 
@@ -768,9 +770,9 @@ def _quotient(numerator: int, denominator: int) -> float:
     return numerator / denominator if denominator else math.nan
 
 
-def _correlation(covariance: int, of_truth: int, of_prediction: int) -> float:
-    """Divide by the root of a product, of which so many digits are taken that only the division rounds."""
-    return _quotient(covariance << 64, math.isqrt((of_truth * of_prediction) << 128))
+def _correlation(covariance: int, true_variance: int, predicted_variance: int) -> float:
+    """Divide by the root of a product, with so many digits of the root that only the division rounds."""
+    return _quotient(covariance << 64, math.isqrt((true_variance * predicted_variance) << 128))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -68,8 +68,8 @@ def minimum_cost_predictions(
     >>> fastevals.minimum_cost_predictions([0.01, 0.1, 0.9], costs, labels=["pass", "stop", "look"])
     array(['pass', 'look', 'stop'], dtype='<U4')
     """
-    given = _as_probabilities("y_prob", y_prob)
-    n_samples, n_classes = given.shape[0], 2 if given.ndim == 1 else given.shape[1]
+    array = _as_probabilities("y_prob", y_prob)
+    n_samples, n_classes = array.shape[0], 2 if array.ndim == 1 else array.shape[1]
     costs = _as_action_costs("cost_matrix", cost_matrix, n_classes)
     names = as_class_names("labels", labels, costs.shape[1])
     costs = np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1]))  # exact, and then no sum overflows
@@ -79,17 +79,17 @@ def minimum_cost_predictions(
         costs = costs * ratios[:, None]
         possible = None if ratios.all() else ratios > 0
     by_action = np.ascontiguousarray(costs.T)
-    tolerance = sum_tolerance(given.dtype)
+    tolerance = sum_tolerance(array.dtype)
     size = max(FEWEST_ROWS, BLOCK // n_classes)
     decisions = np.empty(n_samples, dtype=names.dtype)
 
     def decide(rows: slice, space: tuple[NDArray[np.float64], NDArray[np.int64]]) -> tuple[bool, int | None]:
-        """Decide the rows of a block; tell whether they are probabilities, and the first without possible class."""
+        """Decide the rows of a block; return whether they are probabilities, and the first without a possible class."""
         n = rows.stop - rows.start
         probabilities, chosen = space[0][:, :n], space[1][:n]
         with np.errstate(over="ignore"):  # a longer float's
-            probabilities[-1 if given.ndim == 1 else slice(None)] = given[rows].T
-        if given.ndim == 1:
+            probabilities[-1 if array.ndim == 1 else slice(None)] = array[rows].T
+        if array.ndim == 1:
             np.subtract(1.0, probabilities[1], out=probabilities[0])
         if not (probabilities.min() >= 0 and (np.abs(probabilities.sum(axis=0) - 1) <= tolerance).all()):
             return False, None
@@ -101,11 +101,11 @@ def minimum_cost_predictions(
         np.take(names, chosen, out=decisions[rows])
         return True, None
 
-    parts = [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
-    found = run(decide, parts, workspace=lambda: (np.empty((n_classes, size)), np.empty(size, dtype=np.int64)))
-    if not all(valid for valid, _ in found):
-        _raise_not_probabilities("y_prob", given)
-    stranded = [row for _, row in found if row is not None]
+    blocks = [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
+    results = run(decide, blocks, workspace=lambda: (np.empty((n_classes, size)), np.empty(size, dtype=np.int64)))
+    if not all(valid for valid, _ in results):
+        _raise_not_probabilities("y_prob", array)
+    stranded = [row for _, row in results if row is not None]
     if stranded:
         _raise_no_class_left("y_prob", stranded[0])
     return decisions
@@ -239,7 +239,7 @@ def _check_some_cost(total: Fraction, prior: Any) -> None:
 
 
 def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
-    """Return probabilities of shape (rows, K), or (rows,) of the positive class; their values are not looked at."""
+    """Return probabilities of shape (rows, K), or (rows,) of the positive class; their values are not checked."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
@@ -249,7 +249,7 @@ def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
 
 
 def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise: say which row is no distribution, and why: NaN first, then values out of range, then sums."""
+    """Raise an error with the first row that is no distribution: for NaN, a value out of range, or its sum."""
     rows = array.astype(np.float64).reshape(array.shape[0], -1)
     nan = np.isnan(rows).any(axis=1)
     if nan.any():
@@ -268,5 +268,5 @@ def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
 
 
 def _raise_no_class_left(name: str, row: int) -> NoReturn:
-    """Raise an error that says that a row gives all probability to classes that the prior rules out."""
+    """Raise an error for a row that gives all probability to classes that the prior rules out."""
     raise ValueError(f"{name} must leave a class of prior above zero, but row {row} gives them all probability 0")

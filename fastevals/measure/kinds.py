@@ -179,7 +179,7 @@ class _Stack(ConfusionMatrix):
             self._cells = super()._one_vs_rest()
         return self._cells
 
-    def _warned(self, name: str, values: Array) -> Any:
+    def _warned_values(self, name: str, values: Array) -> Any:
         return values
 
 

@@ -70,11 +70,11 @@ def log_loss(counts: ThresholdCounts) -> float:
 
     def logs(_: slice, groups: Groups) -> Any:
         with np.errstate(divide="ignore", invalid="ignore"):  # 0 log(0) is 0: no row was wrong
-            of_positives = groups.positives * np.log(groups.p)
-            of_negatives = groups.negatives * np.log1p(-groups.p)
-        of_positives[groups.positives == 0] = 0
-        of_negatives[groups.negatives == 0] = 0
-        return np.sum(of_positives + of_negatives)
+            positive_losses = groups.positives * np.log(groups.p)
+            negative_losses = groups.negatives * np.log1p(-groups.p)
+        positive_losses[groups.positives == 0] = 0
+        negative_losses[groups.negatives == 0] = 0
+        return np.sum(positive_losses + negative_losses)
 
     return abs(mean_over_rows(counts, sweep_groups(counts, logs)))
 
@@ -190,7 +190,7 @@ def brier_decomposition(
     (0.125, 0.0, 0.125, 0.25)
     """
     score = brier_score(counts)
-    scale = scale_of(counts)
+    scale = weight_scale(counts)
     n_pos, n_neg = counts.n_pos * scale, counts.n_neg * scale
     base = ratio(n_pos, n_pos + n_neg)
     uncertainty = float(base * ratio(n_neg, n_pos + n_neg))
@@ -205,13 +205,13 @@ def brier_decomposition(
         return np.sum(weight * (groups.p - share) ** 2), np.sum(weight * (share - base) ** 2)
 
     sums = list(zip(*sweep_groups(counts, parts), strict=True)) or [(), ()]
-    reliability, resolution = (mean_over_rows(counts, list(part)) for part in sums)
+    reliability, resolution = (mean_over_rows(counts, list(terms)) for terms in sums)
     return BrierDecomposition(score, reliability, resolution, uncertainty)
 
 
 def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]:
     """Return reliability, resolution, and the variance and twice the covariance inside bins."""
-    scale = scale_of(counts)
+    scale = weight_scale(counts)
     # From the highest bin down, as groups are.
     weight, mean, share = (
         array[::-1]
@@ -222,14 +222,15 @@ def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]
         )
     )
 
-    def inside(groups: Groups, spread: Callable[[NDArray[Any]], NDArray[Any]]) -> list[NDArray[Any]]:
-        away, share_here = groups.p - spread(mean), spread(share)
-        together = groups.positives * (1 - share_here) - groups.negatives * share_here
-        return [(groups.positives + groups.negatives) * away**2, 2 * together * away]
+    def terms_within(groups: Groups, to_groups: Callable[[NDArray[Any]], NDArray[Any]]) -> list[NDArray[Any]]:
+        deviation, share_in_bin = groups.p - to_groups(mean), to_groups(share)
+        covariance_terms = groups.positives * (1 - share_in_bin) - groups.negatives * share_in_bin
+        return [(groups.positives + groups.negatives) * deviation**2, 2 * covariance_terms * deviation]
 
     between = [weight * (mean - share) ** 2, weight * (share - base) ** 2]
     return [
-        mean_over_rows(counts, part[weight > 0].tolist()) for part in between + sum_bins(counts, bins.starts, inside)
+        mean_over_rows(counts, terms[weight > 0].tolist())
+        for terms in between + sum_bins(counts, bins.starts, terms_within)
     ]
 
 
@@ -244,7 +245,7 @@ def are_probabilities(counts: ThresholdCounts) -> bool:
 
 
 def require_probabilities(counts: ThresholdCounts) -> None:
-    """Raise unless they are."""
+    """Raise unless all thresholds but the first are probabilities."""
     if not are_probabilities(counts):
         check_probabilities("y_score", counts.thresholds[-1], counts.thresholds[1])
 
@@ -257,14 +258,14 @@ class Groups(NamedTuple):
     negatives: NDArray[np.float64]
 
 
-def scale_of(counts: ThresholdCounts) -> float:
+def weight_scale(counts: ThresholdCounts) -> float:
     """Return the power of two that brings the weight near 1, so that no product overflows or vanishes."""
     return power_of_two(max(counts.n_pos, counts.n_neg))
 
 
 def sweep_groups(counts: ThresholdCounts, function: Callable[[slice, Groups], T]) -> list[T]:
     """Call a function on each block of groups; group i is what row i + 1 of the counts adds to row i."""
-    scale = scale_of(counts)
+    scale = weight_scale(counts)
     dtype = np.result_type(counts.thresholds, np.float64)
 
     def groups(block: slice) -> Groups:
@@ -272,15 +273,15 @@ def sweep_groups(counts: ThresholdCounts, function: Callable[[slice, Groups], T]
         p = counts.thresholds[rows][1:].astype(dtype, copy=False)
         return Groups(p, np.diff(counts.tps[rows]) * scale, np.diff(counts.fps[rows]) * scale)
 
-    def part(rows: slice) -> list[T]:
+    def sweep_rows(rows: slice) -> list[T]:
         return [function(block, groups(block)) for block in blocks(rows)]
 
-    return [found for part in run(part, chunks(counts.thresholds.size - 1)) for found in part]
+    return [result for results in run(sweep_rows, chunks(counts.thresholds.size - 1)) for result in results]
 
 
 def mean_over_rows(counts: ThresholdCounts, sums: list[Any]) -> float:
     """Return the mean over all rows of what was summed by block."""
-    scale = scale_of(counts)
+    scale = weight_scale(counts)
     return float(ratio(math.fsum(sums), counts.n_pos * scale + counts.n_neg * scale))
 
 
@@ -318,7 +319,7 @@ def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
     edges, starts = STRATEGIES[strategy](counts, n_bins)
     positives, negatives = np.diff(counts.tps[starts]), np.diff(counts.fps[starts])
     (sums,) = sum_bins(counts, starts, lambda groups, _: [(groups.positives + groups.negatives) * groups.p])
-    scale = scale_of(counts)
+    scale = weight_scale(counts)
     mean = ratio(sums, positives * scale + negatives * scale)
     # What is rounded stays within the bin, and the mean of one probability is that probability.
     highest = counts.thresholds[np.minimum(starts[:-1] + 1, counts.thresholds.size - 1)]
@@ -361,21 +362,21 @@ def sum_bins(
 ) -> list[NDArray[np.float64]]:
     """Sum over each bin, the highest first.
 
-    `terms` gives arrays over a block's groups. It is called with the groups and a function that spreads an array over
-    the bins to one over the groups.
+    `terms` returns arrays over a block's groups. It is called with the groups and a function that repeats an array over
+    the bins for the groups.
     """
 
-    def pieces(block: slice, groups: Groups) -> list[tuple[int, list[Any]]]:
+    def block_sums(block: slice, groups: Groups) -> list[tuple[int, list[Any]]]:
         first = np.searchsorted(starts, block.start, side="right") - 1
-        here = np.arange(first, np.searchsorted(starts, block.stop))
-        begin, end = np.maximum(starts[here], block.start), np.minimum(starts[here + 1], block.stop)
-        here, begin, end = here[begin < end], begin[begin < end], end[begin < end]
-        arrays = terms(groups, lambda over_bins: np.repeat(over_bins[here], end - begin))
+        bins_here = np.arange(first, np.searchsorted(starts, block.stop))
+        begin, end = np.maximum(starts[bins_here], block.start), np.minimum(starts[bins_here + 1], block.stop)
+        bins_here, begin, end = bins_here[begin < end], begin[begin < end], end[begin < end]
+        arrays = terms(groups, lambda over_bins: np.repeat(over_bins[bins_here], end - begin))
         sums = np.stack([np.add.reduceat(array, begin - block.start) for array in arrays], axis=1)
-        return list(zip(here.tolist(), sums.tolist(), strict=True))
+        return list(zip(bins_here.tolist(), sums.tolist(), strict=True))
 
-    found = [piece for block in sweep_groups(counts, pieces) for piece in block]
-    totals = np.zeros((len(found[0][1]) if found else 1, starts.size - 1))
-    for i, same_bin in groupby(found, itemgetter(0)):
+    results = [piece for block in sweep_groups(counts, block_sums) for piece in block]
+    totals = np.zeros((len(results[0][1]) if results else 1, starts.size - 1))
+    for i, same_bin in groupby(results, itemgetter(0)):
         totals[:, i] = [math.fsum(sums) for sums in zip(*(sums for _, sums in same_bin), strict=True)]
     return list(totals)

@@ -22,7 +22,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.cells import informedness
 from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
 
-# Of how many pairs of a positive and a negative are won, and how many there are, both doubled: the metric times these.
+# Each metric times twice the number of pairs of a positive and a negative, from twice the pairs won and that number.
 WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
     "roc_auc": lambda won, pairs: won,
     "rank_loss": lambda won, pairs: pairs - won,
@@ -97,14 +97,14 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
 
 
 def _between(
-    across: Callable[[int], Fraction], along: Callable[[int], Fraction], row: int, place: Fraction
+    other_rate: Callable[[int], Fraction], along: Callable[[int], Fraction], row: int, place: Fraction
 ) -> Fraction:
     """Interpolate one rate where the other is at a place, from the row before to a row that has reached it."""
     end = along(row)
     if not row or end <= place:
-        return across(row)
+        return other_rate(row)
     before = along(row - 1)
-    return across(row - 1) + (across(row) - across(row - 1)) * (place - before) / (end - before)
+    return other_rate(row - 1) + (other_rate(row) - other_rate(row - 1)) * (place - before) / (end - before)
 
 
 def average_precision(counts: ThresholdCounts) -> float:
@@ -151,21 +151,21 @@ def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:
     if isinstance(n_pos, int) and n_pos * n_neg < 2**62:
         row = best_row(counts, lambda at: np.abs(at.tp * n_neg - at.fp * n_pos))  # exact, and needs no division
     else:
-        row = best_row(counts, lambda at: np.abs(at.tp / n_pos - at.fp / n_neg), _size_of_excess, size=1.0)
+        row = best_row(counts, lambda at: np.abs(at.tp / n_pos - at.fp / n_neg), _abs_informedness_parts, size=1.0)
     assert row is not None
     tpr, fpr = (Fraction(cells[row].item()) / Fraction(cells[-1].item()) for cells in (counts.tps, counts.fps))
     return OperatingPoint(float(abs(tpr - fpr)), python_number(counts.thresholds[row]))
 
 
-def _size_of_excess(at: Cells) -> tuple[Any, Any]:
+def _abs_informedness_parts(at: Cells) -> tuple[Any, Any]:
     numerator, denominator = informedness.parts(at)
     return abs(numerator), denominator
 
 
 def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
-    """Return precision = recall: where as many rows are predicted positive as are positive.
+    """Return the value at which precision = recall: where as many rows are predicted positive as are positive.
 
-    Inside a tie group the counts are interpolated linearly. No true positive there is no crossing: NaN.
+    Inside a tie group the counts are interpolated linearly. NaN if no positive is among them.
     """
     if not counts.n_pos:
         return UNDEFINED_POINT
@@ -183,7 +183,7 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
 
 
 def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
-    """Return FPR = 1 - TPR where the ROC polyline or its hull crosses it, and the threshold at or just past it."""
+    """Return the FPR where the ROC polyline or its hull crosses FPR = 1 - TPR, and the threshold at or just past it."""
     if one_class(counts):
         return UNDEFINED_POINT
     if on_hull:

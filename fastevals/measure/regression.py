@@ -37,7 +37,7 @@ Bracket = tuple[float, float]
 SAMPLE = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
 SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
 EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
-NOTHING = (math.inf, math.inf)  # brackets none, for who wants no median
+NOTHING = (math.inf, math.inf)  # brackets none: the median is not computed
 
 
 class ErrorsAroundMedian(NamedTuple):
@@ -48,8 +48,8 @@ class ErrorsAroundMedian(NamedTuple):
     weights: Floats | None
 
 
-def no_outside(weighted: bool) -> NDArray[Any]:
-    """Return an empty tally of the errors outside a bracket, for a kernel to add to."""
+def empty_outside(weighted: bool) -> NDArray[Any]:
+    """Return zero counts, or weights, of the errors outside a bracket, for a kernel to add to."""
     return np.zeros((5, 2)) if weighted else np.zeros(3, dtype=np.int64)
 
 
@@ -78,14 +78,15 @@ def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats 
 
 def exact_median(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> float | None:
     """Return the median of the n errors in all parts, None if it is not within the bracket."""
-    low, high = _middle(bracket, parts, n) if parts[0].weights is None else _weighted_middle(bracket, parts)
+    unweighted = parts[0].weights is None
+    low, high = _central_errors(bracket, parts, n) if unweighted else _weighted_central_errors(bracket, parts)
     if not bracket[0] <= low <= high <= bracket[1]:
         return None
     total = low + high
     return total / 2 if total < math.inf else low / 2 + high / 2
 
 
-def _middle(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Bracket:
+def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Bracket:
     """Return the middle two of n errors (or one twice), or -inf and inf for one outside the bracket."""
     before, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
     if bracket[0] == bracket[1]:
@@ -106,8 +107,8 @@ def _middle(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Br
     return at(places[0]), at(places[1])
 
 
-def _weighted_middle(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
-    """`_middle` by weight: the error at which the weight up to there passes half, or the two between which it is half.
+def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
+    """`_central_errors` by weight: the error at which the weight passes half, or the two between which it is half.
 
     Weights are added without rounding, as long as they span less than 2**53: half is hit exactly or not.
     """
@@ -130,7 +131,7 @@ ORIGIN_SAMPLE = 1024  # targets
 LEAST = 2.0**-900  # sums of squares below it may have lost digits
 FAR = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
 DOUBLE = np.dtype(np.float64)
-SHOWN = 4  # models in a repr
+MOST_SHOWN = 4  # models in a repr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -178,7 +179,7 @@ class RegressionMetrics(Frozen):
 
     def __repr__(self) -> str:
         shown = {"rmse": self.root_mean_squared_error, "mae": self.mean_absolute_error, "r2": self.r2}
-        values = ", ".join(f"{name}={_short(value)}" for name, value in shown.items())
+        values = ", ".join(f"{name}={_format(value)}" for name, value in shown.items())
         return f"RegressionMetrics({values}, n_samples={self.n_samples})"
 
 
@@ -279,17 +280,17 @@ def sum_errors(
     if median:
         brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
     origin = choose_origin(targets)
-    totals, around = _read(targets, predictions, weights, brackets, origin)
+    totals, errors_around = _read_rows(targets, predictions, weights, brackets, origin)
     if not np.isfinite(totals[:, 1:3]).all():
         if_not_finite()
     weight, first, second = totals[0, TARGETS:].tolist()
     if first * (first / weight) > FAR * second:
-        totals[:1], _ = _read(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
+        totals[:1], _ = _read_rows(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
         weight, first, second = totals[0, TARGETS:].tolist()
     sums = RegressionSums(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
     exact = _exact_squares(sums, targets, predictions, weights)
     if median:
-        models = list(zip(predictions, brackets, around, strict=True))
+        models = list(zip(predictions, brackets, errors_around, strict=True))
         exact["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
     return sums, exact
 
@@ -357,25 +358,26 @@ class _Space(NamedTuple):
         return cls(np.empty(STRETCH), np.empty(rows), np.empty(rows) if weighted else None)
 
 
-def _read(
+def _read_rows(
     targets: NDArray[Any],
     predictions: Sequence[NDArray[Any]],
     weights: Floats | None,
     brackets: Sequence[Bracket],
     origin: float,
 ) -> tuple[Floats, list[list[ErrorsAroundMedian]]]:
-    """Read all rows; give each model's sums (the first model's have the targets') and the errors around its median."""
+    """Read all rows; return each model's sums (the first's have the targets') and the errors around its median."""
     parts = chunks(targets.size)
 
     def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, ErrorsAroundMedian]:
         model, part = item
         bracket, (errors, inside, kept) = brackets[model], space
-        sums, outside, found = np.zeros((SUMS, 2)), no_outside(weights is not None), 0
+        sums, outside, n_inside = np.zeros((SUMS, 2)), empty_outside(weights is not None), 0
         for rows in blocks(part):
             y, p = plain_block(targets[rows], DOUBLE), plain_block(predictions[model][rows], DOUBLE)
             w = None if weights is None else weights[rows]
-            found = read_rows(y, p, w, origin, model == 0, sums, errors, *bracket, outside, inside, kept, found)
-        return sums, ErrorsAroundMedian(outside, inside[:found].copy(), None if kept is None else kept[:found].copy())
+            n_inside = read_rows(y, p, w, origin, model == 0, sums, errors, *bracket, outside, inside, kept, n_inside)
+        inside_weights = None if kept is None else kept[:n_inside].copy()
+        return sums, ErrorsAroundMedian(outside, inside[:n_inside].copy(), inside_weights)
 
     items = [(model, part) for model in range(len(predictions)) for part in parts]
     results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
@@ -383,7 +385,7 @@ def _read(
     totals = np.zeros((len(predictions), SUMS, 2))
     for total, group in zip(totals, by_model, strict=True):
         merge_sums(np.array([sums for sums, _ in group]), total)
-    return totals[:, :, 0], [[around for _, around in group] for group in by_model]
+    return totals[:, :, 0], [[errors for _, errors in group] for group in by_model]
 
 
 def choose_origin(targets: NDArray[Any]) -> float:
@@ -403,7 +405,7 @@ def _median(
     median = exact_median(bracket, parts, targets.size)
     if median is not None:
         return median
-    _, (parts,) = _read(targets, [values], weights, [EVERYTHING], 0.0)
+    _, (parts,) = _read_rows(targets, [values], weights, [EVERYTHING], 0.0)
     return _median(targets, weights, values, EVERYTHING, parts)
 
 
@@ -426,9 +428,9 @@ def _check_finite(targets: NDArray[Any], labelled: dict[str, NDArray[Any]]) -> N
         check_finite(name, values)
 
 
-def _short(value: Any) -> str:
+def _format(value: Any) -> str:
     """Return a number, or the first of many, in few digits."""
     if not isinstance(value, np.ndarray):
         return f"{value:.4g}"
-    shown = ", ".join(f"{one:.4g}" for one in value[:SHOWN])
-    return f"[{shown}{', ...' if value.size > SHOWN else ''}]"
+    shown = ", ".join(f"{each:.4g}" for each in value[:MOST_SHOWN])
+    return f"[{shown}{', ...' if value.size > MOST_SHOWN else ''}]"

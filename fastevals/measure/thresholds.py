@@ -16,7 +16,7 @@ from fastevals.measure import cells
 from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, find_metric
 from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
 
-MOST = 2**15  # options as large: their squares times counts might be past 64 bits
+LARGEST_INTEGER_OPTION = 2**15  # of larger ones, squares times counts might be past 64 bits
 
 
 def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[Any]:
@@ -43,12 +43,13 @@ def best_threshold(
     options = dict(zip(COSTS, costs, strict=True))
     if callable(metric):
         _check_costs_used("a function", (), options)
-        function, sign = _checked_function("metric", metric), -1 if maximize is False else 1
-        return _point(counts, best_row(counts, lambda at: sign * function(at)), function)
+        function, sign = _as_cell_function("metric", metric), -1 if maximize is False else 1
+        return _operating_point(counts, best_row(counts, lambda at: sign * function(at)), function)
     entry = find_metric("metric", metric, of="cells")
-    own = entry.own_options(options)
-    _check_costs_used(repr(entry.name), own, options)
-    return _point(counts, best_row_by(counts, entry, own, maximize), lambda at: entry(at, **own))
+    entry_options = entry.own_options(options)
+    _check_costs_used(repr(entry.name), entry_options, options)
+    row = best_row_by(counts, entry, entry_options, maximize)
+    return _operating_point(counts, row, lambda at: entry(at, **entry_options))
 
 
 def best_row_by(
@@ -56,9 +57,9 @@ def best_row_by(
 ) -> int | None:
     """Return the row of the highest threshold that is best by a metric of the cells, with all its options."""
     sign = 1 if (entry.greater_is_better if maximize is None else maximize) else -1
-    given = {name: value for name, value in options.items() if value is not None}
-    whole = {name: int(value) for name, value in given.items() if value == int(value) < MOST}
-    parts = _signed(entry.parts, sign, whole) if entry.parts is not None and len(whole) == len(given) else None
+    present = {name: value for name, value in options.items() if value is not None}
+    integers = {name: int(value) for name, value in present.items() if value == int(value) < LARGEST_INTEGER_OPTION}
+    parts = _signed(entry.parts, sign, integers) if entry.parts is not None and len(integers) == len(present) else None
     size = 1.0 if entry.bounds[0] < 0 else 0.0
     return best_row(counts, lambda at: sign * entry.function(at, **options), parts, size=size)
 
@@ -73,7 +74,7 @@ def _signed(function: Callable[..., Any], sign: int, options: dict[str, int]) ->
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
     """Return the best other rate where a rate is within its limit, and the highest threshold that attains it."""
-    return _point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name].best)
+    return _operating_point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name].best)
 
 
 def checked_limit(name: str, limit: Any) -> float:
@@ -83,15 +84,15 @@ def checked_limit(name: str, limit: Any) -> float:
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
     """Return the row where the other rate is best while a rate is within its limit; None where no row keeps to it."""
-    held, bound, best, sign, _, _ = CONSTRAINTS[name]
+    rate, bound, best, sign, _, _ = CONSTRAINTS[name]
 
     def other_rate(at: Cells) -> Any:
-        return np.where(bound * held(at) >= bound * limit, sign * best(at), np.nan)
+        return np.where(bound * rate(at) >= bound * limit, sign * best(at), np.nan)
 
     return best_row(counts, other_rate, _signed(best.parts, sign, {}))
 
 
-def _point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
+def _operating_point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
     if row is None:
         return UNDEFINED_POINT
     at = Cells(*(np.asarray(cell) for cell in counts.cells(row)))
@@ -105,7 +106,7 @@ def _n_predicted(at: Cells) -> Any:
 class Constraint(NamedTuple):
     """What a constraint bounds, and what is best under it."""
 
-    held: Callable[[Cells], Any]  # the rate that is bounded, or the number
+    rate: Callable[[Cells], Any]  # the rate that is bounded, or the number
     bound: int  # 1: from below, -1: from above
     best: cells.Quotient  # the rate that is best under it
     sign: int  # 1: the greater, -1: the less
@@ -135,7 +136,7 @@ def _check_costs_used(metric: str, used: Iterable[str], options: dict[str, Any])
         raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
 
 
-def _checked_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:
+def _as_cell_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:
     """Wrap a user's function of (tp, fp, fn, tn) so that it must give numbers of their shape."""
 
     def checked(cells: Any) -> NDArray[Any]:

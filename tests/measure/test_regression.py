@@ -165,8 +165,8 @@ def test_the_median_is_exact_in_any_order(order, n, weighted):
 
 def _median(y: Any, p: Any, weights: Any, bracket: tuple[float, float]) -> float:
     with np.errstate(all="ignore"):
-        _, (around,) = regression._read(y, [p], weights, [bracket], 0.0)
-    return regression._median(y, weights, p, bracket, around)
+        _, (errors,) = regression._read_rows(y, [p], weights, [bracket], 0.0)
+    return regression._median(y, weights, p, bracket, errors)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -455,7 +455,7 @@ def ranking_of(kind):
 def ink(plot, curve, monkeypatch):
     """Draw the curve alone, 800 pixels wide, and give each pixel's darkness."""
     monkeypatch.setattr(style, "finish", lambda *_, **__: None)
-    for name in ("reference", "shared_reference"):
+    for name in ("draw_reference", "draw_shared_reference"):
         monkeypatch.setattr(style, name, lambda *_, **__: None)
     ax = axes()
     plot(curve, ax=ax, **({"marks": False} if "marks" in plot.__kwdefaults__ else {}))

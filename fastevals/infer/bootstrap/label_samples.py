@@ -179,7 +179,7 @@ def _as_class_columns(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
 def _build_joint_cells(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
     """Return the joint table from each cell's codes, true class first; `rows` are its rows, or their weight."""
     places = codes[0] * classes.labels.size + codes[1:]
-    matrix = ConfusionMatrix._of(_add_up_matrices(places, rows[None], classes.labels.size)[0], classes)
+    matrix = ConfusionMatrix._from_counts(_add_up_matrices(places, rows[None], classes.labels.size)[0], classes)
     return JointCells(matrix, sizes, codes[0], places)
 
 

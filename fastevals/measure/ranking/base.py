@@ -86,14 +86,16 @@ class BaseRanking(ABC):
         >>> ranking.roc_auc(), ranking.roc_auc(max_fpr=0.5, standardize=False)
         (0.75, 0.25)
         """
-        f = 1.0 if max_fpr is None else check_number("max_fpr", max_fpr, low=0, high=1, open_low=True)
-        t = 0.0 if min_tpr is None else check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
-        if f < 1 or t > 0:
-            return self._defined("roc_auc", ranking_metrics.partial_roc_auc(self.counts, f, t, standardize))
-        known = self._doubled_u_and_pairs()
-        if known is None:
-            return self._defined("roc_auc", ranking_metrics.roc_auc(self.counts))
-        return known[0] / (2 * known[1])
+        right = 1.0 if max_fpr is None else check_number("max_fpr", max_fpr, low=0, high=1, open_low=True)
+        bottom = 0.0 if min_tpr is None else check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
+        if right < 1 or bottom > 0:
+            area = ranking_metrics.partial_roc_auc(self.counts, right, bottom, standardize)
+            return self._warned_value("roc_auc", area)
+        exact = self._doubled_u_and_pairs()
+        if exact is None:
+            return self._warned_value("roc_auc", ranking_metrics.roc_auc(self.counts))
+        doubled_u, pairs = exact
+        return doubled_u / (2 * pairs)
 
     def rank_loss(self) -> float:
         """Share of pairs of a positive and a negative that are ranked wrong, ties counting half: 1 - AUC.
@@ -114,10 +116,11 @@ class BaseRanking(ABC):
         >>> ranking.rank_loss()
         0.25
         """
-        known = self._doubled_u_and_pairs()
-        if known is None:
-            return self._defined("rank_loss", ranking_metrics.rank_loss(self.counts))
-        return (2 * known[1] - known[0]) / (2 * known[1])
+        exact = self._doubled_u_and_pairs()
+        if exact is None:
+            return self._warned_value("rank_loss", ranking_metrics.rank_loss(self.counts))
+        doubled_u, pairs = exact
+        return (2 * pairs - doubled_u) / (2 * pairs)
 
     def average_precision(self) -> float:
         """Sum over thresholds of recall gained times precision (scikit-learn's AP: no interpolation).
@@ -134,11 +137,11 @@ class BaseRanking(ABC):
         >>> ranking.average_precision()
         0.8333333333333333
         """
-        known = self._sum_of_precision()
-        if known is None:
-            return self._defined("average_precision", ranking_metrics.average_precision(self.counts))
-        share = ranking_metrics.share_of_gains(known / self.n_positives) if self.n_positives else math.nan
-        return self._defined("average_precision", share)
+        total = self._sum_of_precision()
+        if total is None:
+            return self._warned_value("average_precision", ranking_metrics.average_precision(self.counts))
+        share = ranking_metrics.share_of_gains(total / self.n_positives) if self.n_positives else math.nan
+        return self._warned_value("average_precision", share)
 
     def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float:
         """Area under the precision-recall curve.
@@ -171,7 +174,7 @@ class BaseRanking(ABC):
         0.7916666666666666
         """
         check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
-        return self._defined("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
+        return self._warned_value("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
 
     def ks_statistic(self) -> OperatingPoint:
         """Largest distance between TPR and FPR (the two-sample Kolmogorov-Smirnov statistic of the classes).
@@ -188,7 +191,7 @@ class BaseRanking(ABC):
         >>> ranking.ks_statistic()
         OperatingPoint(value=0.5, threshold=0.8)
         """
-        return self._defined_at("ks_statistic", ranking_metrics.ks_statistic(self.counts))
+        return self._warned_point("ks_statistic", ranking_metrics.ks_statistic(self.counts))
 
     def break_even_point(self) -> OperatingPoint:
         """Value at which precision equals recall: where as many rows are predicted positive as are positive.
@@ -211,7 +214,7 @@ class BaseRanking(ABC):
         >>> ranking.break_even_point()
         OperatingPoint(value=0.5, threshold=0.4)
         """
-        return self._defined_at(
+        return self._warned_point(
             "break_even_point",
             ranking_metrics.break_even_point(self.counts),
             "there are no positives, or none among as many rows of highest score",
@@ -240,7 +243,7 @@ class BaseRanking(ABC):
         >>> value
         0.5
         """
-        return self._defined_at("equal_error_rate", ranking_metrics.equal_error_rate(self.counts, on_hull))
+        return self._warned_point("equal_error_rate", ranking_metrics.equal_error_rate(self.counts, on_hull))
 
     # Probabilities ------------------------------------------------------------------------------------------------
 
@@ -349,7 +352,7 @@ class BaseRanking(ABC):
         array([1. , 0.5])
         """
         values = as_thresholds("thresholds", thresholds)
-        return ConfusionMatrix._of(at_thresholds.confusion_counts(self.counts, values), self._classes())
+        return ConfusionMatrix._from_counts(at_thresholds.confusion_counts(self.counts, values), self._classes())
 
     def best_threshold(
         self,
@@ -396,7 +399,7 @@ class BaseRanking(ABC):
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         point = at_thresholds.best_threshold(self.counts, metric, maximize, costs)
-        return self._defined_at("best_threshold", point, "the metric is NaN at every threshold")
+        return self._warned_point("best_threshold", point, "the metric is NaN at every threshold")
 
     def threshold_for(
         self,
@@ -446,7 +449,7 @@ class BaseRanking(ABC):
         constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, limit = check_exactly_one(constraints)
         point = at_thresholds.threshold_for(self.counts, name, limit)
-        return self._defined_at("threshold_for", point, f"no threshold keeps to {name}={limit:g}")
+        return self._warned_point("threshold_for", point, f"no threshold keeps to {name}={limit:g}")
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
@@ -482,7 +485,7 @@ class BaseRanking(ABC):
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value = as_thresholds("threshold", threshold, scalar=True)
-        return self._defined("expected_cost", at_thresholds.expected_cost(self.counts, value, *costs))
+        return self._warned_value("expected_cost", at_thresholds.expected_cost(self.counts, value, *costs))
 
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
         """Net benefit of acting on rows with at least some predicted probability, in true positives a row.
@@ -542,7 +545,7 @@ class BaseRanking(ABC):
         >>> ranking.roc_curve()
         RocCurve(5 points, area=0.75)
         """
-        return self._warned("roc_curve", RocCurve(self.counts, drop_intermediate))
+        return self._warned_curve("roc_curve", RocCurve(self.counts, drop_intermediate))
 
     def det_curve(self, *, drop_intermediate: bool = True) -> DetCurve:
         """False negative rate against false positive rate.
@@ -564,7 +567,7 @@ class BaseRanking(ABC):
         >>> ranking.det_curve()
         DetCurve(5 points, area=0.25)
         """
-        return self._warned("det_curve", DetCurve(self.counts, drop_intermediate))
+        return self._warned_curve("det_curve", DetCurve(self.counts, drop_intermediate))
 
     def precision_recall_curve(self) -> PrecisionRecallCurve:
         """Precision against recall.
@@ -582,7 +585,7 @@ class BaseRanking(ABC):
         >>> float(precision.min())
         0.5
         """
-        return self._warned("precision_recall_curve", PrecisionRecallCurve(self.counts))
+        return self._warned_curve("precision_recall_curve", PrecisionRecallCurve(self.counts))
 
     def gain_curve(self) -> GainCurve:
         """Share of all positives found against the share of rows predicted positive.
@@ -599,7 +602,7 @@ class BaseRanking(ABC):
         >>> ranking.gain_curve().at(share=0.5)
         0.5
         """
-        return self._warned("gain_curve", GainCurve(self.counts))
+        return self._warned_curve("gain_curve", GainCurve(self.counts))
 
     def lift_curve(self) -> LiftCurve:
         """How many times as many positives are found as among as many rows taken by chance.
@@ -616,7 +619,7 @@ class BaseRanking(ABC):
         >>> ranking.lift_curve().at(share=0.25)
         2.0
         """
-        return self._warned("lift_curve", LiftCurve(self.counts))
+        return self._warned_curve("lift_curve", LiftCurve(self.counts))
 
     def cost_curve(self) -> CostCurve:
         """Expected cost against prior and costs in one, with the threshold that attains the least.
@@ -633,7 +636,7 @@ class BaseRanking(ABC):
         >>> ranking.cost_curve().at(prior=0.2, cost_fp=1, cost_fn=8)
         OperatingPoint(value=0.16666666666666669, threshold=0.3)
         """
-        return self._warned("cost_curve", CostCurve(self.counts))
+        return self._warned_curve("cost_curve", CostCurve(self.counts))
 
     def calibration_curve(self, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:
         """Share of positives against mean predicted probability, in bins.
@@ -693,11 +696,11 @@ class BaseRanking(ABC):
         >>> ranking.decision_curve().at(0.3)
         0.3142857142857143
         """
-        return self._warned(
+        return self._warned_curve(
             "decision_curve", DecisionCurve.from_counts(self.counts, threshold_probability, prior=prior)
         )
 
-    # What only some rankings know, and warnings -------------------------------------------------------------------
+    # What some rankings know without counts; warnings ---------------------------------------------------------------
 
     def _classes(self) -> Classes:
         """Return the names of the two classes; of rankings pooled they are 0 and 1."""
@@ -708,23 +711,23 @@ class BaseRanking(ABC):
         return None
 
     def _sum_of_precision(self) -> Fraction | None:
-        """Return the sum of gained true positives times precision, where it is had sooner than the counts."""
+        """Return the sum of gained true positives times precision, where it needs no counts."""
         return None
 
-    def _warn_if(self, undefined: bool, name: str, because: str | None = None) -> None:
+    def _warn_if(self, undefined: bool, name: str, reason: str | None = None) -> None:
         if undefined:
             missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
-            warn_undefined(name, f"y_true has no {missing[0]}" if missing else because or "it is 0 / 0")
+            warn_undefined(name, f"y_true has no {missing[0]}" if missing else reason or "it is 0 / 0")
 
-    def _defined(self, name: str, value: float) -> float:
+    def _warned_value(self, name: str, value: float) -> float:
         self._warn_if(math.isnan(value), name)
         return value
 
-    def _defined_at(self, name: str, point: OperatingPoint, because: str | None = None) -> OperatingPoint:
-        self._warn_if(math.isnan(float(point)), name, because)
+    def _warned_point(self, name: str, point: OperatingPoint, reason: str | None = None) -> OperatingPoint:
+        self._warn_if(math.isnan(float(point)), name, reason)
         return point
 
-    def _warned(self, name: str, curve: C) -> C:
-        """Return a curve, with a warning where it is undefined."""
+    def _warned_curve(self, name: str, curve: C) -> C:
+        """Return a curve; warn where it is undefined."""
         self._warn_if(not curve.defined, name)
         return curve

@@ -1,4 +1,4 @@
-"""Rankings: labels and scores, sorted once and counted, and all that can be asked of them."""
+"""Rankings: labels and scores, sorted once and counted; the points of their curves as arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Ranking(BaseRanking):
     n_samples, n_positives, n_negatives : int
         Rows (of weight above zero), in all and of each class.
     counts : ThresholdCounts
-        Counts, or sums of weights, at or above each distinct score. Made when first asked for.
+        Counts, or sums of weights, at or above each distinct score. Made when first used.
     pos_label : label
         The positive class.
 
@@ -152,22 +152,24 @@ class Ranking(BaseRanking):
         (Ranking(n_positives=6, n_negatives=6), 0.9583333333333334)
         """
         values = as_scores("scores", scores)
-        up, down = as_counts(positives=positives, negatives=negatives)
-        check_same_length(scores=values, positives=up, negatives=down)
+        positive_counts, negative_counts = as_counts(positives=positives, negatives=negatives)
+        check_same_length(scores=values, positives=positive_counts, negatives=negative_counts)
         check_finite("scores", values)
         with np.errstate(over="ignore"):
-            rough = up.sum(dtype=np.float64), down.sum(dtype=np.float64)
-        check_total("positives and negatives", *(total if up.dtype.kind == "f" else int(total) for total in rough))
-        if not sum(rough):
+            totals = positive_counts.sum(dtype=np.float64), negative_counts.sum(dtype=np.float64)
+        check_total(
+            "positives and negatives", *(total if positive_counts.dtype.kind == "f" else int(total) for total in totals)
+        )
+        if not sum(totals):
             raise ValueError(f"positives and negatives must count a row, but all {values.size} of both are zero")
-        if up.dtype.kind == "f":
-            rows = np.concatenate((np.flatnonzero(up), np.flatnonzero(down)))
-            flags = (np.arange(rows.size) < np.count_nonzero(up)).astype(np.int64)
-            weights = np.concatenate((up[up > 0], down[down > 0]))
+        if positive_counts.dtype.kind == "f":
+            rows = np.concatenate((np.flatnonzero(positive_counts), np.flatnonzero(negative_counts)))
+            flags = (np.arange(rows.size) < np.count_nonzero(positive_counts)).astype(np.int64)
+            weights = np.concatenate((positive_counts[positive_counts > 0], negative_counts[negative_counts > 0]))
             counts, n_positives = weighted_threshold_counts(BinaryLabels(flags, 1, 0), values[rows], weights)
-            return cls._of_counts(counts, n_positives, rows.size - n_positives, pos_label)
-        counts = count_by_score(values, up, down)
-        return cls._of_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
+            return cls._from_checked_counts(counts, n_positives, rows.size - n_positives, pos_label)
+        counts = count_by_score(values, positive_counts, negative_counts)
+        return cls._from_checked_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
 
     @classmethod
     def from_threshold_counts(cls, counts: ThresholdCounts, *, pos_label: Any = None) -> Self:
@@ -203,19 +205,19 @@ class Ranking(BaseRanking):
     def _of_threshold_counts(cls, name: str, counts: ThresholdCounts, pos_label: Any = None) -> Self:
         if type(counts) is not ThresholdCounts:
             raise ValueError(f"{name} must be ThresholdCounts, got {type(counts).__name__}")
-        gained = np.diff(counts.tps) != 0, np.diff(counts.fps) != 0
-        kept = gained[0] | gained[1]
+        gains = np.diff(counts.tps) != 0, np.diff(counts.fps) != 0
+        kept = gains[0] | gains[1]
         if not kept.any():
             raise ValueError(f"{name} must count a row, but n_pos and n_neg are 0")
         if not kept.all():
             counts = counts.take(np.flatnonzero(np.append(True, kept)))
         if counts.tps.dtype.kind == "f":
-            n_positives, n_negatives = (int(np.count_nonzero(rows)) for rows in gained)
-            return cls._of_counts(counts, n_positives, n_negatives, pos_label)
-        return cls._of_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
+            n_positives, n_negatives = (int(np.count_nonzero(rows)) for rows in gains)
+            return cls._from_checked_counts(counts, n_positives, n_negatives, pos_label)
+        return cls._from_checked_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
 
     @classmethod
-    def _of_counts(cls, counts: ThresholdCounts, n_positives: int, n_negatives: int, pos_label: Any) -> Self:
+    def _from_checked_counts(cls, counts: ThresholdCounts, n_positives: int, n_negatives: int, pos_label: Any) -> Self:
         if not isinstance(pos_label, (str, Real, np.bool_, type(None))) or pos_label != pos_label:
             raise ValueError(f"pos_label must be a number or a string, got {show(pos_label)}")
         ranking = cls.__new__(cls)
@@ -225,13 +227,13 @@ class Ranking(BaseRanking):
         return ranking
 
     def __repr__(self) -> str:
-        known = self._counts  # with weights they are there from the start
-        weighted = ", weighted" if known is not None and known.tps.dtype.kind == "f" else ""
+        counts = self._counts  # with weights they are made at once
+        weighted = ", weighted" if counts is not None and counts.tps.dtype.kind == "f" else ""
         return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score, made when first asked for."""
+        """Counts at or above each distinct score, made when first used."""
         split, counts = self._split, self._counts  # in this order: another thread sets them in the other
         if counts is None:
             assert split is not None
@@ -246,14 +248,14 @@ class Ranking(BaseRanking):
     def _classes(self) -> Classes:
         return Classes(both_classes(self.pos_label, self._neg_label), self.pos_label)
 
-    def _swept(self) -> ThresholdCounts | ClassSplit:
-        """Return the counts; while nobody has asked for them the sorted scores, which give some things sooner."""
+    def _counts_or_split(self) -> ThresholdCounts | ClassSplit:
+        """Return the counts or, until they are first used, the sorted scores, from which some results come sooner."""
         split = self._split
         return self.counts if split is None else split
 
     def _sum_of_precision(self) -> Fraction | None:
-        swept = self._swept()
-        return swept.sum_precision() if isinstance(swept, ClassSplit) else None
+        split = self._split
+        return None if split is None else split.sum_precision()
 
 
 @overload
@@ -271,8 +273,8 @@ def as_ranking(name: str, value: Any) -> Any:
 
 # Points of curves, as arrays ------------------------------------------------------------------------------------------
 #
-# While nobody has asked for the counts of an unweighted ranking, its sorted scores are swept into these arrays a span
-# at a time. With counts of all rows in between (24 bytes for each, on fresh pages) it takes about twice as long.
+# Until the counts of an unweighted ranking are first used, its sorted scores are swept into these arrays a span at a
+# time. With counts of all rows in between (24 bytes for each, on fresh pages) it takes about twice as long.
 
 
 def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
@@ -282,7 +284,7 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
     points inside horizontal and vertical stretches. Rates of a missing class are NaN. Thresholds are float64, or longer
     floats where scores are longer floats or integers past 2**53.
     """
-    counts = ranking._swept()
+    counts = ranking._counts_or_split()
     if isinstance(counts, ClassSplit):
         return _split_roc(counts, drop_intermediate)
     if drop_intermediate and counts.thresholds.size > 3:
@@ -336,7 +338,7 @@ def pr_points(ranking: Ranking) -> Points:
 
     Recall is NaN without positives. Thresholds are of the dtype of `roc_points`.
     """
-    counts = ranking._swept()
+    counts = ranking._counts_or_split()
     if isinstance(counts, ClassSplit):
         return _split_pr(counts)
     precision, recall = np.empty((2, counts.thresholds.size))

@@ -263,7 +263,7 @@ class LabelMetrics(AdditiveMetrics):
         if not self.keeps_matrices(math.prod(shape)):
             return None
         k = self.classes.labels.size
-        return ConfusionMatrix._of(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
+        return ConfusionMatrix._from_counts(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
         """Compute the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
