@@ -577,14 +577,16 @@ def _main() -> int:
     parser.add_argument("cases", nargs="*", help="compare these alone")
     options = parser.parse_args()
     results = {name: seeded(name) for name in options.cases or CASES}
+    generated = {STUB: stub(), METRICS_PAGE: metrics_page()}
     if options.write:
-        STUB.write_text(stub())
-        METRICS_PAGE.write_text(metrics_page())
+        for path, text in generated.items():
+            path.write_text(text)
         _write(API, public_names())
         _write(SEEDED, {"machine": machine(), "results": results})
         return 0
     then = read(SEEDED)
-    found = [*differences(public_names(), read(API))]
+    found = [f"{path.name}: out of date" for path, text in generated.items() if path.read_text() != text]
+    found += differences(public_names(), read(API))
     found += differences(results, {name: then["results"][name] for name in results if name in then["results"]})
     if then["machine"] != machine():
         print("Other machine or libraries, where bits may differ:", then["machine"], machine(), sep="\n")
