@@ -74,17 +74,17 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
     if table.shape[0] < least_rows:
         raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {table.shape[0]}")
     _check_cells(name, table, algorithms, datasets)
-    return ResultTable(np.ascontiguousarray(table), algorithms, datasets)
+    return ResultTable(np.array(table, order="C"), algorithms, datasets)
 
 
 def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers as float64, none of which is rounded if they are integers."""
+    """Return numbers as float64, themselves if they are, none of which is rounded if they are integers."""
     if array.dtype.kind in "iu" and array.size:
         farthest = max(int(array.max()), int(array.min()), key=abs)
         if abs(farthest) > EXACT:
             raise ValueError(f"{name} must be within 2**53 where integer, got {farthest}")
     with np.errstate(over="ignore"):  # a longer float's
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=False)
 
 
 def _is_text(column: Any) -> bool:

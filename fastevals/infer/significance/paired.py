@@ -20,6 +20,8 @@ from fastevals.results import Interval, Null
 Floats = NDArray[np.float64]
 
 ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
+FIRST = 64  # differences that are looked at first
+USUAL = 400  # measurements below 2**USUAL, the largest above 2**-USUAL: their squares add up within the floats
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
@@ -42,19 +44,38 @@ def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
 
     Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
     """
-    (a, b), exponent = scale_to_unit(a, b)
-    values = a - b  # within [-2, 2]
-    slack = ROUNDING * np.maximum(np.abs(a), np.abs(b))
-    none = (np.abs(values) <= slack).all(axis=-1, keepdims=True)
-    lowest, highest = (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
+    (a, b), exponent = scale_to_unit(a, b, usual=USUAL)
+    values = a - b
+    first = (..., slice(FIRST))
+    lowest, highest = _common_values(values[first], a[first], b[first])
+    if (lowest > highest).all():  # the first few tell: no other rows make them equal
+        return ScaledDifferences(values, exponent[..., 0])
+    lowest, highest = _common_values(values, a, b)
+    none = (np.abs(values) <= _slack(a, b)).all(axis=-1, keepdims=True)
     constant = np.where(none, 0.0, np.clip(values[..., :1], lowest, np.maximum(lowest, highest)))
     return ScaledDifferences(np.where(none | (lowest <= highest), constant, values), exponent[..., 0])
 
 
-def scale_to_unit(*arrays: Floats) -> tuple[list[Floats], NDArray[np.intc]]:
-    """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1)."""
-    largest = np.max([np.abs(each).max(axis=-1, keepdims=True) for each in arrays], axis=0)
-    exponent = np.frexp(largest)[1]
+def _slack(a: Floats, b: Floats) -> Floats:
+    """Return how far rounding may have moved each difference."""
+    return np.asarray(ROUNDING * np.maximum(np.abs(a), np.abs(b)))
+
+
+def _common_values(values: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest number that all differences may be but for rounding; none if least > largest."""
+    slack = _slack(a, b)
+    return (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
+
+
+def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArray[np.intc]]:
+    """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1).
+
+    Where all exponents are within `usual` of 0, the arrays stay as they are, in units of 1.
+    """
+    ends = [(each.max(axis=-1, keepdims=True), -each.min(axis=-1, keepdims=True)) for each in arrays]
+    exponent = np.frexp(np.max(ends, axis=(0, 1)))[1]
+    if (np.abs(exponent) < usual).all():
+        return list(arrays), np.zeros_like(exponent)
     return [np.ldexp(each, -exponent) for each in arrays], exponent
 
 

@@ -276,7 +276,8 @@ def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> fl
 
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
     """Return the mean difference and its standard error, in the differences' units."""
-    constant = (scaled.values == scaled.values[..., :1]).all(axis=-1)
-    mean = np.where(constant, scaled.values[..., 0], scaled.values.mean(axis=-1))
-    error = np.sqrt(variance_factor) * scaled.values.std(axis=-1, ddof=1)
-    return mean, np.where(constant, 0.0, error)
+    values = scaled.values
+    constant = values.max(axis=-1) == values.min(axis=-1)
+    mean = values.mean(axis=-1, keepdims=True)
+    error = np.sqrt(variance_factor) * values.std(axis=-1, ddof=1, mean=mean)
+    return np.where(constant, values[..., 0], mean[..., 0]), np.where(constant, 0.0, error)

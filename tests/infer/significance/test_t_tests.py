@@ -225,6 +225,19 @@ def test_a_constant_difference_is_infinite_with_p_0(name: str) -> None:
         assert TESTS[name](A, A + 1).statistic == (-math.inf if name in SIGNED else math.inf)
 
 
+@pytest.mark.parametrize("odd", [0, 63, 64, 700, 999])
+def test_one_difference_among_many_that_are_alike_is_seen(odd: int) -> None:
+    a = 0.1 + np.arange(1000) % 7 / 10
+    b = a + 0.3  # alike but for rounding
+    with pytest.warns(UndefinedMetricWarning, match="the differences are all the same"):
+        assert paired_t_test(b, a).pvalue == 0
+    b[odd] += 2.0**-40
+    assert np.isfinite(paired_t_test(b, a).statistic)
+    b[:] = a
+    b[odd] += 0.1
+    assert paired_t_test(b, a).effect == pytest.approx(1e-4)
+
+
 def test_a_pair_on_another_scale_does_not_hide_the_others() -> None:
     a, b = [1e16, 1, 2, 3, 4], [1e16, 0, 0, 1, 0]
     peer = stats.ttest_rel(a, b)
