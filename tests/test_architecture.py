@@ -37,11 +37,12 @@ LAYERS = (
 LAYER_OF = {name: place for place, names in enumerate(LAYERS) for name in names.split()}
 # `fastevals` itself is imported from where everything public may be used, and lazily by nobody below.
 ROOF = LAYER_OF["__init__"]
+PUBLIC_NAMES = {"__version__", *fastevals.__all__} - LAYER_OF.keys()
 
 
 def layer(module: str) -> int:
     parts = module.split(".")
-    return LAYER_OF[parts[1]] if len(parts) > 1 and parts[1] in LAYER_OF else ROOF
+    return LAYER_OF[parts[1]] if len(parts) > 1 and parts[1] not in PUBLIC_NAMES else ROOF
 
 
 FILES = sorted(PACKAGE.rglob("*.py"))
