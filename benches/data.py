@@ -2,14 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 N_CLASSES = 10
+
+Floats = NDArray[np.float64]
+
+
+def _near_one(scores: Floats) -> Floats:
+    """Move nine of ten to within 1e-7 of 1, as those of a sure model are."""
+    moved = 1 - 1e-7 / (1 + np.exp(scores))
+    moved[::10] = scores[::10]
+    return moved
+
+
+def _two_clusters(scores: Floats) -> Floats:
+    """Move every other to a million."""
+    moved = 1e-3 * scores
+    moved[::2] += 1e6
+    return moved
+
+
+# What is done to the scores, by kind of data.
+SCORES: dict[str, Callable[[Floats], NDArray[Any]]] = {
+    "scores of 2 decimals": lambda scores: scores.round(2),
+    "scores of 1 decimal": lambda scores: scores.round(1),
+    "whole scores": np.round,
+    "scores near 1": _near_one,
+    "scores in two clusters": _two_clusters,
+    "scores of all sizes": lambda scores: np.exp(30 * scores),
+    "ascending scores": np.sort,
+    "constant scores": np.ones_like,
+    "float32 scores": lambda scores: scores.astype(np.float32),
+    "int32 scores": lambda scores: (1e8 * scores).astype(np.int32),
+}
+
+
+def _names(codes: NDArray[Any]) -> NDArray[np.str_]:
+    """Return the name of each number up to the largest, in the same order."""
+    return np.array([f"name_{code:06}" for code in range(int(codes.max()) + 1)])
+
+
+def _dictionary(codes: NDArray[Any]) -> Any:
+    arrow = import_module("pyarrow")
+    return arrow.DictionaryArray.from_arrays(codes.astype(np.int32), _names(codes))
+
+
+# What labels, groups and predictions become, by kind of data: names of the same order.
+LABELS: dict[str, Callable[[NDArray[Any]], Any]] = {
+    "strings": lambda codes: _names(codes)[codes],
+    "strings as objects": lambda codes: _names(codes).astype(object)[codes],
+    "categories": lambda codes: import_module("pandas").Categorical.from_codes(codes, _names(codes)),
+    "Arrow dictionaries": _dictionary,
+    "Arrow strings": lambda codes: import_module("pyarrow").array(_names(codes)[codes]),
+}
+NEEDED = {"categories": "pandas", "Arrow dictionaries": "pyarrow", "Arrow strings": "pyarrow"}
+
+
+def can_make(kind: str) -> bool:
+    """Tell whether this machine has what data of a kind are made with."""
+    return kind not in NEEDED or find_spec(NEEDED[kind]) is not None
 
 
 @dataclass(frozen=True)
@@ -20,12 +80,13 @@ class Data:
     ----------
     rows : int
         How many.
-    decimals : int, optional
-        Round the scores, so that many are tied.
+    kind : str
+        How the scores are distributed, or what labels are: one of `SCORES` or `LABELS`. Plain data have normal scores
+        and whole numbers for labels.
     """
 
     rows: int
-    decimals: int | None = None
+    kind: str = ""
 
     def _random(self, column: int) -> np.random.Generator:
         return np.random.default_rng([self.rows, column])
@@ -38,11 +99,24 @@ class Data:
         return labels
 
     @cached_property
-    def s(self) -> NDArray[np.float64]:
-        """Scores, normal in each class, the positives' mean one higher."""
+    def s(self) -> NDArray[Any]:
+        """Scores, normal in each class, the positives' mean one higher, or what the kind makes of them."""
         scores = self._random(1).standard_normal(self.rows)
         scores += self.y
-        return scores if self.decimals is None else scores.round(self.decimals)
+        made: NDArray[Any] = SCORES.get(self.kind, np.asarray)(scores)
+        return made
+
+    @cached_property
+    def second(self) -> NDArray[np.float64]:
+        """Scores of a second model, those of the first with noise."""
+        noise = np.random.default_rng(self.rows).standard_normal(self.rows)
+        return np.asarray(self.s + 0.5 * noise)
+
+    @cached_property
+    def chances(self) -> NDArray[np.float64]:
+        """Scores that are probabilities."""
+        chances: Floats = 1 / (1 + np.exp(2 - self.s))
+        return chances
 
     @cached_property
     def w(self) -> NDArray[np.float64]:
@@ -80,6 +154,16 @@ class Data:
         scores[np.arange(self.rows), self.k] += 1.0
         scores /= scores.sum(axis=1, keepdims=True)
         return scores
+
+    def groups(self, n_groups: int) -> NDArray[np.int64]:
+        """Return the number of each row's group, in no order; each group has at least five rows."""
+        groups = np.arange(self.rows) % max(min(n_groups, self.rows // 5), 1)
+        self._random(12).shuffle(groups)
+        return groups
+
+    def named(self, codes: NDArray[Any]) -> Any:
+        """Return labels as the kind has them: their names, or the numbers themselves."""
+        return LABELS.get(self.kind, np.asarray)(codes)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         values: NDArray[Any] = getattr(self, column)

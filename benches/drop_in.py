@@ -6,14 +6,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from benches.data import N_CLASSES, Data
+from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 
 MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
-NAMES = np.array([f"class_{k}" for k in range(N_CLASSES)])
-KINDS = {"integers": np.arange(N_CLASSES), "strings": NAMES, "objects": NAMES.astype(object)}
 FEW = 100  # rows of a small call
 CALLS = 200  # small calls that are timed together
 
@@ -31,11 +27,11 @@ def _of_scores(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
     return _both(lambda metrics, data: lambda: metric(metrics, data))
 
 
-def _of_labels(metric: Callable[[Any, Any, Any], Any], kind: str) -> dict[str, Setup]:
-    """Give the calls on true and predicted classes: integers, NumPy's strings or Python's."""
+def _of_labels(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
+    """Give the calls on true and predicted classes."""
 
     def call_of(metrics: Any, data: Data) -> Call:
-        true, predicted = KINDS[kind][data.k], KINDS[kind][data.p]
+        true, predicted = data.named(data.k), data.named(data.p)
         return lambda: metric(metrics, true, predicted)
 
     return _both(call_of)
@@ -77,11 +73,7 @@ DROP_IN: Cases = installed(
         "drop_in_ovo": _of_scores(
             lambda metrics, data: metrics.roc_auc_score(data.k, data.probabilities, multi_class="ovo")
         ),
-        **{
-            f"drop_in_{name}_{kind}": _of_labels(metric, kind)
-            for kind in KINDS
-            for name, metric in LABEL_METRICS.items()
-        },
+        **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
         "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),
     }

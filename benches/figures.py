@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from benches.bias_variance import PART
 from benches.estimates import HOLD_OUT_LOOPS, HOLD_OUTS
+from benches.many import GROUPED
 from benches.resampling import LOOPS, REPLICATES
 from benches.significance import FLIP_LOOPS, FLIPS, PAIRS, SINGLE_PAIRS
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS
 
 M = 1_000_000
 
@@ -26,6 +28,9 @@ TITLES = {
     "precision_recall_curve": "P-R curve",
     "best_f1": "best F1 threshold",
     "everything": "AUC, AP, ROC, P-R, EER, BEP, KS, best F1 of one Ranking",
+    "weighted_roc_auc_threads": "weighted AUC",
+    "roc_dominates": "whether one ROC curve encloses another",
+    "roc_crossings": "where two ROC curves cross",
     "cost_area": "cost curve, envelope and area, beyond the sweep",
     "four_curves": "ROC, P-R, DET and gain curve of one Ranking, all points",
     "regression": "MSE, RMSE, MAE, median AE, MAPE, R2, pinball in one call",
@@ -42,6 +47,11 @@ TITLES = {
     "bootstrap_auc": "bootstrap of AUC, 1,000 replicates",
     "bootstrap_six": "bootstrap of AUC, AP, KS, EER, largest F1 and cost area",
     "bootstrap_bca": "BCa intervals of AUC and AP, 1,000 replicates",
+    "bootstrap_report": "a replicate of the report's 14 metrics",
+    "bootstrap_report_bca": "BCa intervals of the report's 14 metrics, 1,999 replicates",
+    "bootstrap_brier_score": "a replicate of the Brier score",
+    "bootstrap_log_loss": "a replicate of the log loss",
+    "bootstrap_expected_calibration_error": "a replicate of the expected calibration error",
     "bootstrap_cells": "precision, recall, F1, MCC at a fixed threshold, 10,000 replicates",
     "bootstrap_memory": "memory of a bootstrap of AUC and AP, a row and thread",
     "paired_replicate": "a replicate of the AUCs of two models on the same rows",
@@ -51,6 +61,8 @@ TITLES = {
     "permutation_f1": "the same of F1",
     "sign_flips": "permutation test of paired differences, 10,000 permutations",
     "friedman": "Friedman's test of 50 algorithms, a result a row",
+    "paired_t_test": "paired t-test",
+    "wilcoxon_test": "Wilcoxon's signed-rank test, and the interval of the pseudomedian",
     "wilcoxon_pairs": "Wilcoxon's tests of all pairs of models, a difference a row",
     "stratified_folds": "assignments of 10 times 10-fold cross-validation, stratified",
     "hold_outs": "mean squared error of 10,000 hold-outs of 392 rows, drawing included",
@@ -69,22 +81,47 @@ TITLES = {
             "ovo": 'roc_auc_score(multi_class="ovo"), 10 classes',
         }.items()
     },
-    **{
-        f"drop_in_{name}_{kind}": f"metrics.{function}, 10 classes, {labels}"
-        for kind, labels in {"integers": "integers", "strings": "strings", "objects": "strings as objects"}.items()
-        for name, function in OF_LABELS.items()
-    },
+    **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
     "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
     "small_f1": "200 times metrics.f1_score of 100 rows",
     "batch_auc": "AUCs of 200 models",
     "grouped_auc_many": "AUCs of 10,000 groups, rows in any order",
     "grouped_auc_most": "AUCs of 200,000 groups, rows in any order",
+    **{f"grouped_{name}": f"{name} of 10,000 groups" for names in GROUPED.values() for name in names},
+    "grouped_six": "AUC, AP, KS, EER, Brier score and log loss of 200,000 groups",
+    "one_vs_one": "weighted AUCs of all pairs of 100 classes",
+    "pooled_roc": "ROC curve of 10 folds' counts together",
+    "labels_roc_auc": "AUC, labels that are names",
+    "labels_matrix": "confusion matrix of 10 classes that are names",
+    "labels_grouped_auc": "AUCs of 10,000 groups that are names",
+    "labels_report_by": "report by 10 values that are names, no intervals",
+    "labels_zero_one": "bias and variance of 0-1 loss, 5 models, 10 classes that are names",
+    "many_classes": "confusion matrix of 1,000 classes",
+    "accuracy": "metrics.accuracy_score",
     "fold_matrices": "confusion matrices of 1,000 folds, 10 classes",
     "import": "import, whole process",
     "first_auc": "fresh process: import and one AUC of 1,000 rows",
     "cold_auc": "the same, nothing compiled yet",
+    "report": "report of 3 models, 14 metrics, 1,999 replicates",
+    "report_by": "report of 3 models by 10 folds",
+    "report_values": "report of 3 models, no intervals",
+    "report_memory": "most memory of a report of 3 models, no intervals",
     "cold_report": "first report ever, nothing compiled yet",
     "memory": "extra memory of an AUC",
+}
+
+
+# Kinds of scores that a sort by value finds no harder than others.
+HARD_SCORES = ("scores near 1", "scores in two clusters")
+OTHER_SCORES = ("scores of 2 decimals", "scores of all sizes", "ascending scores")
+# Kinds of names, and what they may cost beside codes, or beside factorizing them first.
+NAMED = ("roc_auc", "matrix", "grouped_auc", "report_by", "zero_one")
+NAMED_BARS = {
+    "categories": 1.2,
+    "Arrow dictionaries": 1.2,
+    "strings": 1.5,
+    "strings as objects": 1.5,
+    "Arrow strings": 1.5,
 }
 
 
@@ -102,6 +139,8 @@ class Figure:
         Of the data; 0 where there are none.
     at_most, at_least : float, optional
         The bar: the most the ratio may be, or the least its inverse (the speed-up).
+    kind : str
+        Of the data (see `Data`).
     threads : int, optional
         Of fastevals; by default all it may use. Peers choose their own.
     unit : {"x", "s", "B/row"}
@@ -115,6 +154,7 @@ class Figure:
     rows: int = 0
     at_most: float | None = None
     at_least: float | None = None
+    kind: str = ""
     threads: int | None = None
     unit: str = "x"
     times: float = 1.0
@@ -124,12 +164,13 @@ class Figure:
         """What history and pytest call it."""
         rows = f"{self.rows / M:g}M" if self.rows else None
         threads = f"{self.threads}-thread" if self.threads else None
-        return "-".join(part for part in (self.case, rows, self.peer, threads) if part)
+        return "-".join(part for part in (self.case, rows, self.peer, threads, self.kind) if part)
 
     @property
     def title(self) -> str:
         """What README calls it."""
-        return TITLES[self.case] + (f", {self.threads} thread" if self.threads else "")
+        threads = f"{self.threads} thread" if self.threads else None
+        return ", ".join(part for part in (TITLES[self.case], self.kind, threads) if part)
 
     @property
     def is_speed_up(self) -> bool:
@@ -146,10 +187,15 @@ class Figure:
 FIGURES: dict[str, Figure] = {
     figure.name: figure
     for figure in (
-        Figure("roc_auc", "np.sort", M, at_most=1.0),
-        Figure("roc_auc", "np.sort", 10 * M, at_most=1.0),
+        Figure("roc_auc", "np.sort", M, at_most=0.85),
+        Figure("roc_auc", "np.sort", 10 * M, at_most=0.85),
         Figure("roc_auc", "np.sort", M, threads=1),
         Figure("roc_auc", "np.sort", 10 * M, threads=1),
+        *(Figure("roc_auc", "np.sort", 10 * M, at_most=1.3, kind=kind) for kind in HARD_SCORES),
+        *(Figure("roc_auc", "np.sort", M, kind=kind) for kind in OTHER_SCORES),
+        Figure("roc_auc", "np.sort", M, at_most=1.3, kind="float32 scores"),
+        Figure("roc_auc", "np.sort", M, at_most=1.3, kind="int32 scores"),
+        Figure("roc_auc", "np.sort", M, at_most=2.0, kind="constant scores"),
         Figure("roc_auc", "scikit-learn", M, at_least=40),
         Figure("roc_auc", "scikit-learn", 10 * M, at_least=45),
         Figure("roc_auc", "polarbearings", M, at_least=11),
@@ -159,6 +205,8 @@ FIGURES: dict[str, Figure] = {
         Figure("everything", "np.sort", 10 * M, at_most=4.0),
         Figure("everything", "scikit-learn", M),
         Figure("weighted_roc_auc", "np.argsort", 10 * M, at_most=0.6),
+        Figure("weighted_roc_auc", "np.bincount twice", M, at_most=3.0, kind="scores of 2 decimals"),
+        Figure("weighted_roc_auc_threads", "one thread", M, at_most=1.0, kind="scores of 2 decimals"),
         Figure("weighted_roc_auc", "scikit-learn", M),
         Figure("weighted_roc_auc", "polarbearings", M),
         Figure("average_precision", "scikit-learn", M),
@@ -168,6 +216,8 @@ FIGURES: dict[str, Figure] = {
         Figure("roc_curve", "polarbearings", M),
         Figure("precision_recall_curve", "scikit-learn", M),
         Figure("precision_recall_curve", "polarbearings", M),
+        Figure("roc_dominates", "np.sort", M, at_most=3.0),
+        Figure("roc_crossings", "np.sort", M, at_most=3.0),
         Figure("best_f1", "scikit-learn", M),
         Figure("cost_area", "np.sort", 10 * M, at_most=1.0),
         Figure("cost_area", "scikit-learn", M),
@@ -190,6 +240,9 @@ FIGURES: dict[str, Figure] = {
         Figure("bootstrap_auc", "one thread", M, at_least=1.8),
         Figure("bootstrap_six", "AUC alone", M, at_most=2.5),
         Figure("bootstrap_bca", "percentile", M, at_most=1.2),
+        *(Figure(f"bootstrap_{name}", "AUC alone", M, at_most=2.0) for name in PROBABILITY_COLUMNS),
+        Figure("bootstrap_report", "AUC alone", M, at_most=3.0),
+        Figure("bootstrap_report_bca", "percentile", M, at_most=1.1),
         Figure("bootstrap_cells", "from_predictions", 10 * M, at_most=0.5),
         Figure("paired_replicate", "two unpaired", M, at_most=2.0),
         Figure("delong_test", "np.sort", M, at_most=8.0),
@@ -203,6 +256,8 @@ FIGURES: dict[str, Figure] = {
         Figure("sign_flips", "numpy", M // 10, at_least=5, times=FLIPS / FLIP_LOOPS),
         Figure("sign_flips", "numpy, unpacked bits", M // 10, at_least=5, times=FLIPS / FLIP_LOOPS),
         Figure("friedman", "scipy", M // 2, at_least=5),
+        Figure("paired_t_test", "scipy", M, at_most=1.0),
+        Figure("wilcoxon_test", "scipy", M, at_most=1.2),
         Figure("wilcoxon_pairs", "scipy", M),
         Figure("stratified_folds", "scikit-learn", M, at_least=10),
         Figure("hold_outs", "np.random+np.argsort", at_most=5.0),
@@ -210,13 +265,17 @@ FIGURES: dict[str, Figure] = {
         Figure("bias_variance", "np.sum", M // 2, at_most=1.5),
         Figure("bias_variance_classes", "np.bincount", M // 2, at_least=15, times=PART),
         Figure("bias_variance_memory", rows=M // 2, at_most=40, unit="B/row"),
+        Figure("drop_in_roc_auc", "np.sort", M, at_most=0.9),
+        Figure("drop_in_average_precision", "np.sort", M, at_most=0.95),
+        Figure("drop_in_roc_curve", "np.sort", M, at_most=1.2),
+        Figure("drop_in_precision_recall_curve", "np.sort", M, at_most=1.2),
         Figure("drop_in_roc_auc", "scikit-learn", M, at_least=30),
         Figure("drop_in_average_precision", "scikit-learn", M, at_least=25),
         Figure("drop_in_roc_curve", "scikit-learn", M, at_least=15),
         Figure("drop_in_precision_recall_curve", "scikit-learn", M, at_least=15),
-        *(Figure(f"drop_in_{name}_integers", "scikit-learn", 10 * M, at_least=40) for name in OF_LABELS),
-        *(Figure(f"drop_in_{name}_strings", "scikit-learn", 10 * M, at_least=4) for name in OF_LABELS),
-        *(Figure(f"drop_in_{name}_objects", "scikit-learn", M, at_least=4) for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}", "scikit-learn", 10 * M, at_least=40) for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}", "scikit-learn", 10 * M, at_least=4, kind="strings") for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4, kind="strings as objects") for name in OF_LABELS),
         Figure("drop_in_ovr", "scikit-learn", M, at_least=30),
         Figure("drop_in_ovo", "scikit-learn", M),
         Figure("small_roc_auc", "scikit-learn", at_least=5),
@@ -225,13 +284,34 @@ FIGURES: dict[str, Figure] = {
         Figure("batch_auc", "one at a time", M // 10, at_least=1.8),
         Figure("grouped_auc_many", "polarbearings", M, at_least=3),
         Figure("grouped_auc_most", "polarbearings", M, at_least=3),
+        *(
+            Figure(f"grouped_{name}", "average precision", M, at_most=3.0)
+            for names in GROUPED.values()
+            for name in names
+            if name != "average_precision"
+        ),
+        Figure("grouped_six", rows=M, at_most=0.5, unit="s"),
+        Figure("one_vs_one", "unweighted", M // 10, at_most=3.0),
+        Figure("pooled_roc", "one ranking", M, at_most=4.0),
+        *(
+            Figure(f"labels_{name}", "codes" if bar == 1.2 else "factorize + codes", M, at_most=bar, kind=kind)
+            for name in NAMED
+            for kind, bar in NAMED_BARS.items()
+        ),
+        Figure("many_classes", "np.bincount", M, at_most=1.5),
+        Figure("accuracy", "np.mean", M // 10, at_most=1.0),
         Figure("fold_matrices", "scikit-learn", 10 * M, at_least=50),
         Figure("confusion_matrix", "numpy", 10 * M, at_most=0.5),
         Figure("confusion_matrix", "scikit-learn", M),
         Figure("memory", rows=10 * M, at_most=10, unit="B/row"),
         Figure("import", "numpy", at_most=1.5),
         Figure("first_auc", "scikit-learn", at_most=0.6),
-        Figure("cold_auc", unit="s"),
-        Figure("cold_report", at_most=20, unit="s"),
+        Figure("first_auc", at_most=0.35, unit="s"),
+        Figure("cold_auc", at_most=1.5, unit="s"),
+        Figure("cold_report", at_most=6, unit="s"),
+        Figure("report", rows=M, at_most=20, unit="s"),
+        Figure("report_by", rows=10 * M, at_most=60, unit="s"),
+        Figure("report_values", "pyarrow", 10 * M, at_most=2.0),
+        Figure("report_memory", "pyarrow", 10 * M, at_most=1.3, unit="B/row"),
     )
 }

@@ -14,9 +14,19 @@ from numpy.typing import NDArray
 import fastevals
 from benches.data import N_CLASSES, Data
 from benches.peers import Call, Cases, Setup, installed
+from fastevals.measure.registry import METRICS
 
 N_MODELS = 200
 N_FOLDS = 1000
+FEW_FOLDS = 10
+N_CLASS_SCORES = 100
+GROUPS_MANY, GROUPS_MOST = 10_000, 200_000
+SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "brier_score", "log_loss")
+# By what they are of: metrics that are taken of each group.
+GROUPED = {
+    of: tuple(metric.name for metric in METRICS.values() if metric.of in kinds and "cost" not in metric.name)
+    for of, kinds in {"scores": ("ranking", "probabilities"), "labels": ("cells", "matrix")}.items()
+}
 
 
 def _models(data: Data) -> NDArray[np.float64]:
@@ -43,16 +53,9 @@ def _single(y: Any, scores: Any) -> float:
         return fastevals.Ranking(y, scores).roc_auc()
 
 
-def _groups(data: Data, n_groups: int) -> NDArray[np.int64]:
-    """Give each row a group, in no order; each group has some."""
-    groups = np.arange(data.rows) % min(n_groups, data.rows // 5)
-    np.random.default_rng([data.rows, 12]).shuffle(groups)
-    return groups
-
-
 def _grouped(n_groups: int) -> dict[str, Setup]:
     def ours(data: Data) -> Call:
-        groups = _groups(data, n_groups)
+        groups = data.groups(n_groups)
 
         def call() -> NDArray[np.float64]:
             with warnings.catch_warnings():  # groups of one class
@@ -63,26 +66,73 @@ def _grouped(n_groups: int) -> dict[str, Setup]:
 
     def theirs(data: Data) -> Call:
         polars, polarbearings = import_module("polars"), import_module("polarbearings")
-        frame = polars.DataFrame({"y": data.y, "s": data.s, "g": _groups(data, n_groups)})
+        frame = polars.DataFrame({"y": data.y, "s": data.s, "g": data.groups(n_groups)})
         auc = polarbearings.roc_auc("y", "s").alias("auc")
         return lambda: frame.group_by("g").agg(auc).sort("g")["auc"].to_numpy()
 
     return {"fastevals": ours, "polarbearings": theirs}
 
 
-def _folds(data: Data) -> NDArray[np.int64]:
+def _metric_of_groups(of: str, metrics: str | tuple[str, ...], n_groups: int) -> Setup:
+    """Take metrics of each group; give how many groups there are."""
+
+    def set_up(data: Data) -> Call:
+        predictions = {"scores": data.chances, "labels": (data.s > 1).astype(np.int64)}
+        groups = data.groups(n_groups)
+
+        def call() -> int:
+            with warnings.catch_warnings():  # groups of one class
+                warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+                found = fastevals.grouped_metrics(data.y, predictions[of], groups, metrics)
+            return int(next(iter(found.values())).values.size)
+
+        return call
+
+    return set_up
+
+
+def _pooled_roc(data: Data) -> Call:
+    folds = _folds(data, min(FEW_FOLDS, data.rows // 200 + 1))
+    return lambda: fastevals.RankingFolds.from_scores(data.y, data.s, folds).roc_curve().area
+
+
+def _one_roc(data: Data) -> Call:
+    return lambda: fastevals.Ranking(data.y, data.s).roc_curve().area
+
+
+def _class_scores(data: Data) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Give labels of many classes, and scores of each."""
+    rng = np.random.default_rng([data.rows, 15])
+    labels = np.arange(data.rows) % min(N_CLASS_SCORES, data.rows // 5)
+    scores = rng.exponential(size=(data.rows, labels.max() + 1))
+    scores[np.arange(data.rows), labels] += 1.0
+    return labels, scores / scores.sum(axis=1, keepdims=True)
+
+
+def _one_vs_one(weight: float | None) -> Setup:
+    """Give the AUC of all pairs of classes, of rows of the same weight, which changes nothing, or of none."""
+
+    def set_up(data: Data) -> Call:
+        labels, scores = _class_scores(data)
+        weights = None if weight is None else np.full(data.rows, weight)
+        return lambda: fastevals.ClassRankings(labels, scores, sample_weight=weights).roc_auc(multi_class="ovo")
+
+    return set_up
+
+
+def _folds(data: Data, n_folds: int) -> NDArray[np.int64]:
     """Give the rows' folds, ascending, each as long as the others."""
-    return np.arange(data.rows) * min(N_FOLDS, data.rows) // data.rows
+    return np.arange(data.rows) * min(n_folds, data.rows) // data.rows
 
 
 def _matrices(data: Data) -> Call:
-    folds = _folds(data)
+    folds = _folds(data, N_FOLDS)
     return lambda: fastevals.ConfusionMatrix.from_groups(data.k, data.p, folds)[1].counts
 
 
 def _matrix_loop(data: Data) -> Call:
     matrix = import_module("sklearn.metrics").confusion_matrix
-    folds, labels = _folds(data), np.arange(N_CLASSES)
+    folds, labels = _folds(data, N_FOLDS), np.arange(N_CLASSES)
     ends = np.searchsorted(folds, np.arange(folds[-1] + 2))
     parts = [slice(*pair) for pair in pairwise(ends)]
     return lambda: np.stack([matrix(data.k[part], data.p[part], labels=labels) for part in parts])
@@ -95,8 +145,19 @@ MANY: Cases = installed(
             "scikit-learn": _loop(lambda y, s: import_module("sklearn.metrics").roc_auc_score(y, s)),
             "one at a time": _loop(_single),
         },
-        "grouped_auc_many": _grouped(10_000),
-        "grouped_auc_most": _grouped(200_000),
+        "grouped_auc_many": _grouped(GROUPS_MANY),
+        "grouped_auc_most": _grouped(GROUPS_MOST),
+        **{
+            f"grouped_{name}": {
+                "fastevals": _metric_of_groups(of, name, GROUPS_MANY),
+                "average precision": _metric_of_groups("scores", "average_precision", GROUPS_MANY),
+            }
+            for of, names in GROUPED.items()
+            for name in names
+        },
+        "grouped_six": {"fastevals": _metric_of_groups("scores", SIX, GROUPS_MOST)},
+        "one_vs_one": {"fastevals": _one_vs_one(2.0), "unweighted": _one_vs_one(None)},
+        "pooled_roc": {"fastevals": _pooled_roc, "one ranking": _one_roc},
         "fold_matrices": {"fastevals": _matrices, "scikit-learn": _matrix_loop},
     }
 )

@@ -27,6 +27,8 @@ MODULES = {
     "polarbearings": "polarbearings",
     "polars-ds": "polars_ds",
     "torchmetrics": "torchmetrics",
+    "factorize + codes": "pandas",
+    "pyarrow": "pyarrow",
 }
 FPR_GRID = np.linspace(0, 1, 101)
 
@@ -134,6 +136,25 @@ def _ranking(method: Callable[[fastevals.Ranking], Any]) -> Setup:
     return lambda data: lambda: method(fastevals.Ranking(data.y, data.s))
 
 
+def _on_one_thread(function: Callable[[Data], float]) -> Setup:
+    def set_up(data: Data) -> Call:
+        def call() -> float:
+            with fastevals.num_threads(1):
+                return function(data)
+
+        return call
+
+    return set_up
+
+
+def _two_curves(function: Callable[[fastevals.RocCurve, fastevals.RocCurve], Any]) -> Setup:
+    def set_up(data: Data) -> Call:
+        first, second = (fastevals.Ranking(data.y, scores).roc_curve() for scores in (data.s, data.second))
+        return lambda: function(first, second)
+
+    return set_up
+
+
 def _everything(ranking: fastevals.Ranking) -> tuple[Any, ...]:
     roc, curve = ranking.roc_curve(), ranking.precision_recall_curve()
     return (
@@ -180,6 +201,13 @@ def _regression(data: Data) -> tuple[float, ...]:
 def _subtract_and_dot(data: Data) -> float:
     errors = np.subtract(data.t, data.q)
     return float(np.dot(errors, errors))
+
+
+def _two_counts(data: Data) -> Call:
+    """Add up the weights of each class by the code of the score, made beforehand."""
+    codes = np.unique(data.s, return_inverse=True)[1]
+    positive, rest = data.w * data.y, data.w * (1 - data.y)
+    return lambda: (np.bincount(codes, positive), np.bincount(codes, rest))
 
 
 def _difference(curve: fastevals.CostCurve) -> fastevals.CostDifference:
@@ -257,6 +285,14 @@ COMPARISONS = installed(
                 "polarbearings", lambda pb, frame: frame.select(pb.roc_auc("y", "s", weight="w")).item(), "ysw"
             ),
         },
+        "weighted_roc_auc_threads": {
+            "fastevals": lambda data: lambda: fastevals.Ranking(data.y, data.s, sample_weight=data.w).roc_auc(),
+            "one thread": _on_one_thread(
+                lambda data: fastevals.Ranking(data.y, data.s, sample_weight=data.w).roc_auc()
+            ),
+        },
+        "roc_dominates": {"fastevals": _two_curves(lambda first, second: first.dominates(second))},
+        "roc_crossings": {"fastevals": _two_curves(lambda first, second: first.crossings(second).size)},
         "average_precision": {
             "fastevals": _ranking(lambda ranking: ranking.average_precision()),
             "scikit-learn": _sklearn(lambda metrics, data: metrics.average_precision_score(data.y, data.s)),
@@ -317,6 +353,7 @@ COMPARISONS = installed(
 # Work to measure time by; its results are not comparable.
 YARDSTICKS: dict[str, Setup] = {
     "np.sort": lambda data: lambda: np.sort(data.s),
+    "np.bincount twice": lambda data: _two_counts(data),
     "np.argsort": lambda data: lambda: np.argsort(data.s),
     "np.subtract+np.dot": lambda data: lambda: _subtract_and_dot(data),
 }

@@ -1,4 +1,4 @@
-"""Cases that need a fresh interpreter: start-up, the first call ever, memory. Entries as in `benches.peers`."""
+"""Cases that need a fresh interpreter: start-up, first calls, memory, commands. Entries as in `benches.peers`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from benches.data import Data
 from benches.peers import Call, Setup, installed
@@ -84,6 +88,73 @@ def _cold(*arguments: str) -> Setup:
     return set_up
 
 
+# Commands on a file: a label, three models' scores, and the fold of each row.
+LABEL, MODELS, FOLD = "label", ("first", "second", "third"), "fold"
+FOLDS = 10
+COMMAND = """
+import resource, sys
+from fastevals.show.cli import main
+main(sys.argv[1:])
+print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+READ = """
+import resource, sys
+import pyarrow.parquet as parquet
+path, *columns = sys.argv[1:]
+table = parquet.read_table(path, columns=columns)
+arrays = [table[column].to_numpy() for column in columns]
+print({column: array.size for column, array in zip(columns, arrays)})
+print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+@cache
+def _folder() -> Any:
+    """Make a folder for files, which goes when the process does."""
+    return tempfile.TemporaryDirectory()
+
+
+def _file(data: Data) -> str:
+    """Write the rows to a Parquet file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    path = Path(_folder().name) / f"{data.rows}.parquet"
+    if not path.exists():
+        rng = np.random.default_rng([data.rows, 16])
+        chances = (1 / (1 + np.exp(2 - data.s + noise * rng.standard_normal(data.rows))) for noise in (0, 0.3, 0.6))
+        columns = {LABEL: data.y, **dict(zip(MODELS, chances, strict=True)), FOLD: rng.integers(0, FOLDS, data.rows)}
+        parquet.write_table(pyarrow.table(columns), path)
+    return str(path)
+
+
+def _command(code: str, *arguments: str, memory: bool) -> Setup:
+    """Run code with the file and more arguments; give the bytes that its process needed at most, or nothing."""
+
+    def set_up(data: Data) -> Call:
+        path = _file(data)
+
+        def call() -> Any:
+            made = subprocess.run(
+                [sys.executable, "-c", code, *(path if argument == "FILE" else argument for argument in arguments)],
+                cwd=ROOT, capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            return float(made.stderr.split()[-1]) if memory else data.rows
+
+        return call
+
+    return set_up
+
+
+def _report(*options: str, memory: bool = False) -> Setup:
+    columns = ["--label", LABEL, *(argument for model in MODELS for argument in ("--score", model))]
+    return _command(COMMAND, "report", "FILE", *columns, *options, memory=memory)
+
+
+def _read(*, memory: bool = False) -> Setup:
+    return _command(READ, "FILE", LABEL, *MODELS, memory=memory)
+
+
 PROCESSES = installed(
     {
         "import": {
@@ -92,6 +163,10 @@ PROCESSES = installed(
         },
         "first_auc": {"fastevals": _number(OURS), "scikit-learn": _number(THEIRS)},
         "cold_auc": {"fastevals": _cold("-c", OURS)},
+        "report": {"fastevals": _report()},
+        "report_by": {"fastevals": _report("--by", FOLD)},
+        "report_values": {"fastevals": _report("--resamples", "0"), "pyarrow": _read()},
+        "report_memory": {"fastevals": _report("--resamples", "0", memory=True), "pyarrow": _read(memory=True)},
         "cold_report": {"fastevals": _cold("-m", "fastevals", "report")},
         "memory": {"fastevals": _number(AUC_MEMORY)} if LINUX else {},
         "bootstrap_memory": {"fastevals": _number(BOOTSTRAP_MEMORY)} if LINUX else {},

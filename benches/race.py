@@ -10,10 +10,11 @@ from statistics import median
 from typing import Any
 
 from benches.bias_variance import BIAS_VARIANCE
-from benches.data import Data
+from benches.data import Data, can_make
 from benches.drop_in import DROP_IN
 from benches.estimates import ESTIMATES
 from benches.figures import Figure
+from benches.labels import LABEL_CASES
 from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
@@ -21,7 +22,10 @@ from benches.resampling import RESAMPLING
 from benches.significance import SIGNIFICANCE
 from benches.splits import SPLITS
 
-CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | PROCESSES
+CASES = (
+    COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
+    | PROCESSES
+)  # fmt: skip
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds
 
@@ -60,13 +64,14 @@ class Result:
 def can_run(figure: Figure) -> bool:
     """Tell whether this machine has what the figure needs."""
     libraries = CASES[figure.case]
-    return "fastevals" in libraries and (figure.peer is None or figure.peer in libraries | YARDSTICKS)
+    sides = "fastevals" in libraries and (figure.peer is None or figure.peer in libraries | YARDSTICKS)
+    return sides and can_make(figure.kind)
 
 
 @lru_cache(maxsize=1)
-def data_of(rows: int) -> Data:
-    """Keep the data while figures of one size follow each other."""
-    return Data(rows)
+def data_of(rows: int, kind: str = "") -> Data:
+    """Keep the data while figures of one size and kind follow each other."""
+    return Data(rows, kind)
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +81,7 @@ def _expected(case: str, library: str, data: Data) -> Any:
 
 def checked_sides(figure: Figure, scale: float) -> tuple[Call, Call | None]:
     """Set both sides up and raise unless ours agrees with the peer, or, beside a yardstick, with any library."""
-    data = data_of(max(int(figure.rows * scale), min(figure.rows, 1000)))
+    data = data_of(max(int(figure.rows * scale), min(figure.rows, 1000)), figure.kind)
     entries = CASES[figure.case]
     ours = entries["fastevals"](data)
     theirs = (entries | YARDSTICKS)[figure.peer](data) if figure.peer else None
@@ -85,6 +90,11 @@ def checked_sides(figure: Figure, scale: float) -> tuple[Call, Call | None]:
         library = figure.peer if figure.peer in others else others[0]
         assert_agree(ours(), _expected(figure.case, library, data), library)
     return ours, theirs
+
+
+def measured(figure: Figure, call: Call, data_rows: float) -> float:
+    """Return the seconds that a call takes, or the bytes a row that it tells of."""
+    return timed(call) if figure.unit != "B/row" else call() / data_rows
 
 
 def timed(call: Call) -> float:

@@ -14,12 +14,18 @@ import numpy as np
 import fastevals
 from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
+from fastevals.show.report.intervals import CELLS_COLUMNS, PROBABILITY_COLUMNS, RANKING_COLUMNS, RESAMPLES
 
 REPLICATES = 1000
 LOOPS = 2  # replicates of a plain loop: each takes a fifth of a second
 CELL_REPLICATES = 10_000
 SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "cost_area")
 LARGEST_F1 = fastevals.metric("f1", best="f1")
+OF_REPORT = (
+    *RANKING_COLUMNS,
+    *PROBABILITY_COLUMNS,
+    *(fastevals.metric(name, best="f1") for name in CELLS_COLUMNS),
+)
 OF_CELLS = ("precision", "recall", "f_score", "matthews")
 
 
@@ -27,7 +33,7 @@ def _bootstrap(metrics: Sequence[Any], n_resamples: int, *, threads: int | None 
     """Bootstrap a ranking that has been swept; give the values."""
 
     def set_up(data: Data) -> Call:
-        ranking = fastevals.Ranking(data.y, data.s)
+        ranking = fastevals.Ranking(data.y, data.chances)
         assert len(ranking.counts.thresholds)
 
         def call() -> Any:
@@ -40,15 +46,27 @@ def _bootstrap(metrics: Sequence[Any], n_resamples: int, *, threads: int | None 
     return set_up
 
 
-def _second_scores(data: Data) -> Any:
-    return data.s + 0.5 * np.random.default_rng(data.rows).standard_normal(data.rows)
+def _alone(metric: str, other: str, n_resamples: int) -> Setup:
+    """Bootstrap a metric; give the value of another, which it is timed beside."""
+
+    def set_up(data: Data) -> Call:
+        value = float(fastevals.batch_metrics(data.y, data.chances[None], other)[other].values[0])
+        call = _bootstrap([metric], n_resamples, method="percentile")(data)
+
+        def both() -> float:
+            call()
+            return value
+
+        return both
+
+    return set_up
 
 
 def _replicates_of(make: Callable[[Data, Any], list[Any]]) -> Setup:
     """Draw replicates of samples that are made beforehand: what a replicate costs, without sorting."""
 
     def set_up(data: Data) -> Call:
-        samples = make(data, _second_scores(data))
+        samples = make(data, data.second)
 
         def call() -> tuple[float, ...]:
             for sample in samples:
@@ -75,7 +93,7 @@ def _unpaired(data: Data, second: Any) -> list[Any]:
 
 
 def _delong_test(data: Data) -> Call:
-    second = _second_scores(data)
+    second = data.second
     return lambda: fastevals.delong_test(data.y, data.s, second).effect
 
 
@@ -123,6 +141,21 @@ RESAMPLING: Cases = installed(
         "bootstrap_bca": {
             "fastevals": _bootstrap(["roc_auc", "average_precision"], REPLICATES),
             "percentile": _bootstrap(["roc_auc", "average_precision"], REPLICATES, method="percentile"),
+        },
+        "bootstrap_report": {
+            "fastevals": _bootstrap(OF_REPORT, REPLICATES // 5, method="percentile"),
+            "AUC alone": _bootstrap(["roc_auc"], REPLICATES // 5, method="percentile"),
+        },
+        "bootstrap_report_bca": {
+            "fastevals": _bootstrap(OF_REPORT, RESAMPLES),
+            "percentile": _bootstrap(OF_REPORT, RESAMPLES, method="percentile"),
+        },
+        **{
+            f"bootstrap_{name}": {
+                "fastevals": _bootstrap([name], REPLICATES // 5, method="percentile"),
+                "AUC alone": _alone("roc_auc", name, REPLICATES // 5),
+            }
+            for name in PROBABILITY_COLUMNS
         },
         "bootstrap_cells": {"fastevals": _cells, "from_predictions": _from_predictions},
         "paired_replicate": {"fastevals": _replicates_of(_paired), "two unpaired": _replicates_of(_unpaired)},

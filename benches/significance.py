@@ -91,8 +91,7 @@ def _one_at_a_time(data: Data) -> Call:
 
 
 def _predictions(data: Data) -> tuple[Any, ...]:
-    second = data.s + 0.5 * np.random.default_rng(data.rows).standard_normal(data.rows)
-    return tuple((scores > 1.5).astype(np.int64) for scores in (data.s, second))
+    return tuple((scores > 1.5).astype(np.int64) for scores in (data.s, data.second))
 
 
 def _swapped(metric: str) -> Setup:
@@ -216,6 +215,29 @@ def _scipy_wilcoxon(data: Data) -> Call:
     return call
 
 
+# Pairs of measurements --------------------------------------------------------------------------------------------
+
+
+def _paired_t(data: Data) -> Call:
+    return lambda: fastevals.paired_t_test(data.t, data.q).statistic
+
+
+def _scipy_paired_t(data: Data) -> Call:
+    from scipy import stats
+
+    return lambda: stats.ttest_rel(data.t, data.q).statistic
+
+
+def _signed_ranks(data: Data) -> Call:
+    return lambda: fastevals.wilcoxon_test(data.t, data.q, method="normal").pvalue
+
+
+def _scipy_signed_ranks(data: Data) -> Call:
+    from scipy import stats
+
+    return lambda: stats.wilcoxon(data.t, data.q, method="asymptotic").pvalue
+
+
 SIGNIFICANCE: Cases = installed(
     {
         "pairwise_mcnemar": {"fastevals": _all_pairs("exact"), "np.sum": _sum, "one at a time": _one_at_a_time},
@@ -235,6 +257,8 @@ SIGNIFICANCE: Cases = installed(
             "numpy, unpacked bits": _product(_unpacked_bits),
         },
         "friedman": {"fastevals": _friedman, "scipy": _scipy_friedman},
+        "paired_t_test": {"fastevals": _paired_t, "scipy": _scipy_paired_t},
+        "wilcoxon_test": {"fastevals": _signed_ranks, "scipy": _scipy_signed_ranks},
         "wilcoxon_pairs": {"fastevals": _wilcoxon, "scipy": _scipy_wilcoxon},
     }
 )

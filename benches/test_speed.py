@@ -6,7 +6,7 @@ import pytest
 
 import fastevals
 from benches.figures import FIGURES
-from benches.race import Result, can_run, checked_sides, judged, timed, warm_up
+from benches.race import Result, can_run, checked_sides, judged, measured, warm_up
 
 
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if can_run(figure)])
@@ -18,16 +18,17 @@ def test_figure(name: str, benchmark: Any, results: dict[str, Result], pytestcon
         if benchmark.disabled:
             return
         rounds = pytestconfig.getoption("--rounds") or warm_up(ours, theirs)
-        measured: list[float] = []
-        their_times: list[float] = []
+        rows = figure.rows * scale
+        numbers: list[float] = []
+        theirs_measured: list[float] = []
         benchmark.group = f"{figure.case} {figure.rows or ''}"
         # The other side's turn is the set-up of ours: A B A B, so a drift of the machine's speed hits both alike.
         benchmark.pedantic(
-            ours if figure.unit != "B/row" else lambda: measured.append(ours() / (figure.rows * scale)),
-            setup=lambda: their_times.append(timed(theirs)) if theirs else None,
+            ours if figure.unit != "B/row" else lambda: numbers.append(measured(figure, ours, rows)),
+            setup=lambda: theirs_measured.append(measured(figure, theirs, rows)) if theirs else None,
             rounds=rounds,
         )
-        result = judged(figure, measured or benchmark.stats.stats.data, their_times, fastevals.get_num_threads())
+        result = judged(figure, numbers or benchmark.stats.stats.data, theirs_measured, fastevals.get_num_threads())
     if scale < 1:  # a check that the benches run, no measurement
         return
     results[name] = result
