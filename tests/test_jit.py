@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -18,7 +19,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
 import fastevals
-from fastevals._kernels import jit
+from fastevals._kernels import compiler, jit
 from fastevals._kernels.cache import KernelCache
 from tests.reference import confusion as twin
 from tests.test_cache import result, start
@@ -31,7 +32,7 @@ KERNELS = sorted((PACKAGE / "_kernels").glob("*.py"))
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
 def test_kernels_wear_one_decorator(path: Path) -> None:
-    if path.name in ("jit.py", "cache.py", "__init__.py"):
+    if path.name in ("jit.py", "compiler.py", "cache.py", "__init__.py"):
         return
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
@@ -54,7 +55,7 @@ def test_no_parallel_loops_and_of_fast_math_only_sums_in_any_order() -> None:
         assert flags == (["{'reassoc'}"] if path.name == "jit.py" else []), path
         assert "parallel" not in words, path
         assert not names & {"prange"}, path
-        if path.name != "jit.py":
+        if path.name != "compiler.py":
             assert not names & {"njit", "jit", "vectorize", "guvectorize", "cfunc"}, path
 
 
@@ -104,6 +105,59 @@ def test_everything_small_runs_with_the_jit_disabled() -> None:
     assert compiled_counts[0] == twin.confusion(true, predicted)[0]
 
 
+# numba, when it is needed -------------------------------------------------------------------------------------------
+
+
+def plain(x: float) -> float:
+    """Add 1."""
+    return x + 1
+
+
+def test_a_kernel_makes_its_dispatcher_once_whatever_threads_call_it_first() -> None:
+    for _ in range(20):
+        made = jit.Kernel(plain)
+        barrier = threading.Barrier(4)
+        found: list[Any] = []
+
+        def ask(made: jit.Kernel = made, barrier: threading.Barrier = barrier, found: list[Any] = found) -> None:
+            barrier.wait()
+            found.append(made.dispatcher())
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({id(each) for each in found}) == 1
+        assert made.func is found[0]
+
+
+def test_a_kernel_is_its_function_by_name_in_a_pickle_and_where_another_calls_it() -> None:
+    from fastevals._kernels import compensated
+
+    assert pickle.loads(pickle.dumps(compensated.two_sum)) is compensated.two_sum
+    made = jit.Kernel(plain)
+    assert (made.__name__, made.__module__, made.__doc__) == ("plain", __name__, "Add 1.")
+    assert made.py_func is plain
+    assert not hasattr(made, "no_attribute")
+
+
+def test_what_is_loaded_from_the_cache_needs_nothing_to_compile_with(tmp_path: Path) -> None:
+    code = """
+        import json, sys
+        from fastevals._kernels import compensated, sweep
+        import numpy as np
+        pair = compensated.difference(1e16, -1.0)
+        keys, starts = np.array([2, 5, 3], dtype=np.uint64), np.array([0, 2, 3])
+        sides = np.empty(1, dtype=np.uint64), np.empty(2, dtype=np.uint64)
+        sweep.unmark_slots(keys, starts, *sides)  # it allocates
+        print(json.dumps([pair, [side.tolist() for side in sides], "numba.np.arraymath" in sys.modules]))
+    """
+    found = [result(start(code, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(2)]
+    sides = [[1], [2, 2**63 + 1]]
+    assert found == [[[1e16, 1.0], sides, True], [[1e16, 1.0], sides, False]]
+
+
 # Ctrl-C -------------------------------------------------------------------------------------------------------------
 
 
@@ -113,7 +167,7 @@ def fresh() -> Any:
     def plain(x: float) -> float:
         return x + 1
 
-    compiled: Any = jit.kernel(plain)
+    compiled = jit.Kernel(plain).dispatcher()
     compiled._cache = NullCache()
     return compiled
 
@@ -269,7 +323,7 @@ def test_a_child_forked_by_the_thread_that_compiles_works() -> None:
 
 @needs_fork
 def test_a_fork_does_not_wait_for_ever(compiling: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "PATIENCE", 0.05)
+    monkeypatch.setattr(compiler, "PATIENCE", 0.05)
     compiling(0.5)
     begin = time.monotonic()
     pid = fork(lambda: True)

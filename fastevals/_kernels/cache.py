@@ -31,6 +31,7 @@ import numpy as np
 from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 
 from fastevals._validation.options import warn_outside
 
@@ -64,8 +65,9 @@ def _describe(value: Any, called: list[Kernel]) -> str:
         return _describe(tuple(sorted(value.items())), called)
     if isinstance(value, CodeType):
         return _describe_code(value, called)
-    if isinstance(getattr(value, "_cache", None), KernelCache):
-        called.append(value)
+    kept = getattr(value, "_cache", None)
+    if isinstance(kept, KernelCache):
+        called.append(kept._kernel)
         return f"kernel {_name(value.py_func)}"
     if isinstance(value, ModuleType) and value.__name__ in KNOWN:
         return f"module {value.__name__}"
@@ -302,7 +304,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load what was compiled for a signature; None where it has to be compiled."""
-        target_context.refresh()
+        rtsys.initialize(target_context)  # what numba compiles with is loaded only where something is compiled: 0.2 s
         try:
             name = self._file(sig, target_context.codegen())
             payload = next(filter(None, (_read(folder / name) for folder in folders())), None)

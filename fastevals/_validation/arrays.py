@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -15,9 +16,14 @@ EXACT = 2**53  # up to here every integer is a float64
 USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
+def is_masked(values: Any) -> bool:
+    """Return whether it is an array with a mask; `numpy.ma`, imported when first named, is not where nobody has one."""
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
+
+
 def as_array(name: str, values: Any) -> NDArray[Any]:
     """Return an array-like as an array, without a copy where that can be."""
-    if isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         masked = np.flatnonzero(np.ma.getmaskarray(values).ravel())
         if masked.size:
             count = f"{masked.size} masked value{'s' * (masked.size > 1)}"

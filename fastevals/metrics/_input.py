@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_array, check_all_strings
+from fastevals._validation.arrays import as_array, check_all_strings, is_masked
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
 from fastevals._validation.options import show
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
@@ -27,7 +27,7 @@ def as_dense(name: str, values: Any) -> NDArray[Any]:
     if is_sparse(values) or not is_array_like(values):
         dense = "; use '.toarray()' to convert sparse data to a dense array" if is_sparse(values) else ""
         raise InvalidParameterError(f"The {name!r} parameter must be an array-like. Got {values!r} instead{dense}.")
-    if isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         return as_array(name, values)
     dtype = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
     return np.asarray(values if dtype is None else values.to_numpy(dtype))

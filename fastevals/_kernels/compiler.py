@@ -1,0 +1,146 @@
+"""How numba compiles kernels, and what that must not do to a process: lose Ctrl-C, hang a fork."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+import numba
+from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+
+from fastevals._kernels.cache import KernelCache
+
+PATIENCE = 60.0  # seconds that a fork waits for another thread's compilation; the longest here takes ten on a slow core
+SOON = 0.01  # seconds
+
+
+def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
+    """Make a function one that is compiled when called: serial, without the GIL, with IEEE division, cached on disk."""
+    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if compiled is not function:  # the JIT is not switched off
+        compiled._cache = KernelCache(compiled)
+        compiled.compile = _patient(compiled.compile)
+    return compiled  # type: ignore[no-any-return]
+
+
+# Ctrl-C -------------------------------------------------------------------------------------------------------------
+
+
+class _Interrupt:
+    """Ctrl-C in the main thread, put off.
+
+    Raised in a destructor, as a compiler runs them all the time, it would be printed and forgotten; raised just after
+    a lock is taken, it would leave that locked.
+    """
+
+    def __init__(self) -> None:
+        self.handler: Callable[[int, FrameType | None], Any] = signal.default_int_handler
+        self.came = False
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+
+    def put_off(self) -> bool:
+        """Defer it, if nobody did so before, and it is Python that handles it; return whether."""
+        if threading.current_thread() is not threading.main_thread():
+            return False
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler) or handler == self._note:
+            return False
+        try:
+            signal.signal(signal.SIGINT, self._note)
+        except ValueError:  # the main thread of a subinterpreter, which gets no signals
+            return False
+        self.handler = handler
+        return True
+
+    def take_back(self) -> bool:
+        """Handle it as before; say whether it came meanwhile."""
+        signal.signal(signal.SIGINT, self.handler)
+        came, self.came = self.came, False
+        return came
+
+    def deliver(self) -> None:
+        """Raise it now, at a place where that is safe, if it came and is an exception that no compiler catches."""
+        main = threading.current_thread() is threading.main_thread()
+        if self.came and main and self.handler is signal.default_int_handler:
+            self.came = False
+            raise KeyboardInterrupt
+
+
+_interrupt = _Interrupt()
+
+
+@contextlib.contextmanager
+def _interrupt_put_off() -> Iterator[None]:
+    if not _interrupt.put_off():
+        yield
+        return
+    try:
+        yield
+    finally:
+        if _interrupt.take_back():
+            _interrupt.handler(signal.SIGINT, None)
+
+
+def _patient(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Have Ctrl-C raise between the passes of the compiler alone."""
+
+    def compile(signature: Any) -> Any:
+        with _interrupt_put_off():
+            return compile_for(signature)
+
+    return compile
+
+
+class _BetweenPasses(event.Listener):  # type: ignore[misc]
+    def on_start(self, event: Any) -> None:
+        _interrupt.deliver()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:run_pass", _BetweenPasses())
+
+
+# Forks --------------------------------------------------------------------------------------------------------------
+
+
+class _Fork(threading.local):
+    """The compiler's lock, taken before a fork: a child whose parent was compiling would wait for it for ever.
+
+    Exceptions are printed and forgotten here, too, so Ctrl-C is put off.
+    """
+
+    locked = False
+    put_off = False
+
+    def before(self) -> None:
+        self.put_off = _interrupt.put_off()
+        # In vain only if the other thread waits for one that this one holds, such as a module's while it is imported.
+        self.locked = global_compiler_lock._lock.acquire(timeout=PATIENCE)
+
+    def after(self, *, parent: bool) -> None:
+        if self.locked:
+            global_compiler_lock._lock.release()
+        if self.put_off and _interrupt.take_back() and parent:
+            # To a call that waits, too: the signal wakes it.
+            again = threading.Timer(SOON, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+            again.daemon = True
+            again.start()
+
+
+if hasattr(os, "register_at_fork"):
+    _fork = _Fork()
+    os.register_at_fork(
+        before=_fork.before,
+        after_in_parent=lambda: _fork.after(parent=True),
+        after_in_child=lambda: _fork.after(parent=False),
+    )
