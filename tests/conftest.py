@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from fastevals.counting import few_rows
+
 USER = getattr(os, "getuid", int)()
 
 # Compiled kernels go to a folder of their own: an edit makes new files there, and others serve again.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))
+
+# Tests of few rows are for kernels, and the same whatever ran before them.
+few_rows.ROWS = 0
 
 # Of what is installed without the checkout there are no benches, and nothing to test of them.
 if importlib.util.find_spec("benches") is None:

@@ -47,7 +47,9 @@ def test_numba_is_loaded_when_a_kernel_is_called() -> None:
 
 
 def test_a_ranking_loads_no_peer() -> None:
-    loaded = modules_after("import fastevals; fastevals.Ranking([0, 1], [0.1, 0.2]).roc_auc()")
+    few = "import fastevals; fastevals.Ranking([0, 1], [0.1, 0.2]).roc_auc()"
+    assert not modules_after(few) & HEAVY
+    loaded = modules_after("import fastevals; fastevals.Ranking([0, 1] * 40_000, [0.1, 0.2] * 40_000).roc_auc()")
     assert "numba" in loaded
     assert not loaded & (HEAVY - {"numba", "llvmlite", "scipy"})
 
@@ -55,7 +57,7 @@ def test_a_ranking_loads_no_peer() -> None:
 def test_a_ranking_loads_no_scipy_stats() -> None:
     code = """
 import sys, fastevals
-fastevals.Ranking([0, 1], [0.1, 0.2]).roc_auc()
+fastevals.Ranking([0, 1], [0.1, 0.2]).roc_curve()
 sys.exit("scipy.stats" in sys.modules)
 """
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

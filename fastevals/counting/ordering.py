@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.partition import (
-    bits_of,
     count_slots,
     fit_buckets,
     mark_positive,
@@ -37,6 +36,7 @@ from fastevals._kernels.sweep import (
 from fastevals._memory import lend
 from fastevals._validation.arrays import check_finite, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
+from fastevals.counting.few_rows import sort_marked, spares_kernels
 from fastevals.counting.sweeps import as_pair
 from fastevals.counts import ThresholdCounts
 
@@ -61,15 +61,11 @@ CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     """Sort scores, with their classes, and count the pairs that are in order."""
     codec, scores = codec_for(scores)
-    fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
-    places, counts = _count_slots(labels, codec, scores, fit)
-    marked = lend(scores.size, np.uint64)
-    starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
+    few = scores.size < 2 * BUCKET and spares_kernels(scores.size)
+    sort = _sort_few if few else _sort_slots
+    marked, starts, cuts, (doubled, groups, positives) = sort(labels, codec, scores)
     edges = starts.tolist()
     sizes = [stop - start for start, stop in pairwise(edges)]
-    step = 2 * min(max(SPAN * fit.n_buckets // scores.size, 1), -(-fit.n_buckets // SPANS))
-    cuts = [(first, min(first + step, len(sizes))) for first in range(0, len(sizes), step)]
-    doubled, groups, positives = _rank_slots(marked, starts, sizes, cuts)
 
     lowest, highest = bisect_right(edges, 0) - 1, bisect_left(edges, scores.size) - 1  # slots that hold the ends
     ends = (int(marked[0]) >> 1 | (lowest % 2) << 63, int(marked[-1]) >> 1 | (highest % 2) << 63)
@@ -129,7 +125,7 @@ def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> Th
     """Add up counts of rows of each class that have a score; scores come in any order, and again."""
     rows = np.flatnonzero((positives > 0) | (negatives > 0))
     codec, codes = codec_for(scores[rows])
-    keys = codec.encode(codes + 0.0 if codec is FLOATS else codes)  # -0.0 is 0.0
+    keys = codec.encode(codes)
     order = np.argsort(keys, kind="stable")[::-1]
     keys = keys[order]
     last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
@@ -276,8 +272,13 @@ class BinaryLabels:
         # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
         if labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both):
             return int(mark_positive(plain_block(labels, labels.dtype), int(both[0]), int(both[1]), flags))
-        positive = np.equal(labels, both[0], out=flags.view(np.bool_))
-        return int(np.count_nonzero(positive | (labels == both[1])))
+        return self.compare(block, flags)
+
+    def compare(self, block: slice, flags: NDArray[np.uint8]) -> int:
+        """`mark` by NumPy."""
+        labels = self.values[block]
+        positive = np.equal(labels, self.positive, out=flags.view(np.bool_))
+        return int(np.count_nonzero(positive | (labels == (self.positive if self.negative is None else self.negative))))
 
     def flags(self, name: str = "y_true") -> NDArray[np.uint8]:
         """Return 1 for each positive row and 0 for the others; raise if there is a third label."""
@@ -310,8 +311,8 @@ class Codec:
         return plain_block(scores, self.dtype).view(np.int64)
 
     def encode(self, scores: NDArray[Any]) -> Keys:
-        """Return scores as keys."""
-        bits = self.bits(scores)
+        """Return scores as keys; -0.0 is 0.0."""
+        bits = self.bits(scores + 0.0 if self.flip_below else scores)
         return (np.where(bits < 0, bits ^ self.flip_below, bits) ^ self.flip).view(np.uint64)
 
     def decode(self, keys: Keys) -> NDArray[Any]:
@@ -438,24 +439,44 @@ def _scatter(
 
 def _finite_extremes(codec: Codec, scores: NDArray[Any], lowest: int, highest: int) -> NDArray[Any]:
     """Return the scores of the lowest and the highest key; raise for a NaN or an infinity, which sort to the ends."""
-    bits = [bits_of(np.uint64(key), codec.flip_below, codec.flip) for key in (lowest, highest)]
-    extremes = codec.values(np.array(bits, dtype=np.int64))
+    extremes = codec.decode(np.array([lowest, highest], dtype=np.uint64))
     if codec.distinct is None and not all(map(math.isfinite, extremes.tolist())):
         raise_not_finite("y_score", scores)
     return extremes
 
 
-def _rank_slots(
-    marked: Keys, starts: NDArray[np.int64], sizes: list[int], cuts: list[tuple[int, int]]
-) -> list[list[int]]:
-    """Sort the slots; return twice the Mann-Whitney U of each, its distinct keys and its positives."""
-    ranked = np.empty((3, len(sizes)), dtype=np.int64)
+Sorted = tuple[Keys, NDArray[np.int64], list[tuple[int, int]], list[list[int]]]
+
+
+def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
+    """Sort and rank the rows in slots.
+
+    Return their marked keys, where the slots start, which slots make spans, and of each slot twice the Mann-Whitney U,
+    the distinct keys and the positives.
+    """
+    fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
+    places, counts = _count_slots(labels, codec, scores, fit)
+    marked = lend(scores.size, np.uint64)
+    starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
+    n_slots = starts.size - 1
+    step = 2 * min(max(SPAN * fit.n_buckets // scores.size, 1), -(-fit.n_buckets // SPANS))
+    cuts = [(first, min(first + step, n_slots)) for first in range(0, n_slots, step)]
+    ranked = np.empty((3, n_slots), dtype=np.int64)
 
     def rank(cut: tuple[int, int], space: tuple[Keys, NDArray[np.int32]]) -> None:
         rank_slots(marked, starts, *cut, *space, *ranked)
 
-    run(rank, cuts, workspace=lambda: sorting_space(max(sizes)))
-    return ranked.tolist()
+    run(rank, cuts, workspace=lambda: sorting_space(int(np.diff(starts).max())))
+    return marked, starts, cuts, ranked.tolist()
+
+
+def _sort_few(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
+    """`_sort_slots` of one bucket, without kernels: the same bits."""
+    flags = np.empty(scores.size, dtype=np.uint8)
+    if labels.compare(slice(None), flags) != scores.size:
+        raise_not_binary("y_true", labels.values)
+    marked, starts, ranked = sort_marked(codec.encode(scores), flags)
+    return marked, starts, [(0, 2)], ranked
 
 
 # Places among the keys of a class -------------------------------------------------------------------------------------
