@@ -5,8 +5,10 @@ Also the groups that rows are left out by, where a metric has no such pass.
 
 import numpy as np
 
+from fastevals._kernels.areas import excess_share
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, uniform_below
+from fastevals._kernels.replicate_thresholds import ROUNDING
 from fastevals._kernels.steps import wide
 
 
@@ -22,49 +24,147 @@ def leave_group_out(sizes, key, n_groups, group, counts):
         counts[cell] = kept
 
 
-@kernel
-def roc_auc(positives, negatives, tied, n_pos, n_neg, values):
-    """AUC without a row of each cell: the pairs it loses are those its row is in."""
-    tp, fp, lost = 0, 0, 0
-    for step in range(tied.size):
-        up, down = wide(positives[step]), wide(negatives[step])
-        tp += up
-        # Twice the pairs lost, or half lost, by a positive and by a negative of the step.
-        values[0, step] = 2 * fp + down * tied[step]
-        values[1, step] = 2 * (n_pos - tp) + up * tied[step]
-        lost += up * (2 * fp + down * tied[step])
-        fp += down
-    without_positive, without_negative = 2.0 * (n_pos - 1) * n_neg, 2.0 * n_pos * (n_neg - 1)
-    for step in range(tied.size):
-        values[0, step] = (without_positive - (lost - values[0, step])) / without_positive
-        values[1, step] = (without_negative - (lost - values[1, step])) / without_negative
+# Areas that are sums over steps -----------------------------------------------------------------------------------
+
+STEPWISE, DAVIS_GOADRICH, LINEAR, PARTIAL = range(4)  # average precision, two areas of P-R, that of ROC within limits
 
 
 @kernel
-def average_precision(positives, negatives, tied, n_pos, n_neg, values):
-    """Average precision without a row of each cell: it moves the counts of its step and of those below."""
-    tp, fp, above = n_pos, n_neg, 0.0
-    below_positive, below_negative = 0.0, 0.0  # sums over the steps below, with one positive or negative less there
-    for step in range(tied.size - 1, -1, -1):
-        up, down = wide(positives[step]), wide(negatives[step])
-        fp -= down
-        ahead = fp + down * tied[step]
-        values[0, step], values[1, step] = below_positive, below_negative
-        if up > 1:
-            values[0, step] += (up - 1) * ((tp - 1) / (tp - 1 + ahead))
-        if up > 0:
-            if tp > 1:
-                below_positive += up * ((tp - 1) / (tp - 1 + ahead))
-            if tied[step]:
-                values[1, step] += up * (tp / (tp + ahead - 1))
-            below_negative += up * (tp / (tp + max(ahead - 1, 0)))
-        tp -= up
-    tp, fp = 0, 0
-    for step in range(tied.size):
-        up, down = wide(positives[step]), wide(negatives[step])
-        tp += up
-        here = up * (tp / (tp + fp + down * tied[step])) if up > 0 else 0.0
-        values[0, step] = (values[0, step] + above) / (n_pos - 1)
-        values[1, step] = (values[1, step] + above + (0.0 if tied[step] else here)) / n_pos
-        above += here
-        fp += down
+def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
+    """Area, in counts, that a step after tp and fp adds: as `replicate_metrics` has it."""
+    if form == PARTIAL:
+        start, stop, floor = float(fp), min(fp + down, max_fpr * n_neg), min_tpr * n_pos
+        if stop <= start:
+            return 0.0
+        bottom, rise = (tp, up) if tied else (tp + up, up * 0)
+        low, top = float(bottom), bottom + rise * ((stop - start) / down)
+        if low < floor < top:
+            start += (stop - start) * ((floor - low) / (top - low))
+            low = floor
+        return (stop - start) * ((low + top) / 2 - floor) if top > floor else 0.0
+    if up == 0:
+        return 0.0
+    ahead = fp + down * tied
+    if form == DAVIS_GOADRICH:
+        before, slope = tp + fp, 1.0 + down * tied / up
+        if ahead == 0 or before == 0:
+            return up / slope
+        u = slope * up / before
+        return tp / slope * np.log1p(u) + up / slope * excess_share(u)
+    precision = (tp + up) / (tp + up + ahead)
+    if form == LINEAR:
+        precision = ((tp / (tp + fp) if tp + fp > 0 else 1.0) + precision) / 2
+    return up * precision
+
+
+@kernel
+def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
+    """Area without a row of each cell: it moves the counts of its step and of those below."""
+    for of in range(2):  # the class of the row
+        lost = 1 - of, of
+        left = n_pos - lost[0], n_neg - lost[1]
+        whole = left[0] * left[1] if form == PARTIAL else left[0]
+        tp, fp, below = np.int64(n_pos), np.int64(n_neg), 0.0
+        for step in range(tied.size - 1, -1, -1):
+            up, down = np.int64(positives[step]), np.int64(negatives[step])
+            tp, fp = tp - up, fp - down
+            values[of, step] = below
+            if (down if of else up) > 0:
+                values[of, step] += step_area(
+                    form, tp, fp, up - lost[0], down - lost[1], tied[step], left[0], left[1], max_fpr, min_tpr
+                )
+            below += step_area(
+                form, tp - lost[0], fp - lost[1], up, down, tied[step], left[0], left[1], max_fpr, min_tpr
+            )
+        tp, fp, above = np.int64(0), np.int64(0), 0.0
+        for step in range(tied.size):
+            up, down = np.int64(positives[step]), np.int64(negatives[step])
+            values[of, step] = (values[of, step] + above) / whole
+            above += step_area(form, tp, fp, up, down, tied[step], left[0], left[1], max_fpr, min_tpr)
+            tp, fp = tp + up, fp + down
+
+
+# Thresholds that are chosen on the rows ---------------------------------------------------------------------------
+
+BEST_F, BEST_DIFFERENCE, WITH_RECALL, WITH_PRECISION, WITHIN_FPR, WITH_TPR, WITHIN_N_PREDICTED = range(7)
+
+
+@kernel
+def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
+    """Worth of a threshold by a rule of `replicate_thresholds`, -inf where not allowed; and the unit of its rounding.
+
+    `first` is the rule's limit, or beta, or the gain and `second` the loss.
+    """
+    if rule == BEST_F:
+        allowed, value = tp + fp > 0, tp / (first * first * n_pos + tp + fp)
+    elif rule == BEST_DIFFERENCE:
+        won, lost = first * tp, second * fp
+        if of_rates:
+            won, lost = won * n_neg, lost * n_pos
+        return won - lost, won + lost
+    elif rule == WITH_RECALL:
+        allowed, value = tp + fp > 0 and tp / n_pos >= first, tp / (tp + fp)
+    elif rule == WITH_PRECISION:
+        allowed, value = tp + fp > 0 and tp / (tp + fp) >= first, float(tp)
+    elif rule == WITHIN_FPR:
+        allowed, value = fp / n_neg <= first, float(tp)
+    elif rule == WITH_TPR:
+        allowed, value = tp / n_pos >= first, -float(fp)
+    else:
+        allowed, value = tp + fp <= first, float(tp)
+    return (value, abs(value)) if allowed else (-np.inf, 0.0)
+
+
+@kernel
+def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
+    """Positives and negatives above the threshold that is chosen without a row of a class (0: positives) of a step.
+
+    Thresholds above the row are best as if only the class had a row less; those below it, and its own, have it no
+    longer above them. Neighbouring steps for which the same counts are found are one column of out[3], where the third
+    entry is the rows that may be left out; gives the number of columns. Counts are -1 where no threshold is allowed.
+    Of those as good, but for rounding, the highest is taken.
+    """
+    lost_tp, lost_fp = 1 - of, of
+    pos, neg = n_pos - lost_tp, n_neg - lost_fp
+    nowhere = np.int64(-1)
+    tp, fp, best, unit = np.int64(n_pos), np.int64(n_neg), -np.inf, 0.0
+    at_tp, at_fp = nowhere, nowhere
+    for step in range(tied.size - 1, -1, -1):  # the best of those from the row's own down
+        fp -= np.int64(negatives[step])
+        ahead = fp + np.int64(negatives[step]) * tied[step]
+        own = lost_tp > 0 or tied[step]  # whether a row of the step is above the step's threshold
+        if not own:
+            out[0, step], out[1, step] = at_tp, at_fp
+        value, size = worth(rule, tp - lost_tp, ahead - lost_fp, pos, neg, first, second, of_rates)
+        if value > -np.inf and not best > value + ROUNDING * unit:
+            best, unit, at_tp, at_fp = value, size, tp - lost_tp, ahead - lost_fp
+        if own:
+            out[0, step], out[1, step] = at_tp, at_fp
+        tp -= np.int64(positives[step])
+    tp, fp = np.int64(0), np.int64(0)
+    best, _ = worth(rule, tp, fp, pos, neg, first, second, of_rates)
+    at_tp, at_fp = (tp, fp) if best > -np.inf else (nowhere, nowhere)
+    columns = 0
+    for step in range(tied.size):  # the best of those above the row, and of all
+        rows = np.int64(negatives[step] if of else positives[step])
+        tp += np.int64(positives[step])
+        ahead = fp + np.int64(negatives[step]) * tied[step]
+        value, size = worth(rule, tp, ahead, pos, neg, first, second, of_rates)
+        better = value > best + ROUNDING * size
+        own = lost_tp > 0 or tied[step]
+        if better and not own:
+            best, at_tp, at_fp = value, tp, ahead
+        if rows > 0:
+            found_tp, found_fp = at_tp, at_fp
+            if out[0, step] >= 0:
+                value_below, size = worth(rule, out[0, step], out[1, step], pos, neg, first, second, of_rates)
+                if value_below > best + ROUNDING * size:
+                    found_tp, found_fp = out[0, step], out[1, step]
+            if columns == 0 or out[0, columns - 1] != found_tp or out[1, columns - 1] != found_fp:
+                out[0, columns], out[1, columns], out[2, columns] = found_tp, found_fp, 0
+                columns += 1
+            out[2, columns - 1] += rows
+        if better and own:
+            best, at_tp, at_fp = value, tp, ahead
+        fp += np.int64(negatives[step])
+    return columns

@@ -27,7 +27,8 @@ from fastevals._validation.options import (
     warn_undefined,
 )
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.ranking_samples import CURVES, CurveSample, RankingSample
+from fastevals.infer.bootstrap.curve_samples import CURVES, CurveSample
+from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.bootstrap.samples import Values
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves.base import Polyline, first_at, limits

@@ -49,8 +49,6 @@ class ReplicateKernel(NamedTuple):
         Arrays of working memory that the kernel takes.
     then : callable, optional
         Applied to the value.
-    jackknife : str, optional
-        In `_kernels.jackknife`: gives the values without one row.
     of_thresholds : callable, optional
         Of the thresholds of the steps, gives arrays that the kernel takes.
     """
@@ -59,7 +57,6 @@ class ReplicateKernel(NamedTuple):
     detail: Detail = Detail.POLYLINE
     scratch: int = 0
     then: Callable[[Any], Any] | None = None
-    jackknife: str | None = None
     of_thresholds: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], ...]] | None = None
 
 
@@ -235,7 +232,7 @@ METRICS: dict[str, Metric] = {
             "AUC",
             "ranking",
             ranking_metrics.roc_auc,
-            replicate=ReplicateKernel("roc_auc", jackknife="roc_auc"),
+            replicate=ReplicateKernel("roc_auc"),
             aliases="auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
         ),
         Metric(
@@ -244,7 +241,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.rank_loss,
             greater_is_better=False,
-            replicate=ReplicateKernel("roc_auc", then=lambda auc: 1 - auc, jackknife="roc_auc"),
+            replicate=ReplicateKernel("roc_auc", then=lambda auc: 1 - auc),
         ),
         Metric(
             "gini",
@@ -252,7 +249,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.gini,
             bounds=(-1.0, 1.0),
-            replicate=ReplicateKernel("roc_auc", then=lambda auc: 2 * auc - 1, jackknife="roc_auc"),
+            replicate=ReplicateKernel("roc_auc", then=lambda auc: 2 * auc - 1),
         ),
         Metric(
             "average_precision",
@@ -260,7 +257,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.average_precision,
             needs=_POSITIVES,
-            replicate=ReplicateKernel("average_precision", Detail.POSITIVES, jackknife="average_precision"),
+            replicate=ReplicateKernel("average_precision", Detail.POSITIVES),
             aliases="ap aupr auprc au_pr map average_precision_score",
         ),
         Metric(

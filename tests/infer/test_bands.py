@@ -25,7 +25,8 @@ from fastevals import (
     confidence_band,
     num_threads,
 )
-from fastevals.infer.bootstrap.ranking_samples import CurveSample, Steps
+from fastevals.infer.bootstrap.curve_samples import CurveSample
+from fastevals.infer.bootstrap.ranking_samples import Steps
 from fastevals.measure.registry import Detail
 from tests.infer.test_replicates import CASES, drawn, every_width
 from tests.strategies import BOUNDED, Case, cases

@@ -9,16 +9,34 @@ import pytest
 from hypothesis import given
 
 from fastevals import Ranking, metric
-from fastevals._kernels import jackknife, replicate_metrics
-from fastevals._kernels.steps import totals
 from fastevals.infer.bootstrap import samples as base
-from fastevals.infer.bootstrap.ranking_samples import RankingSample, Steps
+from fastevals.infer.bootstrap.ranking_samples import FORMS, RankingSample, leave_each_out
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_score_sample
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
-from fastevals.measure.registry import Detail
-from tests.strategies import BOUNDED, unweighted
+from tests.strategies import FEWER, unweighted
 
-KERNELS = {name: getattr(jackknife, name) for name in ("average_precision", "roc_auc")}
 KEY = np.uint64(5)
+CHOSEN = [
+    *(metric("precision", best=by) for by in ("f1", "jaccard", "accuracy", "informedness", "expected_cost")),
+    metric("matthews", best="f_score", beta=2),
+    metric("recall", best="expected_cost", cost_fp=2, cost_fn=0.7, prior=0.2),
+    metric("recall", precision=0.6),
+    metric("precision", recall=0.5),
+    metric("precision", fpr=0.25),
+    metric("specificity", tpr=0.6),
+    metric("accuracy", tpr=0),
+    metric("f1", n_predicted=4),
+]
+METRICS = [
+    *("roc_auc", "gini", "rank_loss", "average_precision", "pr_auc", "pr_auc_linear"),
+    *("break_even_point", "equal_error_rate", "brier_score", "log_loss"),
+    metric("roc_auc", max_fpr=0.3, standardize=False),
+    metric("roc_auc", max_fpr=0.5, min_tpr=0.2, standardize=False),
+    metric("recall", threshold=0.5),
+    *CHOSEN,
+]
+
+VARYING = [name for name in METRICS if str(name) != "accuracy(tpr=0)"]  # in both classes
 
 
 def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
@@ -26,33 +44,34 @@ def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
     return RankingSample(counts, list(map(ranking_metric, asked.values())), stratified=stratified)
 
 
-def without_one(name: str, steps: Steps) -> list[float]:
-    values = []
-    for cell in range(steps.sizes.size):
-        counts = steps.sizes.astype(np.int64)
-        counts.flat[cell] -= 1
-        value = math.nan
-        if counts.flat[cell] >= 0:
-            value = getattr(replicate_metrics, name)(*counts, steps.tied, *totals(*counts))
-        values.append(value)
-    return values
+def test_every_form_is_tested():
+    sweeps = [ranking_metric(spec).sweep for spec in parse_metrics(METRICS).values()]
+    assert {sweep.kernel for sweep in sweeps if sweep} == set(FORMS)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@BOUNDED
+@pytest.mark.parametrize("beside", [[], ["average_precision", "brier_score"]], ids=["alone", "on finer steps"])
+@pytest.mark.parametrize("name", METRICS, ids=str)
+@FEWER
 @given(unweighted)
-def test_a_row_of_each_cell_left_out(name, case):
-    steps = Steps.from_counts(Ranking(case.y_true, case.y_score).counts, Detail.POSITIVES)
-    found = np.empty(steps.sizes.shape)
-    KERNELS[name](*steps.sizes, steps.tied, *totals(*steps.sizes), found)
-    expected = np.array(without_one(name, steps))
-    there = steps.sizes.ravel() > 0
-    defined = there & ~np.isnan(expected)
-    np.testing.assert_allclose(found.ravel()[defined], expected[defined], rtol=1e-13, atol=1e-15)
-    assert not np.isfinite(found.ravel()[there & np.isnan(expected)]).any()
-
-
-METRICS = ["roc_auc", "average_precision", "ks_statistic", "gini", metric("recall", threshold=0.5)]
+def test_each_row_left_out(name, beside, case):
+    y, s = case.y_true, np.clip(case.y_score, 0, 1)
+    counts = Ranking(y, s).counts
+    sample = sample_of(counts, {"metric": name} | {each: each for each in beside}, stratified=True)
+    sweep = sample._sweep
+    value = sweep.metrics[0].of_counts
+    left_out = leave_each_out(sweep.metrics[0], sweep._select_steps(sweep.metrics[0]), counts, stratified=True)
+    if left_out is None:
+        assert name in CHOSEN
+        assert min(counts.n_pos, counts.n_neg) == 1
+        return
+    if np.isinf(value(counts)):
+        return  # it has no interval
+    for part, label in zip(left_out.strata, (1, 0), strict=True):
+        found = np.repeat(left_out.values[part], left_out.times[part].astype(int))
+        others = [np.arange(y.size) != row for row in np.flatnonzero(y == label)]
+        expected = [value(Ranking(y[rows], s[rows], pos_label=1).counts) for rows in others]
+        found[np.isinf(found)] = math.nan
+        np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=1e-12, atol=1e-14)
 
 
 def slow_acceleration(name, y, s, stratified):
@@ -68,11 +87,11 @@ def slow_acceleration(name, y, s, stratified):
 
 
 @pytest.mark.parametrize("stratified", [False, True])
-@pytest.mark.parametrize("name", METRICS, ids=str)
+@pytest.mark.parametrize("name", [*VARYING, "ks_statistic", metric("roc_auc", max_fpr=0.3)], ids=str)
 def test_the_acceleration_is_that_of_leaving_out_each_row(name, stratified):
     rng = np.random.default_rng(3)
     y = (np.arange(90) < 30).astype(int)
-    s = np.round(rng.normal(size=90) + y, 1)
+    s = np.round(1 / (1 + np.exp(-rng.normal(size=90) - y)), 2)
     sample = sample_of(Ranking(y, s).counts, [name], stratified=stratified)
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(
         slow_acceleration(name, y, s, stratified), rel=1e-9, abs=1e-12
@@ -101,6 +120,16 @@ def test_groups_of_rows_of_few_large_cells():
     left = sample._groups_left_out(KEY)
     assert left[0].values.shape == (base.GROUPS,)
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("name", METRICS, ids=str)
+def test_models_have_their_own(name):
+    rng = np.random.default_rng(4)
+    y = np.arange(400) % 3 == 0
+    models = {"a": rng.random(400), "b": np.round(rng.random(400), 1)}
+    sample = make_score_sample(y, models, parse_metrics(name), SamplingDesign())
+    alone = [sample_of(Ranking(y, each).counts, name).accelerations(KEY, [0])[0] for each in models.values()]
+    np.testing.assert_array_equal(sample.accelerations(KEY, [0])[0], alone)
 
 
 def test_a_metric_without_one_row_may_be_undefined_or_always_the_same():

@@ -12,5 +12,5 @@
      `UnitSample` counts how often each row or group was drawn (`row_samples.py`), and a `CellCounter` adds that up to
      the same cells. `ModelsSample` has rankings, `LabelSample` confusion matrices, `TargetSample` targets.
 3. `bootstrap.py` makes of values and replicates an `Estimate` with an interval; BCa's acceleration is the sample's
-   (`Sample.accelerations`), by the same measurements with rows left out.
+   (`Sample.accelerations`): in closed form (`leave_each_out`), or by the same measurements with rows left out.
 """

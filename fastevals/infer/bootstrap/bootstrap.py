@@ -118,9 +118,13 @@ def bootstrap(
 
     Notes
     -----
-    BCa's acceleration comes from the jackknife: in closed form for AUC, average precision and metrics at a threshold
-    fixed beforehand; else by leaving out one row of each cell where there are at most 200 cells, or by the
-    delete-a-group jackknife, each of 200 random groups of rows, where there are more (of each class if stratified).
+    BCa's acceleration is a sixth of the skewness of the jackknife's values, those without one row [3]_. Rows of scores
+    without weights or groups have them in closed form, exactly: AUC (partial too), average precision, both areas under
+    the P-R curve, break-even point, EER, Brier score and log loss, and metrics at a threshold that is fixed, under a
+    constraint, or the best by F, Jaccard, accuracy, balanced accuracy, informedness or cost. Otherwise (functions,
+    weights, groups, labels, targets, a threshold that is the best by another metric) one row of each cell is left out
+    where there are at most 200 cells, or each of 200 random groups of rows where there are more (of each class if
+    stratified) [4]_. Metrics that are the best of many, as below, have no acceleration.
 
     Some metrics are the best of many: KS, any at the threshold that is best by itself, the area under the least
     costs, the EER on the hull, and the expected calibration error, a sum of absolute differences. They lie beyond the
@@ -147,6 +151,8 @@ def bootstrap(
     ----------
     .. [1] Efron, B. (1987), "Better Bootstrap Confidence Intervals", JASA 82, 171-185, doi:10.2307/2289144.
     .. [2] Davison, A. C. and Hinkley, D. V. (1997), *Bootstrap Methods and their Application*, Cambridge, chapter 5.
+    .. [3] Efron, B. and Tibshirani, R. J. (1993), *An Introduction to the Bootstrap*, equation 14.15.
+    .. [4] Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526.
 
     Examples
     --------

@@ -1,11 +1,13 @@
-"""Replicates of rankings and of their curves: steps of the ROC staircase are drawn, and metrics swept from counts.
+"""Replicates of rankings: steps of the ROC staircase are drawn, and metrics swept from counts; values without one row.
 
-Whole rows are drawn by the cell: `RankingSample`, and `CurveSample` for curves. Rows with weights, groups or several
+Whole rows are drawn by the cell: `RankingSample`. Rows with weights, groups or several
 models are drawn by number: `ModelsSample`. All sweep a draw with the same `RankingSweep`.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels import jackknife, replicate_curves, replicate_metrics, replicate_thresholds
+from fastevals._execution import run
+from fastevals._kernels import jackknife, replicate_metrics, replicate_thresholds
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.steps import above_cut, fill_steps, merge_steps, totals
 from fastevals._validation.labels import check_resampled_rows
@@ -26,6 +29,7 @@ from fastevals.infer.bootstrap.samples import (
     GROUPS,
     SLOW_PER_TASK,
     CellSampler,
+    Jackknife,
     Sample,
     Values,
     draw_tables,
@@ -33,8 +37,6 @@ from fastevals.infer.bootstrap.samples import (
     leave_out_table,
     table_size,
 )
-from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail
@@ -177,7 +179,11 @@ class ModelsSample(UnitSample):
         if not self._whole_rows:
             return None
         stratified = len(self.strata) > 1
-        values = [sweep.closed_form_acceleration(metric, stratified=stratified) for sweep, _ in self._models]
+
+        def accelerated(model: tuple[RankingSweep, CellCounter]) -> NDArray[np.float64] | None:
+            return model[0].closed_form_acceleration(metric, stratified=stratified)
+
+        values = run(accelerated, self._models, compiles=True)
         return None if any(each is None for each in values) else np.array(values)
 
     def _by_metric(self, values: list[Values]) -> Values:
@@ -201,39 +207,6 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
     negatives = negative[rows]
     by_class = np.concatenate((np.flatnonzero(~negatives), np.flatnonzero(negatives)))
     return rows[by_class], ranks[by_class]
-
-
-class CurveOnGrid(NamedTuple):
-    """Functions that read a curve at an ascending grid: of threshold counts, and of how often each step was drawn."""
-
-    of_counts: Callable[[ThresholdCounts, NDArray[np.float64]], Any]
-    kernel: Callable[..., None]
-
-
-CURVES = {
-    "roc": CurveOnGrid(lambda counts, grid: RocCurve(counts).at(fpr=grid), replicate_curves.roc_at),
-    "precision_recall": CurveOnGrid(
-        lambda counts, grid: PrecisionRecallCurve(counts).at(recall=grid), replicate_curves.precision_at
-    ),
-}
-
-
-class CurveSample(RankingSample):
-    """Whole rows of a ranking, and the one metric that the curve named is, at each x of an ascending grid."""
-
-    def __init__(self, counts: ThresholdCounts, curve: str, grid: NDArray[np.float64], *, stratified: bool) -> None:
-        self._grid, (of_counts, self._kernel) = grid, CURVES[curve]
-        metric = RankingMetric(lambda counts: of_counts(counts, grid), Detail.POLYLINE)
-        super().__init__(counts, [metric], stratified=stratified)
-
-    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
-        """Return the curves of n draws, of shape (n, n_points); NaN where a class was not drawn."""
-        values = np.empty((n, self._grid.size))
-        tied = self._sweep.steps.tied
-        for counts, row in zip(draws, values, strict=True):
-            positives, negatives = counts.reshape(2, -1)
-            self._kernel(positives, negatives, tied, *totals(positives, negatives), self._grid, row)
-        return [values]
 
 
 # From positives and negatives by step, how many there are, and scratch: to a value, or the counts above a threshold.
@@ -330,25 +303,10 @@ class RankingSweep:
         return results
 
     def closed_form_acceleration(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric whose values without one row of each cell have a closed form."""
+        """Return the acceleration of a metric whose values without one row have a closed form."""
         metric = self.metrics[k]
-        steps = self._select_steps(metric)
-        sizes = steps.sizes
-        if metric.of_cells and metric.threshold is not None:
-            at = np.array(self.counts.cells(self.counts.rows_at_least(metric.threshold)))
-            values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.diag((at > 0).astype(np.int64))))))
-            order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
-            values, sizes = values[order], at[order]
-        elif metric.sweep and metric.sweep.jackknife:
-            values = np.empty(sizes.shape)
-            n_pos, n_neg = totals(*sizes)
-            getattr(jackknife, metric.sweep.jackknife)(*sizes, steps.tied, n_pos, n_neg, values)
-            values = metric.sweep.then(values) if metric.sweep.then else values
-        else:
-            return None
-        n = sizes.shape[1]
-        strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(None)]
-        return jackknife_acceleration(values.ravel(), sizes.ravel(), strata)
+        left_out = leave_each_out(metric, self._select_steps(metric), self.counts, stratified=stratified)
+        return None if left_out is None else jackknife_acceleration(*left_out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -425,3 +383,170 @@ class SweepSpace(NamedTuple):
 
     coarse: NDArray[Any]
     scratch: NDArray[Any]
+
+
+# Metrics with each row left out, in closed form: from the steps in one pass, without a sweep a row ------------------
+# All are exact. By what a row does to a metric there are five forms (`FORMS`): of pairs (AUC), of a mean over rows
+# (Brier score, log loss), of a sum over steps (average precision, areas under P-R curves, the partial AUC), read at one
+# place of the curve (EER, break-even point), and of the cells at a threshold that is fixed, or chosen by a rule that
+# has a kernel. The best of many (KS, the calibration error, the area under the least costs, a metric at its own best
+# threshold) need none: their intervals have no acceleration.
+
+Form = Callable[[RankingMetric, Steps], tuple[Any, Any]]  # values and rows: of positives and of negatives
+
+
+def leave_each_out(
+    metric: RankingMetric, steps: Steps, counts: ThresholdCounts, *, stratified: bool
+) -> Jackknife | None:
+    """Return a metric of whole rows without one row, for each kind of row; None where it has no closed form."""
+    form = FORMS.get(metric.sweep.kernel) if metric.sweep else None
+    if metric.of_cells and metric.threshold is None and min(counts.n_pos, counts.n_neg) < 2:
+        return None  # without a class rules have exceptions
+    if metric.threshold is not None:
+        values, rows = _at_fixed_threshold(metric, counts)
+    elif form is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
+            values, rows = form(metric, steps)
+        values = [metric.sweep.then(each) for each in values] if metric.sweep and metric.sweep.then else values
+    else:
+        return None
+    n, both = len(values[0]), len(values[0]) + len(values[1])
+    strata = [slice(0, n), slice(n, both)] if stratified else [slice(0, both)]
+    return Jackknife(np.concatenate(values), np.concatenate(rows), strata)
+
+
+def _at_fixed_threshold(metric: RankingMetric, counts: ThresholdCounts) -> tuple[Any, Any]:
+    assert metric.of_cells is not None
+    at = np.array(counts.cells(counts.rows_at_least(metric.threshold)))
+    values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.diag((at > 0).astype(np.int64))))))
+    order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
+    return values[order], at[order]
+
+
+def _of_pairs(metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
+    """Return AUCs: the pairs that are lost without a row are those it is in."""
+    positives, negatives = steps.sizes
+    (n_pos, n_neg), tied = totals(positives, negatives), steps.tied
+    lost = 2 * np.cumsum(steps.sizes[::-1], axis=1, dtype=np.float64)  # by a positive, and by a negative, twice
+    lost[0] -= negatives * (2.0 - tied)
+    lost[1] = 2 * n_pos - lost[1] + positives * tied
+    pairs = np.array([[2.0 * (n_pos - 1) * n_neg], [2.0 * n_pos * (n_neg - 1)]])
+    return 1 - ((positives * lost[0]).sum() - lost) / pairs, steps.sizes
+
+
+def _of_area(form: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
+    values = np.empty(steps.sizes.shape)
+    limits = metric.parameters[:2] or (1.0, 0.0)
+    jackknife.area(*steps.sizes, steps.tied, *totals(*steps.sizes), form, *limits, values)
+    return values, steps.sizes
+
+
+def _of_mean(metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
+    assert metric.sweep is not None
+    assert metric.sweep.of_thresholds is not None
+    assert steps.thresholds is not None
+    losses = np.stack(metric.sweep.of_thresholds(steps.thresholds))
+    total = sum(np.sum(each[rows > 0] * rows[rows > 0]) for each, rows in zip(losses, steps.sizes, strict=True))
+    return (total - losses) / (steps.sizes.sum(dtype=np.int64) - 1), steps.sizes
+
+
+# Read at one place ------------------------------------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """Where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
+
+    up: int
+    right: int
+    goal: int
+    read: Callable[[float, float], float]
+
+    def step(self, tps: NDArray[np.int64], fps: NDArray[np.int64], more: int = 0) -> int:
+        """Return the step with which the goal, and some more, is reached, of counts from 0 before the first step."""
+        goal = self.goal + more
+        return bisect_left(range(1, tps.size), goal, key=lambda i: self.up * int(tps[i]) + self.right * int(fps[i]))
+
+    def value(self, tp: int, fp: int, size: NDArray[Any], tied: bool) -> float:
+        """Return the metric, read within a step of such a size after (tp, fp): counts are linear between corners."""
+        up, down = size.tolist()
+        corners = [(tp, fp), (tp + up, fp), (tp + up, fp + down)]
+        for (x, y), (new_x, new_y) in pairwise(corners[::2] if tied else corners):
+            before, after = self.up * x + self.right * y, self.up * new_x + self.right * new_y
+            if after >= self.goal > before:
+                share = (self.goal - before) / (after - before)
+                return self.read(x + share * (new_x - x), y + share * (new_y - y))
+        return math.nan
+
+
+def _break_even(n_pos: int, n_neg: int) -> _Place:
+    return _Place(1, 1, n_pos, lambda tp, fp: tp / n_pos if tp > 0 else math.nan)
+
+
+def _equal_errors(n_pos: int, n_neg: int) -> _Place:
+    return _Place(n_neg, n_pos, n_pos * n_neg, lambda tp, fp: fp / n_neg)
+
+
+def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
+    """Return values without a row before the step at which the curve is then read, in it, and after it.
+
+    Without a row after it, wherever that is, the step is the same. A row before it moves all counts alike.
+    """
+    tps, fps = (np.concatenate(([0], np.cumsum(each, dtype=np.int64))) for each in steps.sizes)
+    values, rows = np.full((2, 3), math.nan), np.zeros((2, 3), dtype=np.int64)
+    for of, cumulative in enumerate((tps, fps)):
+        lost = np.array([1 - of, of])
+        place = place_of(int(tps[-1] - lost[0]), int(fps[-1] - lost[1]))
+        rows[of, 0] = cumulative[-1]
+        if not cumulative[-1] or place.goal < 1:  # a class is missing
+            continue
+        step, later = place.step(tps, fps), place.step(tps, fps, place.right if of else place.up)
+
+        def value(step: int, lost_before: Any, lost_within: Any, place: _Place = place) -> float:
+            tp, fp = (np.array([tps[step], fps[step]]) - lost_before).tolist()
+            return place.value(tp, fp, steps.sizes[:, step] - lost_within, bool(steps.tied[step]))
+
+        values[of, 0] = value(later, lost, 0)
+        values[of, 1] = value(step, 0, lost) if step == later else values[of, 0]
+        values[of, 2] = value(step, 0, 0)
+        rows[of] = np.diff(cumulative[[0, step, step + 1, -1]])
+    return values, rows
+
+
+# At a threshold that is chosen on the rows ------------------------------------------------------------------------
+
+
+def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
+    assert metric.of_cells is not None
+    n_pos, n_neg = totals(*steps.sizes)
+    first, second, of_rates = (*metric.parameters, 0.0, False)[:3]
+    room = np.empty((3, steps.tied.size), dtype=np.int64)
+    all_values, all_rows = [], []
+    for of in (0, 1):
+        n = jackknife.chosen_thresholds(*steps.sizes, steps.tied, n_pos, n_neg, of, rule, first, second, of_rates, room)
+        tp, fp, rows = room[:, :n].copy()
+        allowed = tp >= 0
+        tp, fp = tp * allowed, fp * allowed
+        values = metric.of_cells(Cells(tp, fp, n_pos - (1 - of) - tp, n_neg - of - fp))
+        all_values.append(np.where(allowed, values, np.nan))
+        all_rows.append(rows)
+    return all_values, all_rows
+
+
+# The form of each metric, by the kernel of its replicates.
+FORMS: dict[str, Form] = {
+    "roc_auc": _of_pairs,
+    "partial_roc_auc": partial(_of_area, jackknife.PARTIAL),
+    "average_precision": partial(_of_area, jackknife.STEPWISE),
+    "pr_auc": partial(_of_area, jackknife.DAVIS_GOADRICH),
+    "pr_auc_linear": partial(_of_area, jackknife.LINEAR),
+    "mean_loss": _of_mean,
+    "equal_error_rate": partial(_at_place, _equal_errors),
+    "break_even_point": partial(_at_place, _break_even),
+    "best_f": partial(_of_chosen, jackknife.BEST_F),
+    "best_difference": partial(_of_chosen, jackknife.BEST_DIFFERENCE),
+    "with_recall": partial(_of_chosen, jackknife.WITH_RECALL),
+    "with_precision": partial(_of_chosen, jackknife.WITH_PRECISION),
+    "within_fpr": partial(_of_chosen, jackknife.WITHIN_FPR),
+    "with_tpr": partial(_of_chosen, jackknife.WITH_TPR),
+    "within_n_predicted": partial(_of_chosen, jackknife.WITHIN_N_PREDICTED),
+}

@@ -180,35 +180,40 @@ def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence
     ndarray of shape (...)
         0 if all values are equal.
     """
-    shape = (-1, *[1] * (values.ndim - 1))
+    columns = values.reshape(values.shape[0], -1).T
+    accelerations = [_acceleration(column, times, strata) for column in columns]
+    return np.reshape(accelerations, values.shape[1:])
 
-    def cells(part: slice) -> Iterator[tuple[Floats, NDArray[Any]]]:
-        """Return values and times of a stratum in blocks, 0 and 0 of what is undefined."""
-        start, stop, _ = part.indices(values.shape[0])
-        for block in blocks(slice(start, stop)):
-            v, t = values[block], times[block].reshape(shape)
-            defined = np.isfinite(v) & (t > 0)
-            yield np.where(defined, v, 0.0), np.where(defined, t, 0)
 
-    moments = []
+def _acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice]) -> float:
+    influences, unit = [], 0.0
     for part in strata:
-        n, total = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
-        low, high = np.full(values.shape[1:], np.inf), np.full(values.shape[1:], -np.inf)
-        for v, t in cells(part):
-            n, total = n + t.sum(axis=0), total + (t * v).sum(axis=0)
-            low = np.minimum(low, np.min(v, axis=0, where=t > 0, initial=np.inf))
-            high = np.maximum(high, np.max(v, axis=0, where=t > 0, initial=-np.inf))
-        mean = total / np.maximum(n, 1)
-        share = np.where(low < high, 1 - 1 / np.maximum(n, 1), 0.0)  # of values that are all equal, no influence
-        moments.append((part, mean, share, np.where(low < high, np.maximum(mean - low, high - mean), 0.0)))
-    unit = np.maximum.reduce([largest * share for _, _, share, largest in moments])
-    unit = np.where(unit > 0, unit, 1.0)  # so that cubes neither over- nor underflow
-    squares, cubes = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
-    for part, mean, share, _ in moments:
-        for v, t in cells(part):
-            influence = (mean - v) * share / unit
-            squares, cubes = squares + (t * influence**2).sum(axis=0), cubes + (t * influence**3).sum(axis=0)
-    return np.asarray(cubes / np.where(squares > 0, 6 * squares**1.5, 1.0))
+        cells = list(_defined_cells(values, times, part))
+        n = float(sum(t.sum() for _, t in cells))
+        if not cells or min(v.min() for v, _ in cells) == max(v.max() for v, _ in cells):
+            continue  # of values that are all equal, no influence
+        mean, share = float(sum((t * v).sum() for v, t in cells)) / n, 1 - 1 / n
+        unit = max(unit, *(float(np.abs(v - mean).max()) * share for v, _ in cells))
+        influences.append((cells, mean, share))
+    squares, cubes = 0.0, 0.0
+    for cells, mean, share in influences:
+        for v, t in cells:
+            influence = (mean - v) * (share / unit)  # in a unit, so that cubes neither over- nor underflow
+            weighted = t * influence**2
+            squares, cubes = squares + float(weighted.sum()), cubes + float((weighted * influence).sum())
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+
+
+def _defined_cells(values: Floats, times: NDArray[Any], part: slice) -> Iterator[tuple[Floats, Floats]]:
+    """Return values and times of a stratum, where it has any, in blocks."""
+    start, stop, _ = part.indices(values.size)
+    for block in blocks(slice(start, stop)):
+        v, t = values[block], times[block]
+        defined = (t > 0) & np.isfinite(v)
+        if not defined.all():
+            v, t = v[defined], t[defined]
+        if v.size:
+            yield np.ascontiguousarray(v), t.astype(np.float64)
 
 
 def _linear_part(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
