@@ -78,7 +78,7 @@ def test_report_of_counts_is_that_of_rows(seed):
 def test_report_of_many_counts_has_delongs_interval(monkeypatch):
     from fastevals.show.report import intervals
 
-    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 1000)
+    monkeypatch.setattr(intervals, "BUDGET", 1000 * 1999)
     y, score = DIGITS["label"], DIGITS["random_forest"]
     rows = fastevals.report({"y": y, "s": score}, label="y", score="s").to_dict()["blocks"][0]
     result = fastevals.report(fastevals.Ranking(y, score).counts, score="s").to_dict()["blocks"][0]
@@ -304,7 +304,7 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
 
     columns = {name: DIGITS[name][:600] for name in ("label", "logistic", "fold")}
     path = written(tmp_path, columns)
-    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 500)
+    monkeypatch.setattr(intervals, "BUDGET", 500 * 1999)
     grouped = {"label": "label", "score": "logistic", "group": "fold"}
     flags = [text for name, value in grouped.items() for text in (f"--{name}", value)]
     python, command = hints_of(path, "report", flags, **grouped)

@@ -9,11 +9,14 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
 from fastevals import _text as text_format
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals
+from fastevals.show.report.intervals import RESAMPLES, IntervalPlan, most_rows_drawn
 from tests.show.test_cli import error, report, report_json, write
 
 RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]
@@ -89,7 +92,8 @@ def test_intervals_and_differences_are_those_of_compare_rankings(capsys):
     assert_compared(block, result)
     assert block["intervals"]["method"] == "BCa"
     assert output["intervals"] == {
-        "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "delong_above": None
+        "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "delong_above": None,
+        "budget": None, "blocks_drawn": 1, "not_drawn": "",
     }  # fmt: skip
 
 
@@ -97,8 +101,8 @@ def test_intervals_of_one_model_are_those_of_bootstrap(capsys):
     columns = load_digits_eight()
     options = ("--cost-fn", "20", "--prior", "0.02")
     costs = {"cost_fp": 1, "cost_fn": 20, "prior": 0.02}
-    for given, where in (((), {"best": "expected_cost"}), (("--threshold", "0.25"), {"threshold": 0.25})):
-        (block,) = report_json(capsys, "--score", "logistic", *FEW, *options, *given)["blocks"]
+    for point, where in (((), {"best": "expected_cost"}), (("--threshold", "0.25"), {"threshold": 0.25})):
+        (block,) = report_json(capsys, "--score", "logistic", *FEW, *options, *point)["blocks"]
         metrics = asked(**where, costs=costs if "best" in where else None)
         metrics["expected_cost"] = metric("expected_cost", **where, **costs)
         result = quietly(bootstrap, (columns["label"], columns["logistic"]), metrics, n_resamples=99, rng=0)
@@ -271,7 +275,7 @@ def test_probabilities(value, text):
 @pytest.fixture
 def large(monkeypatch):
     """Make the embedded data large."""
-    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 1796)
+    monkeypatch.setattr(intervals, "BUDGET", 1796 * 1999)
 
 
 @pytest.mark.usefixtures("large")
@@ -291,9 +295,13 @@ def test_large_blocks_have_delongs_intervals(capsys):
         assert told_of["interval"] == pytest.approx(list(test.confidence_interval), rel=1e-12)
         assert told_of["pvalue"] == min(1, 3 * test.pvalue)
     assert output["intervals"]["method"] == block["intervals"]["method"] == "DeLong"
-    assert output["intervals"]["delong_above"] == 1796
+    assert output["intervals"]["delong_above"] == 1796 // 3
+    assert output["intervals"]["blocks_drawn"] == 0
     text = report(capsys)
-    assert "intervals  95 %, DeLong's (logit), of AUC alone, above 1,796 rows (--resamples N: a bootstrap" in text
+    assert "intervals  95 %, DeLong's (logit), of AUC alone, above 598 rows (--resamples N: a bootstrap" in text
+    why = "No replicates: 1,797 rows x 3 models x 1,999 replicates are more than the 3,590,204 draws that a report has"
+    assert why in " ".join(text.split())
+    assert output["intervals"]["not_drawn"] == why
     assert "of differences simultaneous, with p adjusted, over all pairs (Bonferroni)" in " ".join(text.split())
     assert [len(row.split()) for row in table(text, "difference")[:5]] == [2, 4, 4, 2, 2]
     rows = table(text, "model            AUC")
@@ -308,22 +316,59 @@ def test_large_blocks_are_bootstrapped_where_it_is_asked_for(capsys, monkeypatch
     assert text == report(capsys, *TWO, *FEW)
 
 
-def test_only_blocks_above_the_limit_are_large(capsys, monkeypatch):
-    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 359)  # fold 0 and 1 have 360 rows
+def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
+    monkeypatch.setattr(intervals, "BUDGET", 1796 * 2 * 39)  # fold 0 and 1 have 360 rows, the others 359
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     output = report_json(capsys, "--by", "fold", *TWO)
     assert [block["intervals"]["method"] for block in output["blocks"]] == ["DeLong"] * 2 + ["BCa"] * 3
     assert output["intervals"]["method"] == "BCa"
+    assert (output["intervals"]["delong_above"], output["intervals"]["blocks_drawn"]) == (359, 3)
     message = " ".join(report(capsys, "--by", "fold", *TWO).split())
-    assert "39 bootstrap replicates" in message
+    assert (
+        "39 bootstrap replicates of rows (seed 0), each with its own best thresholds, of blocks of at most 359"
+        in message
+    )
     assert "DeLong's" in message
+    why = (
+        "No replicates in 2 of 5 blocks: 720 rows x 2 models x 39 replicates are more than what the others leave of "
+        "the 140,088 draws that a report has"
+    )
+    assert why in message
+    assert output["intervals"]["not_drawn"] == why
+
+
+def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
+    monkeypatch.setattr(intervals, "RESAMPLES", 39)
+    monkeypatch.setattr(intervals, "BUDGET", 1797 * 2 * 39)
+    plan = report_json(capsys, "--by", "fold", *TWO)["intervals"]
+    assert (plan["method"], plan["blocks_drawn"], plan["not_drawn"]) == ("BCa", 5, "")
+    assert "No replicates" not in report(capsys, "--by", "fold", *TWO)
+
+
+def test_default_budget_is_enough_for_two_million_rows_of_three_models():
+    assert IntervalPlan(0.95, RESAMPLES, intervals.BUDGET, 0).for_blocks([10**7], 3).most_drawn >= 2_000_000
+
+
+@given(st.lists(st.integers(1, 50), max_size=12), st.integers(0, 300))
+def test_blocks_that_need_more_than_their_share_are_not_drawn(sizes, rows):
+    most = most_rows_drawn(sizes, rows)
+    drawn = [size for size in sizes if size <= most]
+    assert sum(drawn) <= rows
+    if sum(sizes) <= rows:
+        assert drawn == sizes
+    # Slowly: the most rows, of none above what an equal share of the rest is once the smaller have theirs.
+    expected = max(
+        (n for n in range(rows + 1) if sum(min(size, n) for size in sizes) <= rows and n <= max(sizes, default=rows)),
+        default=0,
+    )  # fmt: skip
+    assert drawn == [size for size in sizes if size <= expected]
 
 
 @pytest.mark.parametrize(
     ("weights", "why"), [((1, 2, 3, 1), None), ((0.5, 2, 3, 1), "with weights that are not whole numbers")]
 )
 def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
-    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 39)
+    monkeypatch.setattr(intervals, "BUDGET", 39 * 1999)
     y, a = [0, 1, 0, 1] * 10, [k * 7 % 40 for k in range(40)]
     rows = zip(y, a, weights * 10, strict=True)
     file = write(tmp_path, "w.csv", "y,a,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
@@ -337,7 +382,7 @@ def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
         return
     assert values is None
     text = report(capsys, *options)
-    assert "intervals  " not in text
+    assert "intervals  No replicates: 40 rows x 1 model x 1,999" in text
     assert "from" not in text
     message = (
         f"! : the data has no intervals: above 39 rows they are DeLong's, which don't hold {why}; --resamples N asks"
@@ -348,14 +393,14 @@ def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
 @pytest.mark.usefixtures("large")
 def test_large_blocks_with_groups(capsys):
     text = " ".join(report(capsys, "--group", "fold").split())
-    assert "above 1,796 rows they are DeLong's, which don't hold for rows in groups; --resamples N" in text
+    assert "above 598 rows they are DeLong's, which don't hold for rows in groups; --resamples N" in text
     output = report_json(capsys, "--group", "fold", "--score", "logistic")
     assert output["intervals"]["method"] is output["blocks"][0]["intervals"]["method"] is None
     assert report_json(capsys, "--group", "fold", *TWO, *FEW)["intervals"]["method"] == "BCa"
 
 
 def test_large_blocks_with_too_few_of_a_class(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(intervals, "MOST_BOOTSTRAPPED", 3)
+    monkeypatch.setattr(intervals, "BUDGET", 3 * 1999)
     for labels in ("0000", "0001"):
         rows = "".join(f"{label},{k % 3},{k}\n" for k, label in enumerate(labels))
         file = write(tmp_path, "few.csv", "y,a,b\n" + rows)

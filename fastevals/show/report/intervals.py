@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -29,8 +29,8 @@ PROBABILITY_COLUMNS = ("brier_score", "log_loss", "expected_calibration_error") 
 CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
 
 RESAMPLES = 1999
-MOST_BOOTSTRAPPED = 2_000_000  # rows of a block, unless a number of replicates is given
-MOST_DRAWN = 2**32  # rows, from which a bootstrap can't draw
+BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
+TOO_MANY = 2**32  # rows, from which a bootstrap can't draw
 
 AUC = RANKING_COLUMNS[0]
 BCA, DELONG = "BCa", "DeLong"
@@ -76,8 +76,19 @@ class IntervalPlan:
 
     confidence: float  # level of each interval, and of all differences of a metric at once
     resamples: int  # bootstrap replicates
-    most_bootstrapped: int | None  # rows above which a block has DeLong's of AUC instead; None if `resamples` was given
+    budget: int | None  # rows x models x replicates that are drawn in all blocks at most; None if `resamples` was given
     seed: int  # of each block's replicates
+    most_drawn: int | None = None  # rows above which a block has DeLong's of AUC instead; None without a budget
+
+    def for_blocks(self, sizes: Sequence[int], n_models: int) -> IntervalPlan:
+        """Return the plan of blocks of so many rows: what of them the budget is enough for."""
+        if self.budget is None:
+            return self
+        return replace(self, most_drawn=most_rows_drawn(sizes, self.budget // (n_models * self.resamples)))
+
+    def draws(self, n_samples: int) -> bool:
+        """Return whether a block of so many rows is bootstrapped."""
+        return self.most_drawn is None or n_samples <= self.most_drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +130,27 @@ def as_plan(resamples: int | None, confidence: float, seed: int) -> IntervalPlan
     level = check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
     seed = check_integer(option("seed"), seed, low=0)
     if resamples is None:
-        return IntervalPlan(level, RESAMPLES, MOST_BOOTSTRAPPED, seed)
+        return IntervalPlan(level, RESAMPLES, BUDGET, seed)
     plan = IntervalPlan(level, check_integer(option("resamples"), resamples, low=0, high=MAX_RESAMPLES), None, seed)
     if not plan.resamples:
         return None
     _check_enough(plan)
     return plan
+
+
+def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
+    """Return up to how many rows blocks are drawn, where a budget is enough for so many rows in all.
+
+    Each block has an equal share, and the smaller ones leave what they don't need to the others. So all are drawn where
+    the budget is enough for all; where it isn't, blocks of the same size have intervals of the same method.
+    """
+    most, n_left = rows, len(sizes)
+    for size in sorted(sizes):
+        most = rows // n_left
+        if size > most:
+            break
+        rows, n_left = rows - size, n_left - 1
+    return most
 
 
 def _check_enough(plan: IntervalPlan) -> None:
@@ -169,14 +195,14 @@ def make_intervals(
         return Intervals(why_none="all its rows are of one group", n_groups=1)
     if rows.ranking is not None and rows.ranking.counts.tps.dtype.kind == "f":
         return Intervals(why_none="a Ranking with weights has no rows to draw from: pass the columns")
-    if plan.most_bootstrapped is not None and rows.n_samples > plan.most_bootstrapped:
+    if not plan.draws(rows.n_samples):
         if n_groups is not None:
             return Intervals(why_none=_why_no_delong(plan, "for rows in groups"), n_groups=n_groups)
         if rows.weights is not None and (rows.weights != np.trunc(rows.weights)).any():
             return Intervals(why_none=_why_no_delong(plan, "with weights that are not whole numbers"))
         if rows.most_of_a_class() >= LIMIT:
             why = _why_no_delong(plan, f"for {LIMIT:,} rows of a class or more")
-            return Intervals(why_none=why if rows.n_samples < MOST_DRAWN else why.partition(";")[0])
+            return Intervals(why_none=why if rows.n_samples < TOO_MANY else why.partition(";")[0])
         return _delong_intervals(plan, rows)
     if not metrics:
         return Intervals(n_groups=n_groups)
@@ -186,7 +212,7 @@ def make_intervals(
 
 def _why_no_delong(plan: IntervalPlan, case: str) -> str:
     return (
-        f"above {plan.most_bootstrapped:,} rows they are DeLong's, which don't hold {case}; "
+        f"above {plan.most_drawn:,} rows they are DeLong's, which don't hold {case}; "
         f"{option('resamples', placeholder='N')} asks for a bootstrap"
     )
 

@@ -23,7 +23,7 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
-from fastevals.show.report.text import block_cautions, over_cautions
+from fastevals.show.report.text import block_cautions, describe_undrawn, over_cautions
 
 
 def report_values(report: Report) -> dict[str, Any]:
@@ -61,7 +61,10 @@ def _plan(report: Report) -> dict[str, Any] | None:
         "resamples": plan.resamples,
         "seed": plan.seed,
         "group": report.roles.group,
-        "delong_above": plan.most_bootstrapped,
+        "delong_above": plan.most_drawn,
+        "budget": plan.budget,
+        "blocks_drawn": sum(plan.draws(block.n_samples) for block in report.blocks),
+        "not_drawn": describe_undrawn(report),
     }
 
 

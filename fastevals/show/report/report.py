@@ -100,8 +100,8 @@ def report(
     prior : float, optional
         Share of positives where the models are used, for costs; by default that of each block.
     resamples : int, optional
-        Bootstrap replicates for the intervals; 0: no intervals. By default 1999, but DeLong's intervals of AUC alone
-        in blocks of more than 2,000,000 rows.
+        Bootstrap replicates for the intervals; 0: no intervals. By default 1999, within a budget of 12,000,000,000
+        draws (rows x models x replicates) a report: larger blocks have DeLong's intervals of AUC alone.
     confidence : float in (0, 1)
         Level of the intervals, and of all differences of a metric at once.
     seed : int
@@ -313,9 +313,11 @@ def build_report(
         over = None if codes is None or len(values) < 2 else measure_over_values(values, codes, rows, plan)
         metrics = column_metrics(*rule)
         blocks: list[ReportBlock] = []
-        has_blocks = over is None or over.has_blocks
-        for value, places in progressed(_block_places(values, codes) if has_blocks else [], "measuring"):
-            block_rows = rows if codes is None else rows.take(places)
+        parts = _blocks_of_rows(values, codes, rows) if over is None or over.has_blocks else []
+        if plan is not None:
+            plan = plan.for_blocks([n_samples for _, n_samples, _ in parts], len(rows.scores))
+        for value, _, places in progressed(parts, "measuring"):
+            block_rows = rows if places is None else rows.take(places)
             keep_counts = len(blocks) < n_pictured
             blocks.append(_measure_block(value, block_rows, rule, metrics, plan, keep_counts, progress))
     data_title = EMBEDDED if data is None else data_name(data)
@@ -385,11 +387,14 @@ def _counted_rows(data: Ranking | ThresholdCounts, name: str) -> tuple[ScoredRow
     return ScoredRows(positive[kept], {name: scores[kept]}, sizes[kept], None, ranking), ranking.pos_label
 
 
-def _block_places(values: list[Any], codes: NDArray[np.intp] | None) -> list[tuple[Any, Any]]:
-    """Return each block's value and an index of its rows."""
+def _blocks_of_rows(
+    values: list[Any], codes: NDArray[np.intp] | None, rows: ScoredRows
+) -> list[tuple[Any, int, NDArray[np.intp] | None]]:
+    """Return each block's value, how many rows it has, and which; None for all."""
     if codes is None:
-        return [(values[0], slice(None))]
-    return list(zip(values, rows_by_code(codes, len(values)), strict=True))
+        return [(values[0], rows.n_samples, None)]
+    places = rows_by_code(codes, len(values))
+    return [(value, part.size, part) for value, part in zip(values, places, strict=True)]
 
 
 # Options ----------------------------------------------------------------------------------------------------------

@@ -138,17 +138,37 @@ def _describe_intervals(report: Report) -> str:
     level = f"{100 * plan.confidence:.6g} %"
     adjusted = "; of differences simultaneous, with p adjusted, over all pairs" if len(roles.scores) > 1 else ""
     sentences = []
+    undrawn = describe_undrawn(report)
     if BCA in methods:
         drawn = "rows" if roles.group is None else f"groups of {printable(roles.group)}"
         text = f"{level}, BCa, {plan.resamples:,} bootstrap replicates of {drawn} (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
+        text += f", of blocks of at most {plan.most_drawn:,} rows" if undrawn else ""
         sentences.append(text + (f"{adjusted} (max-T)" if adjusted else ""))
     if DELONG in methods:
-        text = f"{level}, DeLong's (logit), of AUC alone, above {plan.most_bootstrapped:,} rows"
+        text = f"{level}, DeLong's (logit), of AUC alone, above {plan.most_drawn:,} rows"
         text += "" if roles.weight is None else ", weights being numbers of rows"
         text += f" ({option('resamples', placeholder='N')}: a bootstrap of all)"
         sentences.append(text + (f"{adjusted} (Bonferroni)" if adjusted else ""))
-    return ". ".join(sentences)
+    return ". ".join([*sentences, *([undrawn] if undrawn else [])])
+
+
+def describe_undrawn(report: Report) -> str:
+    """Return what the budget of replicates was not enough for, and what it is; nothing where all is drawn."""
+    plan = report.plan
+    if plan is None:
+        return ""
+    sizes = [block.n_samples for block in report.blocks if not plan.draws(block.n_samples)]
+    if not sizes:
+        return ""
+    n_blocks, n_models = len(report.blocks), len(report.roles.scores)
+    where = "" if report.roles.by is None else f" in {len(sizes)} of {n_blocks} blocks"
+    models = f"{n_models} model{'s' * (n_models != 1)}"
+    left = "the" if len(sizes) == n_blocks else "what the others leave of the"
+    return (
+        f"No replicates{where}: {sum(sizes):,} rows x {models} x {plan.resamples:,} replicates are more than {left} "
+        f"{plan.budget:,} draws that a report has"
+    )
 
 
 # Tables of a block ------------------------------------------------------------------------------------------------
