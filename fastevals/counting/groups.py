@@ -59,7 +59,7 @@ def _count_present(
     table, low, width = counted
     table = table.reshape(width, width)
     seen = np.flatnonzero(table.any(axis=0) | table.any(axis=1))
-    return table[np.ix_(seen, seen)], seen + low
+    return table if seen.size == width else table[np.ix_(seen, seen)], seen + low
 
 
 def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:

@@ -26,6 +26,7 @@ SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of
 GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
 SAMPLE = 1 << 10  # rows that suggest the range of integer labels
 SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
+ALONE = 1 << 20  # rows that one thread compares before a second has started
 DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
 MOST_ARRAYS = 3  # that the kernel takes
 MOST_CODES = 2**62
@@ -33,8 +34,25 @@ MOST_CODES = 2**62
 
 def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
     """Return the lowest label of all arrays of integers or booleans, and the width of the range of all."""
-    low = min(int(array.min()) for array in arrays)
-    return low, max(int(array.max()) for array in arrays) - low + 1
+    if arrays[0].size < ALONE:
+        ends = list(map(_ends, arrays))
+    else:
+        ends = run(_ends, [array[part] for array in arrays for part in chunks(array.size)])
+    low = min(low for low, _ in ends)
+    return low, max(high for _, high in ends) - low + 1
+
+
+def _ends(array: NDArray[Any]) -> tuple[int, int]:
+    return int(array.min()), int(array.max())
+
+
+def count_equal(first: NDArray[Any], second: NDArray[Any]) -> int:
+    """Count rows of which two arrays have the same."""
+
+    def count(part: slice) -> int:
+        return int(np.count_nonzero(first[part] == second[part]))
+
+    return count(slice(None)) if first.size < ALONE else sum(run(count, chunks(first.size)))
 
 
 def number_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
@@ -207,7 +225,7 @@ def _digits(numbers: Ints, base: int, n: int) -> Ints:
 
 
 def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[NDArray[Any], int, int] | None:
-    """Count integer labels by their distance from the lowest, in one pass if a sample shows the range.
+    """Count integer labels by their distance from the lowest, in one pass if a sample shows a narrow range.
 
     Returns the table of all combinations, flat, the lowest label and the width of the range; or None where that is too
     wide, labels are strings or arrays too many.
@@ -217,8 +235,11 @@ def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[ND
     step = max(arrays[0].size // SAMPLE, 1)
     for suggestion in ([each[::step] for each in arrays], arrays):
         low, width = label_range(suggestion)
-        if width ** len(arrays) > DENSE:
+        n_cells = width ** len(arrays)
+        if n_cells > DENSE:
             return None
+        if suggestion is not arrays and n_cells > SHARED:  # a sample seldom has both ends of a wide range
+            continue
         table, outside = count_codes(arrays, weights, low, width)
         if not outside:
             break
@@ -229,7 +250,7 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
     """Count rows of two or three codes in [low, low + width); return the table, flat, and how many rows are outside."""
     parts = chunks(arrays[0].size)
     n_cells = width ** len(arrays)
-    table_by_part = n_cells <= SHARED
+    table_by_part = n_cells <= SHARED  # larger ones for two threads leave each less cache: no faster than one
     lane, shape = (n_cells, (len(parts), 2 * n_cells)) if table_by_part else (0, (1, n_cells))
     dtype = np.int64 if weights is None else np.float64
     tables = np.zeros(shape, dtype=dtype)

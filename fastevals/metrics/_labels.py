@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.labels import as_class_numbers
-from fastevals.counting.labels import DENSE, code_labels, count_codes, count_in_range
+from fastevals.counting.labels import DENSE, code_labels, count_codes, count_equal, count_in_range
 from fastevals.counts import Cells
 from fastevals.metrics._input import (
     INDICATOR,
@@ -23,6 +24,7 @@ from fastevals.metrics._input import (
 )
 
 Weights = NDArray[np.float64] | None
+Targets = tuple[NDArray[Any], NDArray[Any]]
 EXACT = 2**53  # sums of whole weights past this are rounded
 COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
 
@@ -51,10 +53,7 @@ def count_labels(
         _check_indicators(true, predicted)
         return Indicators(true, predicted, weights, whole)
     _check_same_label_type(true_labels, predicted_labels)
-    pairs = LabelPairs(true_labels, predicted_labels, weights, whole)
-    if true_labels.dtype.kind not in "OU":
-        pairs.name_labels(true.dtype, predicted.dtype)
-    return pairs
+    return LabelPairs(true_labels, predicted_labels, weights, whole, (true.dtype, predicted.dtype))
 
 
 def count_classes(
@@ -70,7 +69,7 @@ def count_classes(
 
 
 class LabelPairs:
-    """Counts of rows with one label each.
+    """Counts of rows with one label each, made when they are first asked for.
 
     Attributes
     ----------
@@ -78,106 +77,158 @@ class LabelPairs:
         Whether more than two labels occur.
     labels : ndarray of shape (n_labels,)
         All that occur in either target, ascending.
-    right, fp, fn : ndarray of shape (n_labels,)
-        Rows of a label that are predicted as it; others that are; and its own that are predicted as another.
     total, n_right, n_wrong : int or float
         Rows, or their weight.
     weights : ndarray of shape (n_samples,) or None
         Of the rows.
     """
 
-    def __init__(self, true: NDArray[Any], predicted: NDArray[Any], weights: Weights, whole: bool) -> None:
+    def __init__(
+        self,
+        true: NDArray[Any],
+        predicted: NDArray[Any],
+        weights: Weights,
+        whole: bool,
+        dtypes: tuple[np.dtype[Any], np.dtype[Any]],
+    ) -> None:
         self.weights, self.whole = weights, whole
-        self._table: NDArray[Any] | None = None
-        self._codes: list[NDArray[np.int64]] = []
-        if not self._count_in_range(true, predicted):
-            self.labels, self._codes = code_labels("y_true and y_pred", [true, predicted])
-            self._in_true = np.bincount(self._codes[0], minlength=self.labels.size) > 0
-            if self.labels.size**2 <= DENSE:
-                counts, _ = count_codes(self._codes, weights, 0, self.labels.size)
-                self._table = counts.reshape(self.labels.size, -1)
-        self.kind = "binary" if self.labels.size <= 2 else "multiclass"
-        self.right, self.fp, self.fn = self._margins()
-        self.n_right, self.n_wrong = self.right.sum(), self.fp.sum()
-        self.total = self.n_right + self.n_wrong  # in such an order that a perfect prediction is exactly right
+        self._targets, self._dtypes = (true, predicted), dtypes
 
-    def _count_in_range(self, true: NDArray[Any], predicted: NDArray[Any]) -> bool:
-        if true.dtype.kind == "O" or predicted.dtype.kind == "O":
-            return False
-        counted = count_in_range([true, predicted], self.weights)
-        if counted is None:
-            return False
-        table, low, width = counted
-        rows = table
-        if self.weights is not None and not self.weights.all():  # labels of rows of no weight occur too
-            rows, _ = count_codes([true, predicted], None, low, width)
-        occurs = rows.reshape(width, width) != 0
-        at = np.flatnonzero(occurs.any(axis=1) | occurs.any(axis=0))
-        self.labels, self._in_true = at + low, occurs.any(axis=1)[at]
-        self._table = table.reshape(width, width) if at.size == width else table.reshape(width, width)[np.ix_(at, at)]
-        return True
+    @cached_property
+    def _counts(self) -> PairCounts:
+        counted = _count_in_range(self._targets, self.weights) or _count_codes(self._targets, self.weights)
+        return counted._replace(labels=self._as_known(counted))
 
-    def name_labels(self, true: np.dtype[Any], predicted: np.dtype[Any]) -> None:
-        """Return the labels the type the user knows them by: that of the true ones where these are all."""
-        dtype = true
-        if true != predicted:
-            dtype = true if self._in_true.all() else np.result_type(true, predicted)
-        if dtype != self.labels.dtype:
-            self.labels = self.labels.astype(dtype.newbyteorder("="))
+    def _as_known(self, counted: PairCounts) -> NDArray[Any]:
+        """Return the labels in the type the user knows them by: that of the true ones where these are all."""
+        true, predicted = self._dtypes
+        if counted.labels.dtype.kind == "U":
+            return counted.labels
+        dtype = true if true == predicted or counted.in_true.all() else np.result_type(true, predicted)
+        return counted.labels.astype(dtype.newbyteorder("="), copy=False)
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """All that occur in either target, ascending."""
+        return self._counts.labels
+
+    @property
+    def kind(self) -> str:
+        """Whether more than two labels occur."""
+        return "binary" if self.labels.size <= 2 else "multiclass"
+
+    @cached_property
+    def n_right(self) -> Any:
+        """Rows predicted right, or their weight."""
+        if self.weights is None and "O" not in (each.dtype.kind for each in self._targets):
+            return count_equal(*self._targets)
+        return self._margins[0].sum()
+
+    @cached_property
+    def n_wrong(self) -> Any:
+        """Rows predicted wrong, or their weight."""
+        return self._targets[0].size - self.n_right if self.weights is None else self._margins[1].sum()
+
+    @property
+    def total(self) -> Any:
+        """Rows, or their weight: in such an order that a perfect prediction is exactly right."""
+        return self.n_right + self.n_wrong
+
+    @cached_property
     def _margins(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        if self._table is not None:
-            right = self._table.diagonal()
-            wrong = self._table
-            if wrong.dtype.kind == "f":  # a difference of sums would leave what they round off
-                wrong = np.where(np.eye(right.size, dtype=bool), 0.0, wrong)
-                right = right.copy()
-                return right, wrong.sum(axis=0), wrong.sum(axis=1)
-            return right, wrong.sum(axis=0) - right, wrong.sum(axis=1) - right
-        true, predicted = self._codes
+        """Rows of a label that are predicted as it; others that are; and its own that are predicted as another."""
+        labels, _, table, codes = self._counts
+        if table is not None:
+            right = table.diagonal()
+            if table.dtype.kind == "f":  # a difference of sums would leave what they round off
+                wrong = np.where(np.eye(right.size, dtype=bool), 0.0, table)
+                return right.copy(), wrong.sum(axis=0), wrong.sum(axis=1)
+            return right, table.sum(axis=0) - right, table.sum(axis=1) - right
+        true, predicted = codes
         same = true == predicted
-        return self._bins(true, same), self._bins(predicted, ~same), self._bins(true, ~same)
-
-    def _bins(self, codes: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[Any]:
-        weights = None if self.weights is None else self.weights[rows]
-        return np.bincount(codes[rows], weights, minlength=self.labels.size)
+        rows = (true, same), (predicted, ~same), (true, ~same)
+        right, fp, fn = (_bins(each[kept], self.weights, kept, labels.size) for each, kept in rows)
+        return right, fp, fn
 
     def true_labels(self) -> NDArray[Any]:
         """Return the labels that occur in the true target, in rows of any weight."""
-        return self.labels[self._in_true]
+        return self.labels[self._counts.in_true]
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
         """Return the cells of each label against the rest, for all labels or those asked for."""
         _check_samplewise(samplewise)
-        right, fp, fn = self.right, self.fp, self.fn
+        right, fp, fn = self._margins
+        none_right = self.weights is None and not right.any()
         if labels is not None:
             counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is of labels that don't occur
             counts[:, :-1] = right, fp, fn
             right, fp, fn = counts[:, _places(np.asarray(labels), self.labels)]
-        if not self.n_right and self.weights is None:
+        if none_right:
             right = right.astype(np.float64)  # scikit-learn's type where no row is right: a report then has "3.0" rows
         tn = self.total - right - fp - fn
         return Cells(right, fp, fn, tn if tn.dtype.kind == "i" else np.maximum(tn, 0.0))
 
     def matrix(self, labels: NDArray[Any] | None = None) -> NDArray[Any]:
         """Count pairs of labels, true in rows, predicted in columns; rows with a label not asked for are left out."""
+        _, _, table, codes = self._counts
         k = n = self.labels.size
         place = np.arange(k)
         if labels is not None:
             n = labels.size
             place = _places(self.labels, labels)
-        if self._table is not None:
-            counts = self._table
+        if table is not None:
+            counts = table
             if labels is not None:
                 kept = np.flatnonzero(place >= 0)
                 counts = np.zeros((n, n), dtype=counts.dtype)
-                counts[np.ix_(place[kept], place[kept])] = self._table[np.ix_(kept, kept)]
+                counts[np.ix_(place[kept], place[kept])] = table[np.ix_(kept, kept)]
         else:
-            true, predicted = (place[codes] for codes in self._codes)
+            true, predicted = (place[each] for each in codes)
             both = (true >= 0) & (predicted >= 0)
             weights = None if self.weights is None else self.weights[both]
             counts = np.bincount(true[both] * n + predicted[both], weights, minlength=n * n).reshape(n, n)
         return counts.astype(np.int64) if self.whole and self.weights is not None else counts
+
+
+class PairCounts(NamedTuple):
+    """Labels that occur, which of them in the true target, and the table of pairs; where that is large their codes."""
+
+    labels: NDArray[Any]
+    in_true: NDArray[np.bool_]
+    table: NDArray[Any] | None
+    codes: Sequence[NDArray[np.int64]] = ()
+
+
+def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
+    """Count labels that are integers close together."""
+    if "O" in (each.dtype.kind for each in targets):
+        return None
+    counted = count_in_range(targets, weights)
+    if counted is None:
+        return None
+    table, low, width = counted
+    rows = table
+    if weights is not None and not weights.all():  # labels of rows of no weight occur too
+        rows, _ = count_codes(targets, None, low, width)
+    occurs = rows.reshape(width, width) != 0
+    in_true = occurs.any(axis=1)
+    at = np.flatnonzero(in_true | occurs.any(axis=0))
+    table = table.reshape(width, width)
+    return PairCounts(at + low, in_true[at], table if at.size == width else table[np.ix_(at, at)])
+
+
+def _count_codes(targets: Targets, weights: Weights) -> PairCounts:
+    """Count labels that are text, or far apart, by their codes."""
+    labels, codes = code_labels("y_true and y_pred", targets)
+    in_true = np.bincount(codes[0], minlength=labels.size) > 0
+    if labels.size**2 > DENSE:
+        return PairCounts(labels, in_true, None, codes)
+    table, _ = count_codes(codes, weights, 0, labels.size)
+    return PairCounts(labels, in_true, table.reshape(labels.size, -1))
+
+
+def _bins(codes: NDArray[np.int64], weights: Weights, rows: NDArray[np.bool_], n_labels: int) -> NDArray[Any]:
+    return np.bincount(codes, None if weights is None else weights[rows], minlength=n_labels)
 
 
 def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:

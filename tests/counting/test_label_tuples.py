@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals.counting import labels as label_tuples
-from fastevals.counting.labels import count_label_tuples
+from fastevals.counting.labels import ALONE, count_equal, count_label_tuples, label_range
 from tests.strategies import BOUNDED
 
 LABELS: dict[str, Any] = {
@@ -72,3 +72,13 @@ def test_too_many_labels() -> None:
     for step in (1, 10**6):
         with pytest.raises(ValueError, match="the arrays must have at most 10000 labels"):
             count_label_tuples("the arrays", [np.arange(10_001) * step] * 3)
+
+
+@pytest.mark.parametrize("n", [ALONE - 1, ALONE, ALONE + 70_001])
+def test_ends_and_equal_rows_of_arrays_that_threads_share(n: int) -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(-3, 4, (2, n)).astype(np.int8)
+    first[-1], second[n // 2] = -128, 127
+    assert label_range([first, second]) == (-128, 256)
+    assert count_equal(first, second) == np.count_nonzero(first == second)
+    assert count_equal(first, first[::-1]) == np.count_nonzero(first == first[::-1])
