@@ -1,9 +1,12 @@
-"""Metrics of one bootstrap replicate, from how often each step of the ranking was drawn (see `steps`)."""
+"""Metrics of one bootstrap replicate, from how often each step of the ranking was drawn (see `steps`).
+
+Those of probabilities are sums over rows, from how often each was drawn: no order is needed.
+"""
 
 import numpy as np
 
 from fastevals._kernels.areas import excess_share
-from fastevals._kernels.jit import kernel
+from fastevals._kernels.jit import kernel, sum_kernel
 from fastevals._kernels.steps import STRETCH, sum_of, wide
 
 
@@ -173,29 +176,35 @@ def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
     return area / n_pos
 
 
-@kernel
-def mean_loss(positives, negatives, tied, n_pos, n_neg, of_positive, of_negative):
-    """Mean over rows of a loss of a positive, and of a negative, at each step; one may be infinite."""
+@sum_kernel
+def total_of(times, terms):
+    """Sum of terms of rows, or of cells of rows, each as often as drawn; one that is not drawn may be infinite."""
     total = 0.0
-    for step in range(tied.size):
-        up, down = positives[step], negatives[step]
-        total += up * of_positive[step] if up > 0 else 0.0
-        total += down * of_negative[step] if down > 0 else 0.0
-    return total / (n_pos + n_neg)
+    for i in range(terms.size):
+        total += times[i] * terms[i] if times[i] > 0 else 0.0
+    return total
 
 
 @kernel
-def expected_calibration_error(positives, negatives, tied, n_pos, n_neg, probabilities):
-    """Mean distance of probability and share of positives, in ten bins of equal width."""
-    total, off, bin_ = 0.0, 0.0, 9
-    for step in range(tied.size):
-        p = probabilities[step]
-        while bin_ > 0 and p <= bin_ / 10:
-            total += abs(off)
-            off = 0.0
-            bin_ -= 1
-        off += positives[step] * (1 - p) - negatives[step] * p
-    return (total + abs(off)) / (n_pos + n_neg)
+def mean_loss(times, n_rows, losses):
+    """Mean over rows of their losses."""
+    return total_of(times, losses) / n_rows
+
+
+@kernel
+def expected_calibration_error(times, n_rows, differences, starts):
+    """Mean distance of probability and share of positives in bins, from each row's label less its probability.
+
+    Of class c, rows of bin k are those from starts[c, k] up to starts[c, k + 1].
+    """
+    total = 0.0
+    for k in range(starts.shape[1] - 1):
+        off = 0.0
+        for of in range(2):
+            part = slice(starts[of, k], starts[of, k + 1])
+            off += total_of(times[part], differences[part])
+        total += abs(off)
+    return total / n_rows
 
 
 @kernel

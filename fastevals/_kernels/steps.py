@@ -40,15 +40,6 @@ def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step
 
 
 @kernel
-def merge_steps(counts, step_of_row, merged):
-    """Write the counts of coarser steps: step_of_row[i + 1] is that of step i."""
-    merged[:] = 0
-    for step in range(counts.shape[1]):
-        merged[0, step_of_row[step + 1]] += counts[0, step]
-        merged[1, step_of_row[step + 1]] += counts[1, step]
-
-
-@kernel
 def wide(count):
     """Return a count as 64 bits: products of two of them then fit; a float stays one."""
     return count + 0

@@ -105,7 +105,8 @@ def compare_rankings(
     Models that rank alike differ by 0, with p = 1. The smallest p-value is 1 over one more than the replicates that are
     defined. For AUCs alone `delong` gives the same without a bootstrap.
 
-    Takes 8 bytes a row and model beyond the rankings, and up to 6 a row and thread.
+    Takes 8 bytes a row and model beyond the rankings, as many more for each metric of probabilities, and up to 6 a row
+    and thread.
 
     References
     ----------

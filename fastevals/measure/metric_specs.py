@@ -321,10 +321,11 @@ def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[s
     if entry.best is None:
         return RankingMetric(of_counts, Detail.THRESHOLDS)
     kernel, parameters = entry.best(**own)
-    # Steps merge negatives, of which without positives the highest score is to be told apart: unless all are alike.
+    # Steps merge negatives, of which without positives the highest score is to be told apart, unless all are alike; or
+    # rows that are drawn one by one tell it.
     one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
     alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
-    sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS)
+    sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS, Detail.POLYLINE)
     return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
 
 

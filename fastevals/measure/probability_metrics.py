@@ -79,27 +79,30 @@ def log_loss(counts: ThresholdCounts) -> float:
     return abs(mean_over_rows(counts, sweep_groups(counts, logs)))
 
 
-# Losses at each threshold, for bootstrap replicates: NaN unless all thresholds are probabilities ---------------------
+# Terms of a positive and of a negative, for bootstrap replicates: NaN unless all scores are probabilities -------------
 
 
-def probabilities(thresholds: Floats) -> tuple[Floats]:
-    """Return descending thresholds themselves."""
-    if thresholds.size and not (thresholds[-1] >= 0 and thresholds[0] <= 1):
-        return (np.full(thresholds.size, np.nan),)
-    return (thresholds,)
+def differences(scores: Floats) -> tuple[Floats, Floats]:
+    """Return label less probability."""
+    p = _nan_unless_probabilities(scores)
+    return 1 - p, -p
 
 
-def squared_losses(thresholds: Floats) -> tuple[Floats, Floats]:
+def squared_losses(scores: Floats) -> tuple[Floats, Floats]:
     """Return the squared differences of the Brier score."""
-    (p,) = probabilities(thresholds)
+    p = _nan_unless_probabilities(scores)
     return (1 - p) ** 2, p**2
 
 
-def log_losses(thresholds: Floats) -> tuple[Floats, Floats]:
+def log_losses(scores: Floats) -> tuple[Floats, Floats]:
     """Return the terms of the log loss."""
-    (p,) = probabilities(thresholds)
+    p = _nan_unless_probabilities(scores)
     with np.errstate(divide="ignore"):
         return -np.log(p), -np.log1p(-p)
+
+
+def _nan_unless_probabilities(scores: Floats) -> Floats:
+    return scores if not scores.size or (scores.min() >= 0 and scores.max() <= 1) else np.full(scores.size, np.nan)
 
 
 # The Brier score in parts -----------------------------------------------------------------------------------------

@@ -45,19 +45,26 @@ class ReplicateKernel(NamedTuple):
         counts above a threshold (in `_kernels.replicate_thresholds`).
     detail : Detail
         Of the steps.
+    row_detail : Detail, optional
+        Of the steps, if coarser, where it is known how often each row was drawn.
     scratch : int
         Arrays of working memory that the kernel takes.
     then : callable, optional
         Applied to the value.
     of_thresholds : callable, optional
-        Of the thresholds of the steps, gives arrays that the kernel takes.
+        Of the scores of rows, gives the term of a positive and that of a negative: the metric is made of sums of these
+        over rows, no sweep of steps.
+    n_bins : int
+        Bins of equal width whose sums the kernel takes; 0 where all rows are one.
     """
 
     kernel: str
     detail: Detail = Detail.POLYLINE
+    row_detail: Detail | None = None
     scratch: int = 0
     then: Callable[[Any], Any] | None = None
-    of_thresholds: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], ...]] | None = None
+    of_thresholds: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+    n_bins: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +231,11 @@ def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
 
 
+def _over_rows(kernel: str, of_thresholds: Callable[..., Any], n_bins: int = 0) -> ReplicateKernel:
+    """Return how sums over rows are taken of a replicate."""
+    return ReplicateKernel(kernel, Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
+
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -331,7 +343,7 @@ METRICS: dict[str, Metric] = {
             probability_metrics.brier_score,
             greater_is_better=False,
             needs=(),
-            replicate=ReplicateKernel("mean_loss", Detail.THRESHOLDS, of_thresholds=probability_metrics.squared_losses),
+            replicate=_over_rows("mean_loss", probability_metrics.squared_losses),
             aliases="brier brier_score_loss brier_loss",
         ),
         Metric(
@@ -342,7 +354,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             bounds=(0.0, math.inf),
             needs=(),
-            replicate=ReplicateKernel("mean_loss", Detail.THRESHOLDS, of_thresholds=probability_metrics.log_losses),
+            replicate=_over_rows("mean_loss", probability_metrics.log_losses),
             aliases="logloss cross_entropy nll binary_crossentropy neg_log_loss",
         ),
         Metric(
@@ -352,9 +364,7 @@ METRICS: dict[str, Metric] = {
             expected_calibration_error,
             greater_is_better=False,
             needs=(),
-            replicate=ReplicateKernel(
-                "expected_calibration_error", Detail.THRESHOLDS, of_thresholds=probability_metrics.probabilities
-            ),
+            replicate=_over_rows("expected_calibration_error", probability_metrics.differences, n_bins=10),
             optimized_bounds=(-1.0, 1.0),
             aliases="ece calibration_error",
         ),

@@ -176,6 +176,7 @@ def _bootstraps(data: _Data) -> None:
         ranking = Ranking(data.y, scores)
         for stratified in (False, True):
             bootstrap(ranking, metrics, n_resamples=FEW, stratified=stratified, rng=0)
+    bootstrap((data.y, data.scores), ["brier_score", "expected_calibration_error"], n_resamples=FEW, rng=0)
     bootstrap((data.y, data.scores), metrics, n_resamples=FEW, groups=data.groups, rng=0)
     bootstrap((data.y, data.scores), metrics, n_resamples=FEW, sample_weight=data.weights, rng=0)
     matrix = ConfusionMatrix.from_predictions(data.classes, data.predicted)

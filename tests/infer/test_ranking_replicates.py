@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.infer.bootstrap.ranking_samples import ModelsSample, RankingSample, make_ranking_sample
 from fastevals.measure.metric_specs import MetricSpec, metric, parse_metrics, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
 
@@ -77,6 +77,33 @@ def test_replicates_are_distributed_as_those_of_rows(asked, stratified):
     # Values of the two sides that are equal on paper may differ by rounding, which a test of ranks would count.
     one, other = (np.nan_to_num(np.round(values, 12), nan=-1.0) for values in (found, expected))
     assert stats.ks_2samp(one, other).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_rows_that_are_nearly_a_cell_each_are_drawn_one_by_one(stratified):
+    rng = np.random.default_rng(2)
+    y = rng.permutation(np.arange(700) < 200)
+    s = np.round(1 / (1 + np.exp(-rng.normal(size=700) - y)), 3)
+    asked = ["brier_score", "log_loss", "expected_calibration_error", "roc_auc", metric("accuracy", best="f1")]
+    metrics = list(map(ranking_metric, parse_metrics(asked).values()))
+    sample = make_ranking_sample(Ranking(y, s).counts, metrics, stratified=stratified)
+    assert isinstance(sample, ModelsSample)
+    values = np.stack(sample.replicates(5, KEY), axis=1)
+    order = np.lexsort((-s, ~y))
+    for times, row in zip(sample.draws(KEY, range(5), sample.workspace()), values, strict=True):
+        rows = np.repeat(order, times[:700])
+        assert rows.size == 700
+        assert y[rows].sum() == 200 or not stratified
+        counts = Ranking(y[rows], s[rows]).counts
+        np.testing.assert_allclose(row, [each.of_counts(counts) for each in metrics], rtol=1e-12)
+
+
+def test_cells_are_drawn_where_they_are_few_or_no_metric_tells_scores_apart():
+    y, s = np.arange(3000) % 3 == 0, np.arange(3000) * 0.618 % 1
+    for name, scores in (("roc_auc", s), ("brier_score", s.round(2)), ("brier_score", s[:240])):
+        ranking = Ranking(y[: scores.size], scores)
+        sample = make_ranking_sample(ranking.counts, [ranking_metric(MetricSpec(name, {}))], stratified=False)
+        assert isinstance(sample, RankingSample)
 
 
 def test_replicates_are_joint():

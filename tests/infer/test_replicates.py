@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, ThresholdCounts
-from fastevals.infer.bootstrap.ranking_samples import RankingSweep, Steps
+from fastevals.infer.bootstrap.ranking_samples import RankingSweep, SortedRows, Steps
 from fastevals.measure.metric_specs import MetricSpec, metric, ranking_metric
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import SCORE_METRICS, Detail
@@ -60,16 +60,19 @@ def drawn(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, we
     return found
 
 
-def assert_replicate(asked: list[MetricSpec], case, times: np.ndarray, unit: float | None = None) -> None:
+def assert_replicate(
+    asked: list[MetricSpec], case, times: np.ndarray, weights: np.ndarray | None = None, *, by_row: bool = False
+) -> None:
     """Compare what is swept of the steps with the metric of the rows, as often or as heavy as they were drawn."""
     y, s, _ = case
     metrics = [ranking_metric(each) for each in asked]
-    weights = None if unit is None else np.full(y.size, unit)
     whole = Ranking(y, s, pos_label=1, sample_weight=weights).counts
-    sweeps = RankingSweep(whole, metrics, rows=True)
+    order = np.lexsort((-s, y != 1))
+    sorted_rows = SortedRows(s[order], y[order] != 1, None if weights is None else weights[order])
+    sweeps = RankingSweep(whole, metrics, rows=True, drawn=sorted_rows if by_row else None)
     counts = drawn(sweeps.steps, whole, y, s, times if weights is None else times * weights)
-    raw = np.empty((1, sweeps.n_raw))
-    sweeps.sweep(counts, sweeps.workspace(sums=counts.dtype.kind == "f"), raw[0])
+    raw, scratch = np.empty((1, sweeps.n_raw)), sweeps.workspace(sums=counts.dtype.kind == "f")
+    sweeps.sweep(counts, scratch, raw[0], times[order].astype(np.uint8) if by_row else None)
     rows = np.repeat(np.arange(y.size), times)
     again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
     for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):
@@ -137,7 +140,37 @@ def test_each_threshold_is_found_by_itself(dtype, case, times):
 def test_a_replicate_with_weights(name, case, times):
     times = np.array(times[: case.y_true.size])
     times[0] = times[0] or not times.any()
-    assert_replicate([MetricSpec(name, {}), *PARTIAL[:1], *FIXED[:2]], case, times, unit=0.7)
+    assert_replicate([MetricSpec(name, {}), *PARTIAL[:1], *FIXED[:2]], case, times, np.full(times.size, 0.7))
+
+
+PROBABILITIES = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() if entry.of == "probabilities"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "asked",
+    [PROBABILITIES, [*WHOLE, *FIXED], BY_ANOTHER, [*PROBABILITIES, *CHOSEN]],
+    ids=["probabilities", "whole", "by another", "chosen"],
+)
+@BOUNDED
+@given(cases(weights=(0.25, 1.0, 3.0), both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
+def test_a_replicate_of_rows_that_are_drawn_one_by_one(asked, weighted, case, times):
+    """Steps are then coarser: sums are over rows, and the highest score is that of a row."""
+    times = np.array(times[: case.y_true.size])
+    times[0] = times[0] or not times.any()
+    assert_replicate(asked, case, times, case.weights if weighted else None, by_row=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_replicate_of_many_rows_that_are_drawn_one_by_one(weighted):
+    """Bins have many rows, and an infinite loss counts where its row was drawn."""
+    rng = np.random.default_rng(3)
+    for digits in (1, 2, 6):
+        y = rng.permutation(np.arange(900) < 300).astype(int)
+        s = np.round(1 / (1 + np.exp(-rng.normal(size=900) - y)), digits)
+        for case in (s, np.where(y, np.clip(s, 0.1, 1), 0), np.append(s[:-1], 0.0), np.append(s[:-1], 1.5)):
+            weights = rng.random(900) + 0.1 if weighted else None
+            assert_replicate(WHOLE, Case(y, case), rng.integers(0, 4, 900), weights, by_row=True)
 
 
 @BOUNDED

@@ -8,9 +8,10 @@
    - *Rows that are alike are a cell*, and a draw is a multinomial count of each cell: steps of the ROC staircase
      (`RankingSample`, and `CurveSample` for whole curves), or cells of confusion matrices (`MatrixSample`). Few cells
      are drawn a binomial each (`draw_tables`), at a cost that doesn't grow with rows; many by a `CellSampler`.
-   - *Rows that have names*, since they have weights, groups, or scores of several models, are drawn by number: a
-     `UnitSample` counts how often each row or group was drawn (`row_samples.py`), and a `CellCounter` adds that up to
-     the same cells. `ModelsSample` has rankings, `LabelSample` confusion matrices, `TargetSample` targets.
+   - *Rows that have names*, since they have weights, groups, or scores of several models, are drawn by number, as are
+     rows that metrics of probabilities all tell apart: a `UnitSample` counts how often each row or group was drawn
+     (`row_samples.py`), and a `CellCounter` adds that up to the same cells. `ModelsSample` has rankings, `LabelSample`
+     confusion matrices, `TargetSample` targets.
 3. `bootstrap.py` makes of values and replicates an `Estimate` with an interval; BCa's acceleration is the sample's
    (`Sample.accelerations`): in closed form (`leave_each_out`), or by the same measurements with rows left out.
 """

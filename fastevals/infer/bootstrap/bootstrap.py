@@ -136,16 +136,16 @@ def bootstrap(
     simulations, that of scores that don't rank in 80 %, and the calibration error of calibrated scores in 83 to 91 %:
     `Estimate.caution` says where that may be so.
 
-    Draws are exactly multinomial where rows are counted by cells; rows that have weights or groups are drawn one by
-    one, with probabilities within 2**-32. For AUCs alone `delong` gives intervals without draws, for proportions at a
-    fixed threshold `proportion_interval`.
+    Draws are exactly multinomial where rows are counted by cells; rows that have weights or groups, or that metrics of
+    probabilities all tell apart, are drawn one by one, with probabilities within 2**-32. For AUCs alone `delong` gives
+    intervals without draws, for proportions at a fixed threshold `proportion_interval`.
 
     A metric at a threshold fixed beforehand, and a confusion matrix, cost the same however many rows there are. A
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
 
-    Memory beyond the ranking is 1 to 4 bytes a row and thread (12 with metrics of probabilities, which tell all scores
-    apart, and 20 for regression), and the replicates of each metric. Which metrics are estimated together can change
-    what is drawn with a seed: rows are counted as finely as the finest of them needs.
+    Memory beyond the ranking is 1 to 4 bytes a row and thread (20 for regression), 8 bytes a row for each metric of
+    probabilities and some 20 with them, and the replicates of each metric. Which metrics are estimated together can
+    change what is drawn with a seed: rows are counted as finely as the finest of them needs.
 
     References
     ----------

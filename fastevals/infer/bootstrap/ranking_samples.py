@@ -1,7 +1,7 @@
 """Replicates of rankings: steps of the ROC staircase are drawn, and metrics swept from counts; values without one row.
 
-Whole rows are drawn by the cell: `RankingSample`. Rows with weights, groups or several
-models are drawn by number: `ModelsSample`. All sweep a draw with the same `RankingSweep`.
+Whole rows are drawn by the cell: `RankingSample`. Rows with weights, groups or several models are drawn by number, and
+so are those of which nearly each is a cell: `ModelsSample`. All sweep a draw with the same `RankingSweep`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels import jackknife, replicate_metrics, replicate_thresholds
 from fastevals._kernels.random import stream_key
-from fastevals._kernels.steps import above_cut, fill_steps, merge_steps, totals
+from fastevals._kernels.steps import above_cut, fill_steps, totals
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample
 from fastevals.infer.bootstrap.samples import (
     GROUPS,
     SLOW_PER_TASK,
@@ -39,9 +39,21 @@ from fastevals.infer.bootstrap.samples import (
 )
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import Detail
+from fastevals.measure.registry import Detail, ReplicateKernel
 
 FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is faster to draw a binomial a cell
+MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it is as fast to draw rows one by one
+
+
+def make_ranking_sample(
+    counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
+) -> Sample:
+    """Return the sample of whole rows of a ranking, drawn by the cell, or by number where most are a cell each."""
+    if any(metric.detail == Detail.THRESHOLDS for metric in metrics):
+        n_cells = sum(int(np.count_nonzero(np.diff(each))) for each in (counts.tps, counts.fps))
+        if n_cells > max(MANY_CELLS, (counts.n_pos + counts.n_neg) / ROWS_A_CELL):
+            return ModelsSample.from_counts(counts, metrics, stratified=stratified, pos_label=pos_label)
+    return RankingSample(counts, metrics, stratified=stratified, pos_label=pos_label)
 
 
 class RankingSample(Sample):
@@ -70,7 +82,7 @@ class RankingSample(Sample):
         """Return each metric of the rows themselves."""
         return self._sweep.estimates()
 
-    def workspace(self) -> tuple[NDArray[Any], SweepSpace]:
+    def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the counts of a draw, and what kernels write to."""
         return np.zeros_like(self.sizes), self._sweep.workspace()
 
@@ -121,6 +133,21 @@ class ModelsSample(UnitSample):
 
     def __init__(
         self,
+        models: list[tuple[RankingSweep, CellCounter]],
+        units: SamplingUnits,
+        class_sizes: tuple[int, int],
+        *,
+        pos_label: Any,
+        one_model: bool,
+        whole_rows: bool,
+    ) -> None:
+        self._models, self._one_model, self._whole_rows = models, one_model, whole_rows
+        self.class_sizes, self.pos_label = class_sizes, pos_label
+        super().__init__(units, sum(class_sizes) * len(models))
+
+    @classmethod
+    def from_rows(
+        cls,
         truth: BinaryLabels,
         scores: Mapping[str, NDArray[Any]],
         metrics: Sequence[RankingMetric],
@@ -129,24 +156,42 @@ class ModelsSample(UnitSample):
         groups: Any,
         stratified: bool,
         one_model: bool,
-    ) -> None:
-        self._one_model = one_model
-        self.pos_label = truth.positive
+    ) -> ModelsSample:
+        """Sort the rows by each model's scores; without groups they are drawn in the order of the first."""
         negative = truth.values != truth.positive
-        self.class_sizes = int(np.count_nonzero(~negative)), int(np.count_nonzero(negative))
         units = SamplingUnits.number(negative.size, groups, negative if stratified else None)
         rankings = [
             Ranking(truth.values, each, sample_weight=weights, pos_label=truth.positive) for each in scores.values()
         ]
         models: list[tuple[RankingSweep, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
-            sweep, rows, cells = sort_rows_by_step(ranking.counts, each, negative, metrics)
+            rows, ranks = _by_class_and_score(negative, each)
+            drawn = SortedRows(each[rows], negative[rows], None if weights is None else weights[rows])
+            sweep = RankingSweep(ranking.counts, metrics, rows=True, drawn=drawn)
             if not models and groups is None:
                 units = units.renumbered(rows)
+            cells = sweep.steps.cells(ranks, drawn.negative)
             models.append((sweep, CellCounter(rows, cells, sweep.steps.sizes.size, units, weights)))
-        self._models = models
-        self._whole_rows = weights is None and groups is None
-        super().__init__(units, negative.size * len(models))
+        n_neg = int(np.count_nonzero(negative))
+        return cls(
+            models, units, (negative.size - n_neg, n_neg),
+            pos_label=truth.positive, one_model=one_model, whole_rows=weights is None and groups is None,
+        )  # fmt: skip
+
+    @classmethod
+    def from_counts(
+        cls, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
+    ) -> ModelsSample:
+        """Take the whole rows of one ranking, in their order."""
+        class_sizes = int(counts.n_pos), int(counts.n_neg)
+        rows = np.arange(sum(class_sizes))
+        strata = [n for n in class_sizes if n] if stratified else [rows.size]
+        units = SamplingUnits(rows.astype(np.uint32), tuple(strata), False)
+        scores = [np.repeat(counts.thresholds[1:], np.diff(each)) for each in (counts.tps, counts.fps)]
+        sweep = RankingSweep(counts, metrics, drawn=SortedRows(np.concatenate(scores), rows >= class_sizes[0]))
+        cells = np.repeat(np.arange(sweep.steps.sizes.size), sweep.steps.sizes.ravel())
+        counter = CellCounter(rows, cells, sweep.steps.sizes.size, units, None)
+        return cls([(sweep, counter)], units, class_sizes, pos_label=pos_label, one_model=True, whole_rows=True)
 
     def estimates(self) -> Values:
         """Return each metric of each model, of the rows themselves."""
@@ -166,8 +211,8 @@ class ModelsSample(UnitSample):
         raw = [np.empty((n, sweep.n_raw)) for sweep, _ in self._models]
         for number, times in enumerate(draws):
             for (sweep, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
-                counter.count(times, drawn, counts.reshape(-1))
-                sweep.sweep(counts, scratch, rows[number])
+                times_by_row = counter.count(times, drawn, counts.reshape(-1))
+                sweep.sweep(counts, scratch, rows[number], times_by_row)
         return self._by_metric([sweep.values(rows) for (sweep, _), rows in zip(self._models, raw, strict=True)])
 
     def task_size(self) -> int:
@@ -184,10 +229,26 @@ class ModelsSample(UnitSample):
             return model[0].closed_form_acceleration(metric, stratified=stratified)
 
         values = run(accelerated, self._models, compiles=True)
-        return None if any(each is None for each in values) else np.array(values)
+        if any(each is None for each in values):
+            return None
+        return values[0] if self._one_model else np.array(values)
 
     def _by_metric(self, values: list[Values]) -> Values:
         return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
+
+
+class SortedRows(NamedTuple):
+    """Rows in the order of their cells: positives first, each class from the highest score down."""
+
+    scores: NDArray[Any]
+    negative: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None = None
+
+    def at_the_highest_score(self, times: Times) -> float:
+        """Return how many rows were drawn, or their weight, that share the highest score of those drawn."""
+        drawn = times[: self.scores.size] > 0
+        rows = np.flatnonzero(drawn & (self.scores == self.scores[drawn].max()))
+        return float((times[rows] * (1.0 if self.weights is None else self.weights[rows])).sum())
 
 
 def sort_rows_by_step(
@@ -196,7 +257,7 @@ def sort_rows_by_step(
     """Return the sweep of metrics of counts, the rows in the order of their cells, and the cell of each of these."""
     sweep = RankingSweep(counts, metrics, rows=True)
     rows, ranks = _by_class_and_score(negative, scores)
-    return sweep, rows, sweep.steps.step_by_row[1 + ranks] + negative[rows] * sweep.steps.tied.size
+    return sweep, rows, sweep.steps.cells(ranks, negative[rows])
 
 
 def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -209,79 +270,92 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
     return rows[by_class], ranks[by_class]
 
 
-# From positives and negatives by step, how many there are, and scratch: to a value, or the counts above a threshold.
-SweepFunction = Callable[[NDArray[Any], int, int, NDArray[Any]], Any]
+# From positives and negatives by step, how often each row was drawn, how many of each class, and scratch: to a value,
+# or the counts above a threshold.
+SweepFunction = Callable[[NDArray[Any], NDArray[Any], int, int, NDArray[Any]], Any]
 
 
 class RankingSweep:
     """The steps of one ranking, and its metrics computed from how often each step was drawn.
 
-    Draws are counted by `steps`, as fine as the finest metric needs. Where that one tells all thresholds apart and
-    others don't, their counts are first added up to `coarse` steps, which are fewer; else the two are the same.
-    `sweep` writes `n_raw` numbers of a draw, from which `values` computes the metrics of all draws at once.
+    Draws are counted by `steps`, as fine as the finest metric that is swept over them needs. Means over rows are no
+    sweep, but a sum over `drawn` rows; where these are not given, over the cells of the steps.
+
+    `sweep` writes `n_raw` numbers of a draw, from which `values` computes the metrics of all draws at once. What
+    several metrics are computed from, as those at one threshold are, is swept once.
     """
 
-    def __init__(self, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, rows: bool = False) -> None:
+    def __init__(
+        self,
+        counts: ThresholdCounts,
+        metrics: Sequence[RankingMetric],
+        *,
+        rows: bool = False,
+        drawn: SortedRows | None = None,
+    ) -> None:
         self.counts, self.metrics = counts, metrics  # counts of the rows themselves
         fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
         if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
             check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
+        detail = max(metric.detail if drawn is None else _detail_by_row(metric) for metric in metrics)
         cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
-        details = {metric.detail for metric in metrics}
-        self.steps = self.coarse = Steps.from_counts(counts, max(details), cut_rows, rows=rows)
-        if max(details) == Detail.THRESHOLDS and len(details) > 1:
-            self.coarse = Steps.from_counts(counts, max(details - {Detail.THRESHOLDS}), cut_rows, rows=True)
-        cuts = iter(self.coarse.cuts)
+        self.steps = Steps.from_counts(counts, detail, cut_rows, rows=rows)
         self.quick = all(metric.sweep or metric.of_cells for metric in metrics)  # all have kernels
-        self._functions = [self._sweep_function(metric, cuts) for metric in metrics]
         self._scratch = max((metric.sweep.scratch for metric in metrics if metric.sweep), default=0)
-        ends = np.cumsum([2, *(2 if metric.of_cells else 1 for metric in metrics)]).tolist()
-        self._places = [slice(*pair) for pair in pairwise(ends)]
-        self.n_raw = ends[-1]
+        cuts = iter(self.steps.cuts)
+        places: dict[Any, slice] = {}
+        self._functions: list[tuple[slice, SweepFunction]] = []
+        self._places = []  # of each metric's numbers
+        self.n_raw = 2
+        for metric in metrics:
+            cut = next(cuts) if metric.threshold is not None else None
+            sweep = metric.sweep
+            key = (sweep.kernel, sweep.of_thresholds, metric.parameters) if sweep else metric if cut is None else cut
+            if key not in places:
+                places[key] = slice(self.n_raw, self.n_raw + (2 if metric.of_cells else 1))
+                self._functions.append((places[key], self._sweep_function(metric, cut, drawn)))
+                self.n_raw = places[key].stop
+            self._places.append(places[key])
 
-    def _sweep_function(self, metric: RankingMetric, cuts: Iterator[int]) -> SweepFunction:
+    def _sweep_function(self, metric: RankingMetric, cut: int | None, drawn: SortedRows | None) -> SweepFunction:
         """Return the function that sweeps a metric."""
-        steps, sweep = self._select_steps(metric), metric.sweep
-        if metric.threshold is not None:
-            cut = next(cuts)
-            return lambda counts, n_pos, n_neg, scratch: above_cut(*counts, cut)
+        steps, sweep = self.steps, metric.sweep
+        if cut is not None:
+            return lambda counts, times, n_pos, n_neg, scratch: above_cut(*counts, cut)
         if sweep is None:
-            return lambda counts, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
+            return lambda counts, times, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
         kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
-        parameters: tuple[Any, ...] = metric.parameters
-        if sweep.of_thresholds is not None and steps.thresholds is not None:
-            parameters = sweep.of_thresholds(steps.thresholds)
-        return lambda counts, n_pos, n_neg, scratch: kernel(
-            *counts, steps.tied, n_pos, n_neg, *parameters, *scratch[: sweep.scratch]
-        )
+        if sweep.of_thresholds is not None:
+            terms = sum_terms(sweep, steps.sorted_cells() if drawn is None else drawn)
+            return lambda counts, times, n_pos, n_neg, scratch: kernel(times, float(n_pos + n_neg), *terms)
 
-    def _select_steps(self, metric: RankingMetric) -> Steps:
-        return self.steps if metric.detail == Detail.THRESHOLDS else self.coarse
+        def swept(counts: NDArray[Any], times: Times, n_pos: Any, n_neg: Any, scratch: NDArray[Any]) -> Any:
+            if not n_pos and drawn is not None and metric.detail > _detail_by_row(metric):  # F is 0 at all thresholds
+                return 0, drawn.at_the_highest_score(times)
+            return kernel(*counts, steps.tied, n_pos, n_neg, *metric.parameters, *scratch[: sweep.scratch])
 
-    def workspace(self, *, sums: bool = False) -> SweepSpace:
-        """Return the working memory of one thread; `sums` where counts are sums of floats."""
+        return swept
+
+    def workspace(self, *, sums: bool = False) -> NDArray[Any]:
+        """Return what kernels of one thread write to; `sums` where counts are sums of floats."""
         integer = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
-        coarse = self.coarse.sizes if self.coarse is not self.steps else np.empty((2, 0), dtype=np.int32)
-        return SweepSpace(
-            np.empty(coarse.shape, dtype=np.float64 if sums else coarse.dtype),
-            np.empty((self._scratch, self.coarse.tied.size + 2), dtype=np.float64 if sums else integer),
-        )
+        return np.empty((self._scratch, self.steps.tied.size + 2), dtype=np.float64 if sums else integer)
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
         return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
 
-    def sweep(self, counts: NDArray[Any], space: SweepSpace, raw: NDArray[np.float64]) -> None:
-        """Write what is swept of a draw: positives, negatives, and each metric or the two counts that it is made of."""
-        coarse = counts
-        if self.coarse is not self.steps:
-            coarse = space.coarse
-            merge_steps(counts, self.coarse.step_by_row, coarse)
-        n_pos, n_neg = totals(*coarse)
+    def sweep(
+        self, counts: NDArray[Any], scratch: NDArray[Any], raw: NDArray[np.float64], times: Times | None = None
+    ) -> None:
+        """Write what is swept of a draw: positives, negatives, and of metrics the value or the counts at a threshold.
+
+        `times` is how often each row was drawn, where these are the terms of means.
+        """
+        n_pos, n_neg = totals(*counts)
         raw[:2] = n_pos, n_neg
-        for metric, place, function in zip(self.metrics, self._places, self._functions, strict=True):
-            drawn = counts if metric.detail == Detail.THRESHOLDS else coarse
-            raw[place] = function(drawn, n_pos, n_neg, space.scratch)
+        for place, function in self._functions:
+            raw[place] = function(counts, counts.reshape(-1) if times is None else times, n_pos, n_neg, scratch)
 
     def values(self, raw: NDArray[np.float64]) -> Values:
         """Return each metric of all draws."""
@@ -305,8 +379,32 @@ class RankingSweep:
     def closed_form_acceleration(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric whose values without one row have a closed form."""
         metric = self.metrics[k]
-        left_out = leave_each_out(metric, self._select_steps(metric), self.counts, stratified=stratified)
+        left_out = leave_each_out(metric, self.steps, self.counts, stratified=stratified)
         return None if left_out is None else jackknife_acceleration(*left_out)
+
+
+def _detail_by_row(metric: RankingMetric) -> Detail:
+    """Return how finely steps must tell rows apart, where it is known how often each row was drawn."""
+    by_row = metric.sweep.row_detail if metric.sweep else None
+    return metric.detail if by_row is None else by_row
+
+
+def sum_terms(sweep: ReplicateKernel, rows: SortedRows) -> tuple[NDArray[Any], ...]:
+    """Return what the kernel of sums over rows takes: the term of each, and where each class's bins start."""
+    assert sweep.of_thresholds is not None
+    p = rows.scores.astype(np.float64)
+    terms = np.where(rows.negative, *sweep.of_thresholds(p)[::-1])
+    if rows.weights is not None:
+        terms *= rows.weights
+    if not sweep.n_bins:
+        return (terms,)
+    edges = np.arange(sweep.n_bins - 1, 0, -1) / sweep.n_bins
+    n_pos = p.size - int(np.count_nonzero(rows.negative))
+    starts = [
+        [part.start, *(part.start + np.searchsorted(-p[part], -edges)), part.stop]
+        for part in (slice(0, n_pos), slice(n_pos, p.size))
+    ]
+    return terms, np.array(starts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -322,6 +420,15 @@ class Steps:
     cuts: tuple[int, ...]  # steps above each threshold that is fixed beforehand
     thresholds: NDArray[np.float64] | None  # of the steps, where their values count
     step_by_row: NDArray[np.int32]  # of each row of the threshold counts but row 0; empty unless needed
+
+    def cells(self, ranks: NDArray[np.intp], negative: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the cells of rows by the number of their distinct score, and their class."""
+        return np.asarray(self.step_by_row[1 + ranks] + negative * self.tied.size)
+
+    def sorted_cells(self) -> SortedRows:
+        """Return the cells themselves, of steps whose thresholds count."""
+        assert self.thresholds is not None
+        return SortedRows(np.tile(self.thresholds, 2), np.repeat([False, True], self.tied.size))
 
     @classmethod
     def from_counts(
@@ -378,13 +485,6 @@ def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
     return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64
 
 
-class SweepSpace(NamedTuple):
-    """Working memory of one thread: counts of the coarse steps, where there are some, and what kernels write to."""
-
-    coarse: NDArray[Any]
-    scratch: NDArray[Any]
-
-
 # Metrics with each row left out, in closed form: from the steps in one pass, without a sweep a row ------------------
 # All are exact. By what a row does to a metric there are five forms (`FORMS`): of pairs (AUC), of a mean over rows
 # (Brier score, log loss), of a sum over steps (average precision, areas under P-R curves, the partial AUC), read at one
@@ -399,17 +499,19 @@ def leave_each_out(
     metric: RankingMetric, steps: Steps, counts: ThresholdCounts, *, stratified: bool
 ) -> Jackknife | None:
     """Return a metric of whole rows without one row, for each kind of row; None where it has no closed form."""
-    form = FORMS.get(metric.sweep.kernel) if metric.sweep else None
+    sweep = metric.sweep
     if metric.of_cells and metric.threshold is None and min(counts.n_pos, counts.n_neg) < 2:
         return None  # without a class rules have exceptions
-    if metric.threshold is not None:
-        values, rows = _at_fixed_threshold(metric, counts)
-    elif form is not None:
-        with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
-            values, rows = form(metric, steps)
-        values = [metric.sweep.then(each) for each in values] if metric.sweep and metric.sweep.then else values
-    else:
-        return None
+    with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
+        if metric.threshold is not None:
+            values, rows = _at_fixed_threshold(metric, counts)
+        elif sweep and sweep.kernel == "mean_loss":
+            values, rows = _of_mean(sweep, counts)
+        elif sweep and sweep.kernel in FORMS:
+            values, rows = FORMS[sweep.kernel](metric, steps)
+            values = [sweep.then(each) for each in values] if sweep.then else values
+        else:
+            return None
     n, both = len(values[0]), len(values[0]) + len(values[1])
     strata = [slice(0, n), slice(n, both)] if stratified else [slice(0, both)]
     return Jackknife(np.concatenate(values), np.concatenate(rows), strata)
@@ -441,13 +543,12 @@ def _of_area(form: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
     return values, steps.sizes
 
 
-def _of_mean(metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    assert metric.sweep is not None
-    assert metric.sweep.of_thresholds is not None
-    assert steps.thresholds is not None
-    losses = np.stack(metric.sweep.of_thresholds(steps.thresholds))
-    total = sum(np.sum(each[rows > 0] * rows[rows > 0]) for each, rows in zip(losses, steps.sizes, strict=True))
-    return (total - losses) / (steps.sizes.sum(dtype=np.int64) - 1), steps.sizes
+def _of_mean(sweep: ReplicateKernel, counts: ThresholdCounts) -> tuple[Any, Any]:
+    assert sweep.of_thresholds is not None
+    losses = np.stack(sweep.of_thresholds(counts.thresholds[1:].astype(np.float64)))
+    sizes = [np.diff(counts.tps), np.diff(counts.fps)]
+    total = sum(np.sum(each[rows > 0] * rows[rows > 0]) for each, rows in zip(losses, sizes, strict=True))
+    return (total - losses) / (counts.n_pos + counts.n_neg - 1), sizes
 
 
 # Read at one place ------------------------------------------------------------------------------------------------
@@ -539,7 +640,6 @@ FORMS: dict[str, Form] = {
     "average_precision": partial(_of_area, jackknife.STEPWISE),
     "pr_auc": partial(_of_area, jackknife.DAVIS_GOADRICH),
     "pr_auc_linear": partial(_of_area, jackknife.LINEAR),
-    "mean_loss": _of_mean,
     "equal_error_rate": partial(_at_place, _equal_errors),
     "break_even_point": partial(_at_place, _break_even),
     "best_f": partial(_of_chosen, jackknife.BEST_F),

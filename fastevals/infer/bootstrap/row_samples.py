@@ -42,7 +42,7 @@ class UnitSample(Sample):
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
-        return max(1, min(CELLS_PER_TASK // self._work, MOST_PER_TASK))
+        return max(1, min(4 * CELLS_PER_TASK // self._work, MOST_PER_TASK))
 
     def times(self) -> Times:
         """Return the array that a thread draws into."""
@@ -224,8 +224,11 @@ class CellCounter:
         """Return the working memory of one thread."""
         return zero_bytes(0 if self._order is None else self._order.size)
 
-    def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> None:
-        """Write how many rows of each cell were drawn, or their weight, given how often each unit was."""
+    def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> Times:
+        """Write how many rows of each cell were drawn, or their weight, given how often each unit was.
+
+        Returns how often each row was, in the order of the cells.
+        """
         if self._order is None:
             drawn = times
         else:
@@ -234,6 +237,7 @@ class CellCounter:
             count_drawn(drawn.view(np.uint64), self._ends, self._before, counts)
         else:
             sum_drawn(drawn, self._weights, self._ends, counts)
+        return drawn
 
 
 def zero_bytes(n: int) -> Times:

@@ -12,7 +12,7 @@ from fastevals._validation.arrays import as_weights, check_same_length, usual_un
 from fastevals._validation.labels import as_groups
 from fastevals._validation.options import show
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
-from fastevals.infer.bootstrap.ranking_samples import ModelsSample, RankingSample
+from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
@@ -51,7 +51,9 @@ def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sam
         _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), type_name)
         if isinstance(subject, Ranking):
             metrics = SCORES.metrics(specs)
-            return RankingSample(subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label)
+            return make_ranking_sample(
+                subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label
+            )
         return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
@@ -89,7 +91,7 @@ def make_score_sample(
     weights, groups, kept, unit = _check_rows(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
-    return ModelsSample(
+    return ModelsSample.from_rows(
         labels,
         scores,
         [ranking_metric(each, unit=unit) for each in specs.values()],
