@@ -108,7 +108,8 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
             up *= 0
         rise = up * n_neg + down * n_pos
         if here + rise >= whole and rise > 0:
-            return (fp + down * ((whole - here) / rise)) / n_neg
+            # One division, so that of few rows it is rounded once; products of three counts are past integers.
+            return (float(fp) * rise + float(down) * (whole - here)) / (float(rise) * n_neg)
         fp, here = fp + down, here + rise
     return np.nan
 
@@ -129,8 +130,8 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
             up *= 0
         rows = up + down
         if predicted + rows >= n_pos and rows > 0:
-            found = tp + up * ((n_pos - predicted) / rows)
-            return found / n_pos if found > 0 else np.nan
+            found = tp * rows + up * (n_pos - predicted)
+            return found / (rows * n_pos) if found > 0 else np.nan
         tp, predicted = tp + up, predicted + rows
     return np.nan
 
@@ -222,24 +223,22 @@ def push(x, y, size, new_x, new_y):
 
 
 @kernel
-def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
-    """Area under the lower envelope of the cost lines; the last four are scratch, an entry a step and two more.
+def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
+    """Write the counts at the vertices of the ROC polyline's upper hull; give their number.
 
-    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Over such a stretch of
-    PC(+), from a to b, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
+    The last four are scratch, an entry a step and two more: the vertices are in `x` (negatives) and `y` (positives).
     """
-    if n_pos == 0 or n_neg == 0:
-        return np.nan
+    zero = wide(positives[0]) * 0
     # The hull of the ends of stretches: points below it are no vertices.
-    size = push(rough_x, rough_y, 0, n_pos * 0, n_pos * 0)
-    tp, fp = n_pos * 0, n_pos * 0
+    size = push(rough_x, rough_y, 0, zero, zero)
+    tp, fp = zero, zero
     for start in range(0, tied.size, STRETCH):
         stop = min(start + STRETCH, tied.size)
         tp, fp = tp + sum_of(positives, start, stop), fp + sum_of(negatives, start, stop)
         size = push(rough_x, rough_y, size, fp, tp)
     edge, last = 0, size - 2
-    size = push(x, y, 0, n_pos * 0, n_pos * 0)
-    tp, fp = n_pos * 0, n_pos * 0
+    size = push(x, y, 0, zero, zero)
+    tp, fp = zero, zero
     for start in range(0, tied.size, STRETCH):
         while edge < last and fp >= rough_x[edge + 1] and tp >= rough_y[edge + 1]:
             edge += 1
@@ -257,7 +256,19 @@ def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
                 if right * at_tp - up * ahead > line:
                     size = push(x, y, size, ahead, at_tp)
         tp, fp = tp + gained, fp + lost
-    size = push(x, y, size, fp, tp)
+    return push(x, y, size, fp, tp)
+
+
+@kernel
+def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
+    """Area under the lower envelope of the cost lines; the last four are the scratch of `upper_hull`.
+
+    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Over such a stretch of
+    PC(+), from a to b, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
+    """
+    if n_pos == 0 or n_neg == 0:
+        return np.nan
+    size = upper_hull(positives, negatives, tied, rough_x, rough_y, x, y)
     area, start_x = 0.0, 0.0
     for i in range(size):
         stop_x = 1.0
@@ -268,3 +279,18 @@ def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
         area += (stop_x - start_x) * ((1 - middle) * (x[i] / n_neg) + middle * ((n_pos - y[i]) / n_pos))
         start_x = stop_x
     return area
+
+
+@kernel
+def equal_error_rate_on_hull(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
+    """FPR where the upper hull crosses FPR = 1 - TPR; the last four are the scratch of `upper_hull`."""
+    if n_pos == 0 or n_neg == 0:
+        return np.nan
+    size = upper_hull(positives, negatives, tied, rough_x, rough_y, x, y)
+    for i in range(size - 1):
+        right, up = wide(x[i + 1]) - x[i], wide(y[i + 1]) - y[i]
+        rise = up * n_neg + right * n_pos
+        left = n_pos * n_neg - (y[i] * n_neg + x[i] * n_pos)
+        if left <= rise:
+            return (float(x[i]) * rise + float(right) * left) / (float(rise) * n_neg)  # as in `equal_error_rate`
+    return np.nan

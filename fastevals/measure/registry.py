@@ -314,7 +314,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.equal_error_rate_on_hull,
             greater_is_better=False,
             bounds=(0.0, 0.5),
-            detail=Detail.POSITIVES,
+            replicate=ReplicateKernel("equal_error_rate_on_hull", scratch=4),
             optimized_bounds=(0.0, 1.0),
         ),
         Metric(
