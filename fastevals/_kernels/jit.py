@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from typing import Any
 
 
@@ -19,6 +19,11 @@ def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     that relies on rounding (a compensated sum, a small difference of large terms): that is for `kernel`.
     """
     return Kernel(function, fastmath={"reassoc"})
+
+
+def kernel_maker(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what `make` makes of kernels: one that calls them. It is made, and so compiled, once for the same ones."""
+    return cache(make)
 
 
 class Kernel(partial[Any]):

@@ -1,8 +1,7 @@
-"""Scores ranked within groups, and metrics of each group."""
+"""Scores sorted within groups."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,16 +13,10 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
-from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
-from fastevals._kernels.sweep import sweep_pairs
-from fastevals._validation.arrays import EXACT, check_finite, check_probabilities, check_same_length, raise_not_finite
+from fastevals._validation.arrays import check_finite, check_same_length, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
 from fastevals.counting.groups import GroupCodes, code_groups
 from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, sorting_space
-from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure.metric_specs import MetricSpec, RankingMetric
-from fastevals.measure.ranking_metrics import WON_PAIRS
-from fastevals.measure.registry import SCORE_METRICS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -84,9 +77,15 @@ class GroupedScores:
         """Weights of the rows, ones where they have none."""
         return np.ones(self.keys.size) if self.weights is None else self.weights
 
+    @cached_property
     def extremes(self) -> NDArray[Any]:
-        """Return the lowest and the highest score."""
+        """The lowest and the highest score."""
         return self.codec.decode(np.array([self.keys.min(), self.keys.max()]))
+
+    @cached_property
+    def threshold_dtype(self) -> np.dtype[Any]:
+        """A float type that holds all scores, and +inf."""
+        return self.codec.threshold_dtype(self.extremes)
 
     def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
         """Call a kernel on spans of groups, first and last + 1, in threads."""
@@ -197,111 +196,3 @@ def _sort_within_groups(
 
     run(settle, spans(starts), compiles=(settle_runs, weights is None))
     return keys, sorted_weights, sizes
-
-
-def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
-    """Return the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
-    numerator = WON_PAIRS[form]
-    aucs = np.empty(scores.groups.size)
-    if scores.weights is not None:
-        scores.each(
-            lambda first, last: weighted_aucs(scores.keys, scores.weights, scores.starts, first, last, aucs),
-            compiles=weighted_aucs,
-        )
-        return np.asarray(numerator(aucs, 1.0))
-    doubled = np.empty(scores.groups.size, dtype=np.int64)
-    scores.each(
-        lambda first, last: doubled_wins(scores.keys, scores.starts, first, last, doubled), compiles=doubled_wins
-    )
-    pairs = 2.0 * scores.n_positives * scores.n_negatives
-    np.divide(numerator(doubled, pairs), pairs, out=aucs, where=pairs > 0)
-    aucs[pairs == 0] = math.nan
-    for g in np.flatnonzero(pairs >= EXACT).tolist():  # which a float rounds before it is divided
-        exact = 2 * int(scores.n_positives[g]) * int(scores.n_negatives[g])
-        aucs[g] = numerator(int(doubled[g]), exact) / exact
-    return aucs
-
-
-def grouped_values(spec: MetricSpec | Callable[..., Any], metric: RankingMetric, scores: GroupedScores) -> Floats:
-    """Return a metric of scores for each group, NaN where it is undefined.
-
-    AUC, average precision and metrics at a fixed threshold are of all groups at once; others take a call for each.
-    """
-    name = spec.name if isinstance(spec, MetricSpec) else ""
-    if name in WON_PAIRS and not metric.parameters:
-        return grouped_aucs(scores, name)
-    if name == "average_precision":
-        values = np.empty(scores.groups.size)
-        scores.each(
-            lambda first, last: average_precisions(scores.keys, scores.row_weights, scores.starts, first, last, values),
-            compiles=average_precisions,
-        )
-        return values
-    if metric.threshold is not None and metric.of_cells is not None:
-        return np.asarray(metric.of_cells(_cells_at(scores, metric.threshold)), dtype=np.float64)
-    if name in SCORE_METRICS and SCORE_METRICS[name].of == "probabilities":
-        check_probabilities("y_score", *scores.extremes())
-    values = np.full(scores.groups.size, math.nan)
-    dtype = scores.codec.threshold_dtype(scores.extremes())
-    for g in np.flatnonzero(np.diff(scores.starts[::2])).tolist():
-        values[g] = metric.of_counts(group_counts(scores, g, dtype))
-    return values
-
-
-def group_counts(scores: GroupedScores, g: int, dtype: np.dtype[Any]) -> ThresholdCounts:
-    """Return the threshold counts of a group that has rows, with thresholds of a type that holds all scores."""
-    start, middle, stop = scores.starts[2 * g : 2 * g + 3]
-    keys, codec = scores.keys[start:stop], scores.codec
-    distinct = np.unique(keys)[::-1]
-    tps, fps = np.zeros((2, distinct.size + 1), dtype=np.int64 if scores.weights is None else np.float64)
-    if scores.weights is None:
-        for part, totals in ((scores.keys[middle:stop], tps), (scores.keys[start:middle], fps)):
-            totals[1:] = part.size - np.searchsorted(part, distinct)
-    else:
-        signed = scores.weights[start:stop].copy()
-        signed[: middle - start] *= -1
-        order = np.argsort(keys, kind="stable")
-        bits = np.empty(distinct.size, dtype=np.int64)
-        sweep_pairs(
-            keys[order], signed[order], 0.0, 0.0, 0.0, 0.0, codec.flip_below, codec.flip, bits, tps[1:], fps[1:]
-        )
-    thresholds = np.empty(tps.size, dtype=dtype)
-    thresholds[0], thresholds[1:] = np.inf, codec.decode(distinct)
-    return ThresholdCounts._unchecked(thresholds, tps, fps)
-
-
-def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
-    """Return the cells of each group at a threshold."""
-    key, above = _key_at(scores, threshold)
-    slot_weights: NDArray[Any] = np.empty((2 * scores.groups.size, 2))
-
-    def count(first: int, last: int) -> None:
-        count_at_least(scores.keys, scores.row_weights, scores.starts, key, above, 2 * first, 2 * last, slot_weights)
-
-    scores.each(count, compiles=count_at_least)
-    if scores.weights is None:
-        slot_weights = slot_weights.astype(np.int64)
-    (fp, tn), (tp, fn) = slot_weights.reshape(-1, 2, 2).transpose(1, 2, 0)
-    return Cells(tp, fp, fn, tn)
-
-
-def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, bool]:
-    """Return the key such that scores at or above a threshold have it or a higher one, or only a higher one."""
-    codec = scores.codec
-    if codec.distinct is not None:
-        codes = np.array([np.searchsorted(codec.distinct, threshold)])
-        return codec.encode(codes)[0], False
-    if codec.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            rounded = threshold.astype(np.float64)
-        if rounded.astype(np.longdouble) < threshold.astype(np.longdouble):
-            rounded = np.nextafter(rounded, math.inf)
-        return codec.encode(np.atleast_1d(rounded + 0.0))[0], False  # -0.0 is 0.0
-    limits = np.iinfo(codec.dtype)
-    if np.isinf(threshold):
-        integer: int = limits.max + 1 if threshold > 0 else limits.min
-    else:
-        integer = math.ceil(threshold.item())
-    return codec.encode(np.array([min(max(integer, limits.min), limits.max)], dtype=codec.dtype))[
-        0
-    ], integer > limits.max

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._validation.arrays import in_usual_unit
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
-from fastevals.many.group_scores import grouped_scores, grouped_values
+from fastevals.many.group_scores import grouped_scores
+from fastevals.many.group_values import grouped_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._input import (
@@ -336,7 +337,7 @@ def _average_over_rows(
     flags = _flags(table, classes)
     spec = MetricSpec(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
     labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
-    values = grouped_values(spec, ranking_metric(spec), grouped_scores(labels, table.scores.ravel(), rows))
+    (values,) = grouped_values([spec], [ranking_metric(spec)], grouped_scores(labels, table.scores.ravel(), rows))
     return _mean(_fill_undefined(area, values), table.weights)
 
 

@@ -9,6 +9,7 @@ import pickle
 import warnings
 from fractions import Fraction
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ import fastevals
 from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grouped_metrics, metric
 from fastevals.many import group_bootstrap as groups_bootstrap
 from fastevals.many import group_scores as by_group
+from fastevals.many import group_values
 from fastevals.measure.metric_specs import parse_metric, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
+from tests.infer.test_replicates import BY_ANOTHER, CHOSEN, PARTIAL
 from tests.reference import delong as reference_delong
 from tests.reference import ranking as reference
 from tests.reference.groups import mean, rows_by_group, values_by_group
@@ -31,10 +34,8 @@ FEW_METRICS = ["roc_auc", "gini", "rank_loss", "average_precision", "ks_statisti
                metric("f1", threshold=0.25), metric("expected_cost", threshold=0.5, cost_fn=3.0)]  # fmt: skip
 ALL_METRICS = [
     *(metric(name, threshold=0.25) if each.of == "cells" else name for name, each in SCORE_METRICS.items()),
-    metric("f1", best="f1"),
-    metric("roc_auc", max_fpr=0.5),
-    metric("precision", recall=0.5),
-]
+    *PARTIAL, *CHOSEN, *BY_ANOTHER,
+]  # fmt: skip
 
 
 @st.composite
@@ -77,10 +78,14 @@ def test_auc_of_each_group_and_its_means(case: Any) -> None:
     assert found.n_undefined == np.count_nonzero(np.isnan(found.values))
 
 
-def check_metrics(asked: list[Any], case: Any) -> None:
+in_loops = pytest.mark.parametrize("few", [0, group_values.FEW], ids=["loops", "one by one"])
+
+
+def check_metrics(asked: list[Any], case: Any, few: int) -> None:
     y_true, y_score, groups, weights = case
     y_score = np.clip(y_score, 0, 1)
-    found = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
+    with mock.patch.object(group_values, "FEW", few):
+        found = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
     ones = np.ones(groups.size) if weights is None else weights
     for g, key in enumerate(found["roc_auc"].groups):
         here = (groups == key) & (ones > 0)
@@ -91,29 +96,92 @@ def check_metrics(asked: list[Any], case: Any) -> None:
         ranking = Ranking(y_true[here], y_score[here], pos_label=1, **options)
         for each in asked:
             value = ranking_metric(parse_metric("metrics", each)[1]).of_counts(ranking.counts)
-            np.testing.assert_allclose(found[each].values[g], value, rtol=4e-16, atol=2.3e-16, err_msg=str(each))
+            np.testing.assert_allclose(found[str(each)].values[g], value, rtol=4e-16, atol=2.3e-16, err_msg=str(each))
 
 
+@in_loops
 @FEWER
-@given(st.one_of(grouped_cases(), grouped_cases(weights=True)))
-def test_metrics_are_those_of_a_ranking_of_the_group(case: Any) -> None:
-    check_metrics(FEW_METRICS, case)
+@given(case=st.one_of(grouped_cases(), grouped_cases(weights=True)))
+def test_metrics_are_those_of_a_ranking_of_the_group(few: int, case: Any) -> None:
+    check_metrics(FEW_METRICS, case, few)
 
 
 @pytest.mark.slow
+@in_loops
 @BOUNDED
-@given(st.one_of(grouped_cases(), grouped_cases(weights=True)))
-def test_every_metric_is_that_of_a_ranking_of_the_group(case: Any) -> None:
-    check_metrics(ALL_METRICS, case)
+@given(case=st.one_of(grouped_cases(), grouped_cases(weights=True)))
+def test_every_metric_is_that_of_a_ranking_of_the_group(few: int, case: Any) -> None:
+    check_metrics(ALL_METRICS, case, few)
 
 
-def test_average_precision_has_the_bits_of_a_ranking() -> None:
+OF_COUNTS = ["average_precision", "ks_statistic", "equal_error_rate", "equal_error_rate_on_hull",
+             "break_even_point", metric("f1", best="f1"), metric("recall", best="informedness"),
+             metric("precision", recall=0.3)]  # fmt: skip
+
+
+@pytest.mark.parametrize("each", OF_COUNTS, ids=str)
+def test_metrics_of_counts_have_the_bits_of_a_ranking(each: Any) -> None:
     rng = np.random.default_rng(10)
     y_true, y_score, groups = rng.integers(0, 2, 9000), rng.integers(0, 40, 9000), rng.integers(0, 300, 9000)
-    found = grouped_metrics(y_true, y_score, groups, "average_precision")["average_precision"]
-    for key, value in found:
-        here = groups == key
-        assert value == Ranking(y_true[here], y_score[here], pos_label=1).average_precision()
+    (found,) = quiet(grouped_metrics, y_true, y_score, groups, each).values()
+    of_counts = ranking_metric(parse_metric("metrics", each)[1]).of_counts
+    expected = [of_counts(Ranking(y_true[groups == key], y_score[groups == key]).counts) for key in found.groups]
+    np.testing.assert_array_equal(found.values, expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_over_groups_of_any_size(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_group, "TASK", 500)
+    rng = np.random.default_rng(11)
+    groups = np.minimum(rng.geometric(0.02, 4000), 250) % 200  # of 1 to 80 rows, several spans
+    y_true, y_score = rng.integers(0, 2, 4000), rng.integers(0, 65, 4000) / 64
+    weights = rng.random(4000) if weighted else None
+    asked = ["brier_score", "log_loss", "expected_calibration_error", "pr_auc", "cost_area", "ks_statistic"]
+    found = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
+    for name in asked:
+        for key, value in found[name]:
+            here = groups == key
+            options = {} if weights is None else {"sample_weight": weights[here]}
+            counts = Ranking(y_true[here], y_score[here], pos_label=1, **options).counts
+            np.testing.assert_allclose(value, SCORE_METRICS[name](counts), rtol=1e-13, atol=1e-15, err_msg=name)
+
+
+def test_what_is_rounded_up_stays_within_bounds() -> None:
+    weights = [2.0**51 + 3, 2.0**53 + 2.0**51 - 2, 1.0]  # in two steps that add up to more than their sum
+    rows = np.arange(150).repeat(3)
+    found = grouped_metrics(
+        np.ones(450, int), [2, 1, 1] * 150, rows, metric("false_negative_rate", best="f1"), sample_weight=weights * 150
+    )
+    assert next(iter(found.values())).values.tolist() == [0.0] * 150
+
+
+@in_loops
+def test_functions_take_the_counts_of_a_ranking(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_values, "FEW", few)
+    y_true, y_score, groups = np.array([0, 1, 1, 0, 1, 0]), np.array([1, 8, 3, 3, 8, 3]), np.array([2, 2, 2, 2, 5, 5])
+    taken: list[Any] = []
+    for weights in (None, np.array([1, 2, 0.5, 1, 0.25, 3])):
+        taken.clear()
+        quiet(grouped_metrics, y_true, y_score, groups, lambda counts: taken.append(counts) or 0, sample_weight=weights)
+        for counts, key in zip(taken, (2, 5), strict=True):
+            here = groups == key
+            options = {} if weights is None else {"sample_weight": weights[here]}
+            expected = Ranking(y_true[here], y_score[here], pos_label=1, **options).counts
+            for name in ("thresholds", "tps", "fps"):
+                np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name), strict=True)
+
+
+def test_weights_far_from_one_beside_others() -> None:
+    rng = np.random.default_rng(12)
+    groups = np.repeat(np.arange(150), 8)
+    y_true, y_score = rng.integers(0, 2, groups.size), rng.integers(0, 9, groups.size) / 8
+    weights = rng.integers(1, 5, groups.size).astype(float)
+    asked = ["ks_statistic", "equal_error_rate", "cost_area", metric("matthews", best="f1")]
+    plain = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
+    weights *= np.array([1.0, 2.0**900, 2.0**-900])[groups % 3]
+    found = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
+    for each in map(str, asked):
+        np.testing.assert_allclose(found[each].values, plain[each].values, rtol=1e-15, atol=2e-16)
 
 
 def test_function_and_names_of_metrics() -> None:

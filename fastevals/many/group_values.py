@@ -1,0 +1,240 @@
+"""Metrics of each group of scores: of many groups in compiled loops, of few, and without a kernel, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels import replicate_metrics, replicate_thresholds
+from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
+from fastevals._kernels.groups_sweeps import fill_group_steps, sweep_of_groups
+from fastevals._validation.arrays import EXACT, check_probabilities
+from fastevals.counts import USUAL, Cells, ThresholdCounts
+from fastevals.many.group_scores import GroupedScores, spans
+from fastevals.measure.metric_specs import MetricSpec, RankingMetric, metric_bounds
+from fastevals.measure.ranking_metrics import WON_PAIRS
+from fastevals.measure.registry import SCORE_METRICS
+
+Floats = NDArray[np.float64]
+Spec = MetricSpec | Callable[..., Any]
+
+FEW = 1 << 7  # groups; a call for each of them takes no longer than loading a compiled loop, compiling it 50 times that
+
+
+def grouped_values(specs: Sequence[Spec], metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
+    """Return metrics of scores for each group, NaN where undefined.
+
+    They are of all groups at once; where groups are few, users' functions and metrics without a kernel take a call for
+    each.
+    """
+    values: dict[int, Floats] = {}
+    swept: dict[int, RankingMetric] = {}
+    for k, (spec, metric) in enumerate(zip(specs, metrics, strict=True)):
+        name = spec.name if isinstance(spec, MetricSpec) else ""
+        of_probabilities = name in SCORE_METRICS and SCORE_METRICS[name].of == "probabilities"
+        if of_probabilities:
+            check_probabilities("y_score", *scores.extremes)
+        if name in WON_PAIRS and not metric.parameters:
+            values[k] = grouped_aucs(scores, name)
+        elif name == "average_precision":
+            values[k] = _average_precisions(scores)
+        elif metric.threshold is not None and metric.of_cells is not None:
+            values[k] = np.asarray(metric.of_cells(_cells_at(scores, metric.threshold)), dtype=np.float64)
+        elif (
+            metric.sweep is None
+            or scores.groups.size <= FEW
+            or (of_probabilities and scores.threshold_dtype != np.float64)  # their kernels take no longer floats
+        ):
+            values[k] = np.full(scores.groups.size, math.nan)
+            _measure_one_by_one(metric, scores, np.ones(scores.groups.size, dtype=np.bool_), values[k])
+        else:
+            swept[k] = metric
+    for k, found in zip(swept, _swept_values(list(swept.values()), scores), strict=True):
+        values[k] = np.clip(found, *metric_bounds(specs[k]))  # a rounding may lead out of them
+    return [values[k] for k in range(len(metrics))]
+
+
+# Metrics with kernels of their own, without a rounding too many ------------------------------------------------------
+
+
+def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
+    """Return the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
+    numerator = WON_PAIRS[form]
+    aucs = np.empty(scores.groups.size)
+    if scores.weights is not None:
+        scores.each(
+            lambda first, last: weighted_aucs(scores.keys, scores.weights, scores.starts, first, last, aucs),
+            compiles=weighted_aucs,
+        )
+        return np.asarray(numerator(aucs, 1.0))
+    doubled = np.empty(scores.groups.size, dtype=np.int64)
+    scores.each(
+        lambda first, last: doubled_wins(scores.keys, scores.starts, first, last, doubled), compiles=doubled_wins
+    )
+    pairs = 2.0 * scores.n_positives * scores.n_negatives
+    np.divide(numerator(doubled, pairs), pairs, out=aucs, where=pairs > 0)
+    aucs[pairs == 0] = math.nan
+    for g in np.flatnonzero(pairs >= EXACT).tolist():  # which a float rounds before it is divided
+        exact = 2 * int(scores.n_positives[g]) * int(scores.n_negatives[g])
+        aucs[g] = numerator(int(doubled[g]), exact) / exact
+    return aucs
+
+
+def _average_precisions(scores: GroupedScores) -> Floats:
+    """Return the average precision of each group, NaN without positives."""
+    values = np.empty(scores.groups.size)
+    scores.each(
+        lambda first, last: average_precisions(scores.keys, scores.row_weights, scores.starts, first, last, values),
+        compiles=average_precisions,
+    )
+    return values
+
+
+def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
+    """Return the cells of each group at a threshold."""
+    key, above = _key_at(scores, threshold)
+    slot_weights: NDArray[Any] = np.empty((2 * scores.groups.size, 2))
+
+    def count(first: int, last: int) -> None:
+        count_at_least(scores.keys, scores.row_weights, scores.starts, key, above, 2 * first, 2 * last, slot_weights)
+
+    scores.each(count, compiles=count_at_least)
+    if scores.weights is None:
+        slot_weights = slot_weights.astype(np.int64)
+    (fp, tn), (tp, fn) = slot_weights.reshape(-1, 2, 2).transpose(1, 2, 0)
+    return Cells(tp, fp, fn, tn)
+
+
+def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, bool]:
+    """Return the key such that scores at or above a threshold have it or a higher one, or only a higher one."""
+    codec = scores.codec
+    if codec.distinct is not None:
+        codes = np.array([np.searchsorted(codec.distinct, threshold)])
+        return codec.encode(codes)[0], False
+    if codec.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            rounded = threshold.astype(np.float64)
+        if rounded.astype(np.longdouble) < threshold.astype(np.longdouble):
+            rounded = np.nextafter(rounded, math.inf)
+        return codec.encode(np.atleast_1d(rounded + 0.0))[0], False  # -0.0 is 0.0
+    limits = np.iinfo(codec.dtype)
+    if np.isinf(threshold):
+        integer: int = limits.max + 1 if threshold > 0 else limits.min
+    else:
+        integer = math.ceil(threshold.item())
+    return codec.encode(np.array([min(max(integer, limits.min), limits.max)], dtype=codec.dtype))[
+        0
+    ], integer > limits.max
+
+
+# Metrics swept by the kernels of replicates ---------------------------------------------------------------------------
+
+
+class GroupSteps(NamedTuple):
+    """Steps of consecutive groups, one after the other, each group's from its highest threshold down.
+
+    Attributes
+    ----------
+    positives, negatives : ndarray of shape (n_steps,)
+        Rows, or their weight, at each distinct score.
+    thresholds : ndarray of shape (n_steps,)
+        Of a type that holds the scores of all groups.
+    ends : ndarray of int64 of shape (n_groups,)
+        Where each group's steps end.
+    totals : ndarray of shape (n_groups, 2)
+        Positives and negatives of each group.
+    """
+
+    positives: Floats
+    negatives: Floats
+    thresholds: NDArray[Any]
+    ends: NDArray[np.int64]
+    totals: Floats
+
+    @classmethod
+    def of_span(cls, scores: GroupedScores, first: int, last: int) -> GroupSteps:
+        """Count the rows of the groups from `first` up to `last` by step."""
+        n = int(scores.starts[2 * last] - scores.starts[2 * first])
+        positives, negatives, keys = np.empty(n), np.empty(n), np.empty(n, dtype=np.uint64)
+        ends, totals = np.empty(last - first, dtype=np.int64), np.empty((last - first, 2))
+        fill_group_steps(
+            scores.keys, scores.row_weights, scores.starts, first, last, positives, negatives, keys, ends, totals
+        )
+        steps = slice(ends[-1])
+        thresholds = scores.codec.decode(keys[steps]).astype(scores.threshold_dtype, copy=False)
+        return cls(positives[steps], negatives[steps], thresholds, ends, totals)
+
+    def counts(self, g: int, dtype: type) -> ThresholdCounts:
+        """Return the threshold counts, of a type, of the g-th of the groups."""
+        steps = slice(self.ends[g - 1] if g else 0, self.ends[g])
+        thresholds = np.concatenate(([np.inf], self.thresholds[steps]))
+        counts: NDArray[Any] = np.zeros((2, thresholds.size), dtype=dtype)
+        counts[:, 1:] = np.cumsum(self.positives[steps]), np.cumsum(self.negatives[steps])
+        return ThresholdCounts._unchecked(thresholds, *counts)
+
+
+def _measure_one_by_one(metric: RankingMetric, scores: GroupedScores, chosen: NDArray[np.bool_], out: Floats) -> None:
+    """Write a metric of the groups chosen that have rows: a call for each."""
+    chosen = chosen & (np.diff(scores.starts[::2]) > 0)
+    dtype = np.int64 if scores.weights is None else np.float64
+    for first, last in spans(scores.starts[::2]):
+        here = np.flatnonzero(chosen[first:last])
+        if here.size:
+            steps = GroupSteps.of_span(scores, first, last)
+            out[first + here] = [metric.of_counts(steps.counts(g, dtype)) for g in here.tolist()]
+
+
+def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
+    """Return metrics that have a kernel: the steps of a span of groups are counted once for all of them."""
+    if not metrics:
+        return []
+    totals = np.empty((scores.groups.size, 2))
+    swept = [np.empty((scores.groups.size, 2 if metric.of_cells else 1)) for metric in metrics]
+
+    def sweep(first: int, last: int) -> None:
+        steps = GroupSteps.of_span(scores, first, last)
+        totals[first:last] = steps.totals
+        for metric, out in zip(metrics, swept, strict=True):
+            _sweep_span(metric, steps, out[first:last])
+
+    scores.each(sweep, compiles=("swept groups", *(metric.sweep for metric in metrics)))
+    # Where weights add up to what is far from 1, products of sums may be past the ends of floats.
+    unusual = ((totals != 0) & ~((totals > 1 / USUAL) & (totals < USUAL))).any(axis=1)
+    results = []
+    for metric, out in zip(metrics, swept, strict=True):
+        out[unusual] = math.nan
+        values = _values_of(metric, scores, totals.T, out.T)
+        _measure_one_by_one(metric, scores, unusual, values)
+        results.append(values)
+    return results
+
+
+def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
+    """Write what the kernel of a metric gives for each group of a span."""
+    assert metric.sweep is not None
+    kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, metric.sweep.kernel)
+    arrays: tuple[Floats, ...] = ()
+    if metric.sweep.of_thresholds is not None:
+        arrays = metric.sweep.of_thresholds(steps.thresholds)
+    scratch = tuple(np.empty((metric.sweep.scratch, steps.positives.size + 2)))
+    tied = np.ones(steps.positives.size, dtype=np.bool_)  # no step is of two thresholds
+    sweep_of_groups(kernel, len(arrays), metric.of_cells is not None)(
+        steps.positives, steps.negatives, tied, steps.ends, steps.totals, metric.parameters, arrays, scratch, out
+    )
+
+
+def _values_of(metric: RankingMetric, scores: GroupedScores, totals: Floats, swept: Floats) -> Floats:
+    """Return the values of all groups of what the kernel of a metric gave: a value, or the counts above a threshold."""
+    if metric.of_cells is None:
+        transform = metric.sweep.then if metric.sweep else None
+        return swept[0] if transform is None else np.asarray(transform(swept[0]))
+    (n_pos, n_neg), defined = totals, swept[0] >= 0  # not where a group has no such threshold, or no rows: NaN
+    tp, fp = np.where(defined, swept, 0.0)
+    cells = tp, fp, n_pos - tp, n_neg - fp
+    if scores.weights is None:
+        cells = tuple(each.astype(np.int64) for each in cells)
+    return np.where(defined, metric.of_cells(Cells(*cells)), math.nan)
