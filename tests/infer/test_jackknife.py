@@ -59,7 +59,7 @@ def test_each_row_left_out(name, beside, case):
     sample = sample_of(counts, {"metric": name} | {each: each for each in beside}, stratified=True)
     sweep = sample._sweep
     value = sweep.metrics[0].of_counts
-    left_out = leave_each_out(sweep.metrics[0], sweep._select_steps(sweep.metrics[0]), counts, stratified=True)
+    left_out = leave_each_out(sweep.metrics[0], sweep.steps, counts, stratified=True)
     if left_out is None:
         assert name in CHOSEN
         assert min(counts.n_pos, counts.n_neg) == 1
