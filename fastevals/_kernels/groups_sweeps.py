@@ -39,21 +39,22 @@ def fill_group_steps(keys, weights, starts, first, last, positives, negatives, s
 
 
 @kernel
-def none_of(arrays, rows):
-    """Return no arrays."""
-    return ()
+def sum_over_rows(positives, negatives, of_positive, of_negative, bins, ends, totals, out):
+    """Write a mean over each group's rows: of what a positive and a negative of each step count for.
 
-
-@kernel
-def part_of_one(arrays, rows):
-    """Return a part of the array."""
-    return (arrays[0][rows],)
-
-
-@kernel
-def part_of_two(arrays, rows):
-    """Return the same part of both arrays."""
-    return arrays[0][rows], arrays[1][rows]
+    In each of several bins of steps sums are taken by themselves, without their signs. NaN without steps.
+    """
+    start = 0
+    for g in range(ends.size):
+        total, off = 0.0, 0.0
+        for step in range(start, ends[g]):
+            if step > start and bins[step] != bins[step - 1]:
+                total += abs(off)
+                off = 0.0
+            off += positives[step] * of_positive[step] if positives[step] > 0 else 0.0
+            off += negatives[step] * of_negative[step] if negatives[step] > 0 else 0.0
+        out[g, 0] = (total + abs(off)) / (totals[g, 0] + totals[g, 1]) if ends[g] > start else np.nan
+        start = ends[g]
 
 
 @kernel
@@ -68,16 +69,13 @@ def write_counts(out, g, counts):
     out[g, 0], out[g, 1] = counts
 
 
-PARTS = none_of, part_of_one, part_of_two
-
-
 @kernel_maker
-def sweep_of_groups(metric, n_arrays, gives_counts):
-    """Make the kernel that sweeps a metric of groups. Of each step the metric may take numbers from some arrays."""
-    parts, write = PARTS[n_arrays], write_counts if gives_counts else write_value
+def sweep_of_groups(metric, gives_counts):
+    """Make the kernel that sweeps a metric of groups."""
+    write = write_counts if gives_counts else write_value
 
     @kernel
-    def sweep(positives, negatives, tied, ends, totals, parameters, arrays, scratch, out):
+    def sweep(positives, negatives, tied, ends, totals, parameters, scratch, out):
         """Write what the metric gives for each group to out[g], NaN where it has no steps; they end at ends[g]."""
         start = 0
         for g in range(ends.size):
@@ -86,7 +84,7 @@ def sweep_of_groups(metric, n_arrays, gives_counts):
             if rows.start == rows.stop:
                 out[g] = np.nan
                 continue
-            more = parameters + parts(arrays, rows) + scratch
+            more = parameters + scratch
             write(out, g, metric(positives[rows], negatives[rows], tied[rows], totals[g, 0], totals[g, 1], *more))
 
     return sweep

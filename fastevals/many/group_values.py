@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels import replicate_metrics, replicate_thresholds
 from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
-from fastevals._kernels.groups_sweeps import fill_group_steps, sweep_of_groups
+from fastevals._kernels.groups_sweeps import fill_group_steps, sum_over_rows, sweep_of_groups
 from fastevals._validation.arrays import EXACT, check_probabilities
 from fastevals.counts import USUAL, Cells, ThresholdCounts
 from fastevals.many.group_scores import GroupedScores, spans
@@ -216,14 +216,18 @@ def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> li
 def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
     """Write what the kernel of a metric gives for each group of a span."""
     assert metric.sweep is not None
-    kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, metric.sweep.kernel)
-    arrays: tuple[Floats, ...] = ()
-    if metric.sweep.of_thresholds is not None:
-        arrays = metric.sweep.of_thresholds(steps.thresholds)
-    scratch = tuple(np.empty((metric.sweep.scratch, steps.positives.size + 2)))
+    sweep = metric.sweep
+    if sweep.of_thresholds is not None:
+        p = steps.thresholds.astype(np.float64)
+        bins = np.searchsorted(np.arange(1, sweep.n_bins) / max(sweep.n_bins, 1), p)
+        terms = sweep.of_thresholds(p)
+        sum_over_rows(steps.positives, steps.negatives, *terms, bins, steps.ends, steps.totals, out)
+        return
+    kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
+    scratch = tuple(np.empty((sweep.scratch, steps.positives.size + 2)))
     tied = np.ones(steps.positives.size, dtype=np.bool_)  # no step is of two thresholds
-    sweep_of_groups(kernel, len(arrays), metric.of_cells is not None)(
-        steps.positives, steps.negatives, tied, steps.ends, steps.totals, metric.parameters, arrays, scratch, out
+    sweep_of_groups(kernel, metric.of_cells is not None)(
+        steps.positives, steps.negatives, tied, steps.ends, steps.totals, metric.parameters, scratch, out
     )
 
 
