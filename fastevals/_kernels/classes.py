@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fastevals._kernels.compensated import add, product, two_sum
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 
@@ -50,3 +51,54 @@ def add_by_class(values, codes, sums):
         sums[codes[i + 1], 1] += values[i + 1]
     if even < codes.size:
         sums[codes[even], 0] += values[even]
+
+
+@kernel
+def sum_above(keys, weights, above):
+    """Write above[p], for p rows of ascending keys below another row plus up to it, the weight above plus from it on.
+
+    The two differ where the row is tied with keys; each p is of one place alone, and those of none are left as they
+    are. Sums are pairs.
+    """
+    high, low = 0.0, 0.0
+    end = keys.size
+    above[2 * end, 0], above[2 * end, 1] = high, low
+    while end > 0:
+        start = end - 1
+        with_high, with_low = add(high, low, weights[start])
+        while start > 0 and keys[start - 1] == keys[start]:
+            start -= 1
+            with_high, with_low = add(with_high, with_low, weights[start])
+        both, lost = two_sum(high, with_high)
+        above[start + end, 0], above[start + end, 1] = two_sum(both, lost + (low + with_low))
+        above[2 * start, 0], above[2 * start, 1] = 2 * with_high, 2 * with_low
+        high, low, end = with_high, with_low, start
+
+
+@kernel
+def add_weighted_by_class(placements, codes, weights, above, sums):
+    """Add weights[i] * above[placements[i]] to sums[codes[i]]; all sums are pairs."""
+    for i in range(codes.size):
+        k, p, weight = codes[i], placements[i], weights[i]
+        term, error = product(weight, above[p, 0])
+        sums[k, 0], lost = two_sum(sums[k, 0], term)
+        sums[k, 1] += lost + (error + weight * above[p, 1])
+
+
+@kernel
+def divide_by_pairs(sums, totals, j, areas):
+    """Write areas[k], the sum of class k over all parts of sums[n_parts, K] by twice the product of two totals.
+
+    These are of class j and of class k. All are pairs, and the ratio is rounded once; 0 / 0 is NaN.
+    """
+    for k in range(areas.size):
+        high, low = 0.0, 0.0
+        for part in range(sums.shape[0]):
+            high, low = add(high, low, sums[part, k, 0])
+            high, low = add(high, low, sums[part, k, 1])
+        whole, error = product(totals[j, 0], totals[k, 0])
+        whole, error = two_sum(whole, error + (totals[j, 0] * totals[k, 1] + totals[j, 1] * totals[k, 0]))
+        whole, error = 2 * whole, 2 * error
+        ratio = high / whole
+        times, lost = product(ratio, whole)
+        areas[k] = ratio + ((high - times) - lost + low - ratio * error) / whole

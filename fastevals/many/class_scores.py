@@ -6,18 +6,24 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastevals._execution import chunks, num_threads, run
-from fastevals._kernels.classes import add_by_class, copy_columns, keys_of_class
+from fastevals._kernels.classes import (
+    add_by_class,
+    add_weighted_by_class,
+    copy_columns,
+    divide_by_pairs,
+    keys_of_class,
+    sum_above,
+)
 from fastevals._kernels.placements import index_keys, place_rows
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
-from fastevals._validation.arrays import EXACT, as_array, as_weights, check_same_length, raise_not_finite
+from fastevals._validation.arrays import EXACT, as_array, as_weights, check_same_length, power_of_two, raise_not_finite
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -31,7 +37,6 @@ from fastevals.counting.labels import number_labels
 from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
-from fastevals.measure.ranking.ranking import Ranking
 
 R = TypeVar("R")
 Floats = NDArray[np.float64]
@@ -236,33 +241,18 @@ def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
 
 def pair_aucs(scores: ClassScores) -> Floats:
     """Return A(j | k), the chance that a row of class j has a higher score of class j than one of class k."""
-    sizes, codes, weights = scores.n_positives, scores.codes, scores.weights
-    if weights is None:
-        return _ratio(doubled_pairs(scores), np.outer(sizes, sizes) * ~np.eye(sizes.size, dtype=np.bool_))
-    assert codes is not None
-    order = np.argsort(codes, kind="stable")
-    rows = np.split(order, np.cumsum(sizes)[:-1])
-
-    def auc(pair: tuple[int, int]) -> float:
-        flags = np.repeat(np.array([1, 0], dtype=np.uint8), sizes[list(pair)])
-        both = np.concatenate([rows[k] for k in pair])
-        return Ranking(flags, scores.columns[pair[0]][both], sample_weight=weights[both], pos_label=1).roc_auc()
-
-    aucs = np.full((sizes.size, sizes.size), np.nan)
-    pairs = list(permutations(np.flatnonzero(sizes).tolist(), 2))
-    with _threads_for(scores):
-        values = run(auc, pairs)
-    for pair, value in zip(pairs, values, strict=True):
-        aucs[pair] = value
-    return aucs
+    sizes = scores.n_positives
+    if scores.weights is not None:
+        return _weighted_pair_aucs(scores)
+    return _ratio(doubled_pairs(scores), np.outer(sizes, sizes) * ~np.eye(sizes.size, dtype=np.bool_))
 
 
-# Without weights --------------------------------------------------------------------------------------------------
+# Every row is placed among the sorted scores of class j: a sort of one class and a look-up for each row, instead of a
+# sort for each pair ---------------------------------------------------------------------------------------------------
 def doubled_pairs(scores: ClassScores) -> Ints:
     """Count pairs of a row of class j and one of class k that class j's scores rank right, twice, ties once.
 
-    Returns shape (n_classes, n_classes), 0 where j = k or a class has no rows. Every row is placed among the sorted
-    scores of class j: a sort of one class and a look-up for each row, instead of a sort for each pair.
+    Returns shape (n_classes, n_classes), 0 where j = k or a class has no rows.
     """
     if scores.doubled is None:
         scores.doubled = _doubled_pairs(scores)
@@ -270,42 +260,97 @@ def doubled_pairs(scores: ClassScores) -> Ints:
 
 
 def _doubled_pairs(scores: ClassScores) -> Ints:
-    columns, codes, sizes = scores.columns, scores.codes, scores.n_positives
+    codes, sizes = scores.codes, scores.n_positives
     assert codes is not None
     check_class_sizes("y_true", LIMIT, int(sizes.max()))
-    present = np.flatnonzero(sizes).tolist()
 
-    def sort(j: int) -> tuple[Codec, NDArray[Any], KeyIndex]:
-        codec, column = codec_for(columns[j])
+    def sort(j: int, codec: Codec, column: NDArray[Any]) -> NDArray[np.uint64]:
         keys = np.empty(sizes[j] + 1, dtype=np.uint64)
         keys_of_class(codec.bits(column), codes, j, codec.flip_below, codec.flip, keys)
         keys = keys[:-1]
         sort_keys(keys, *sorting_space(keys.size))
-        return codec, column, KeyIndex.build(keys)
+        return keys
 
-    def place(task: tuple[int, slice]) -> Ints:
-        j, part = task
-        codec, column, index = sorted_by[j]
-        sums = np.zeros((sizes.size, 2), dtype=np.int64)
-        placements = np.empty(min(STRETCH, part.stop - part.start), dtype=np.int32)
-        for start in range(part.start, part.stop, STRETCH):
-            block = slice(start, min(start + STRETCH, part.stop))
-            place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *index, placements)
-            add_by_class(placements, codes[block], sums)
-        return np.asarray(sums.sum(axis=1))
+    def add(j: int, placements: NDArray[np.int32], block: slice, sums: Ints) -> None:
+        add_by_class(placements, codes[block], sums)
 
-    sorted_by = dict(
-        zip(present, _run_if_large(scores, sort, present, compiles=(keys_of_class, index_keys)), strict=True)
-    )
-    tasks = [(j, part) for j in present for part in chunks(codes.size)]
-    placed = _run_if_large(scores, place, tasks, compiles=(place_rows, add_by_class))
+    by_class = _sum_over_rows(scores, sort, add, np.int64, compiles=(keys_of_class, add_by_class))
     doubled = np.zeros((sizes.size, sizes.size), dtype=np.int64)
-    for (j, _), sums in zip(tasks, placed, strict=True):
-        doubled[j] += sums
+    for j, sums in by_class.items():
+        doubled[j] = sums.sum(axis=(0, 2))
     # A placement is how many rows of class j lie below another row, a tie counting half, doubled.
     right = 2 * np.outer(sizes, sizes) - doubled
     np.fill_diagonal(right, 0)
     return right
+
+
+def _weighted_pair_aucs(scores: ClassScores) -> Floats:
+    """Return A(j | k) of rows that have weights: sums are pairs of floats, each ratio is rounded once."""
+    codes, sizes = scores.codes, scores.n_positives
+    assert codes is not None
+    assert scores.weights is not None
+    check_class_sizes("y_true", LIMIT, int(sizes.max()))
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+    # A class's unit cancels out: in one of its own no product overflows or vanishes.
+    units = np.array([power_of_two(total) for total in scores.support().tolist()])
+    weights = scores.weights * units[codes]
+    totals, above = np.zeros((sizes.size, 2)), [np.empty((2 * n + 1, 2)) for n in sizes.tolist()]
+
+    def sort(j: int, codec: Codec, column: NDArray[Any]) -> NDArray[np.uint64]:
+        keys = codec.encode(column[rows[j]])
+        order = np.argsort(keys)
+        keys = keys[order]
+        sum_above(keys, weights[rows[j][order]], above[j])
+        totals[j] = above[j][0] / 2
+        return keys
+
+    def add(j: int, placements: NDArray[np.int32], block: slice, sums: Floats) -> None:
+        add_weighted_by_class(placements, codes[block], weights[block], above[j], sums)
+
+    by_class = _sum_over_rows(scores, sort, add, np.float64, compiles=(sum_above, add_weighted_by_class))
+    aucs = np.full((sizes.size, sizes.size), np.nan)
+    for j, sums in by_class.items():
+        divide_by_pairs(sums, totals, j, aucs[j])
+    np.fill_diagonal(aucs, np.nan)
+    return aucs
+
+
+def _sum_over_rows(
+    scores: ClassScores,
+    sort: Callable[[int, Codec, NDArray[Any]], NDArray[np.uint64]],
+    add: Callable[[int, NDArray[np.int32], slice, NDArray[Any]], None],
+    dtype: DTypeLike,
+    compiles: Hashable,
+) -> dict[int, NDArray[Any]]:
+    """Place all rows among the sorted keys of each class that has rows, and add up what follows by their classes.
+
+    Returns sums of shape (n_parts, n_classes, 2) for each class.
+    """
+    columns, codes = scores.columns, scores.codes
+    assert codes is not None
+
+    def index(j: int) -> tuple[Codec, NDArray[Any], KeyIndex]:
+        codec, column = codec_for(columns[j])
+        return codec, column, KeyIndex.build(sort(j, codec, column))
+
+    def place(task: tuple[int, slice]) -> NDArray[Any]:
+        j, part = task
+        codec, column, index = indices[j]
+        sums = np.zeros((len(columns), 2), dtype=dtype)
+        placements = np.empty(min(STRETCH, part.stop - part.start), dtype=np.int32)
+        for start in range(part.start, part.stop, STRETCH):
+            block = slice(start, min(start + STRETCH, part.stop))
+            place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *index, placements)
+            add(j, placements, block, sums)
+        return sums
+
+    present, parts = np.flatnonzero(scores.n_positives).tolist(), chunks(codes.size)
+    compiled = compiles, columns.dtype
+    indices = dict(zip(present, _run_if_large(scores, index, present, compiles=(index_keys, compiled)), strict=True))
+    tasks = [(j, part) for j in present for part in parts]
+    placed = _run_if_large(scores, place, tasks, compiles=(place_rows, compiled))
+    sums = np.array(placed).reshape(len(present), len(parts), len(columns), 2)
+    return dict(zip(present, sums, strict=True))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
