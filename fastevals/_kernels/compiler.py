@@ -22,7 +22,7 @@ SOON = 0.01  # seconds
 
 def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
     """Make a function one that is compiled when called: serial, without the GIL, with IEEE division, cached on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     if compiled is not function:  # the JIT is not switched off
         compiled._cache = KernelCache(compiled)
         compiled.compile = _patient(compiled.compile)
