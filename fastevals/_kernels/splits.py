@@ -130,6 +130,7 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
     drawn there is nothing to test, and all are drawn again.
     """
     times, words = np.empty(out.shape[1], dtype=np.uint8), np.empty(ROW_BLOCK // 2, dtype=np.uint64)
+    halves = words.view(np.uint32)
     for r in range(out.shape[0]):
         stream = stream_key(key, np.uint64(first + r))
         row = out[r]
@@ -140,7 +141,8 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
         while left_out == 0:
             for s in range(starts.size):
                 here = times[starts[s] : starts[s] + sizes[s]]
-                draw_rows(limits[s, : n_limits[s]], stream_key(stream_key(stream, attempt), np.uint64(s)), words, here)
+                stratum_key = stream_key(stream_key(stream, attempt), np.uint64(s))
+                draw_rows(limits[s, : n_limits[s]], stratum_key, words, halves, here)
             attempt += np.uint64(1)
             for i in range(times.size):
                 left_out += times[i] == 0

@@ -162,7 +162,8 @@ class RowSampler:
 
     def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
         """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
-        draw_rows(self._limits, key, np.empty(ROW_BLOCK // 2, dtype=np.uint64), counts)
+        words = np.empty(ROW_BLOCK // 2, dtype=np.uint64)
+        draw_rows(self._limits, key, words, words.view(np.uint32), counts)
 
     def __repr__(self) -> str:
         return f"RowSampler({self.n})"
@@ -234,7 +235,9 @@ class CellCounter:
         else:
             take_drawn(times, self._order, drawn)
         if self._weights is None:
-            count_drawn(drawn.view(np.uint64), self._ends, self._before, counts)
+            within, before = np.zeros(WORD_BLOCK + 1, dtype=np.uint64), np.zeros(WORD_BLOCK + 1, dtype=np.int32)
+            scratch = within, within.view(np.uint8), before
+            count_drawn(drawn.view(np.uint64), self._ends, self._before, *scratch, counts)
         else:
             sum_drawn(drawn, self._weights, self._ends, counts)
         return drawn
