@@ -108,62 +108,172 @@ def spread_signs(ranks, scratch):
     return chances
 
 
-@kernel
-def count_sums(ascending, limit):
-    """Count sums of two ascending values, each with itself among them, up to a limit; give the two next to it too.
+# The sums of two values in order -----------------------------------------------------------------------------------
+# Johnson, D. B. and Mizoguchi, T. (1978), "Selecting the Kth Element in X + Y and X1 + X2 + ... + Xm", SIAM Journal on
+# Computing 7, 147-153, doi:10.1137/0207013: n steps tell how many sums of n sorted values are up to a limit. The limits
+# are first of a sample of the values, then by interpolation: three passes over a million values, and not 15.
+# Equal values are one: ends[k] rows are below the value k, ends[k + 1] up to it.
 
-    Those are the largest of them and the smallest beyond, infinite where there is none.
+FEW = 64  # sums that are listed at once, whatever the number of values
+SAMPLE = 4096  # of the values, from 16 times as many on
+ONE = np.uint64(1)
+
+
+@kernel
+def distinct_values(ascending, values, ends):
+    """Write the distinct values, and the rows up to each after 0; give their number."""
+    n = 0
+    ends[0] = 0
+    for row in range(ascending.size):
+        n += row == 0 or ascending[row] != values[n - 1]
+        values[n - 1], ends[n] = ascending[row], row + 1
+    return n
+
+
+@kernel
+def count_sums(values, ends, first, second):
+    """Count sums of two rows' values, each row with itself among them, up to each of two limits.
+
+    Gives for both the number, the largest of these sums and the smallest beyond, infinite where there is none. From
+    the smallest and the largest value each step leaves one behind: without a branch, which no processor could guess,
+    and two limits together, as each step waits for the last: half the time a limit.
     """
-    n = ascending.size
-    count = 0
-    below, above = -np.inf, np.inf
-    j = n - 1
-    for i in range(n):
-        while j >= i and ascending[i] + ascending[j] > limit:
+    inf, zero, last = np.inf, ONE - ONE, np.uint64(values.size - 1)
+    count, below, above, i, j = 0, -inf, inf, zero, last
+    other_count, other_below, other_above, other_i, other_j = 0, -inf, inf, zero, last
+    for _ in range(values.size):
+        total = values[i] + values[j]
+        within = total <= first
+        rows = ends[i + ONE] - ends[i]
+        count += (rows * (ends[j + ONE] - ends[i]) - (rows * (rows - 1) >> 1)) * within
+        below = max(below, total if within else -inf)
+        above = min(above, inf if within else total)
+        i, j = i + np.uint64(within), j - (ONE - np.uint64(within))
+        total = values[other_i] + values[other_j]
+        within = total <= second
+        rows = ends[other_i + ONE] - ends[other_i]
+        other_count += (rows * (ends[other_j + ONE] - ends[other_i]) - (rows * (rows - 1) >> 1)) * within
+        other_below = max(other_below, total if within else -inf)
+        other_above = min(other_above, inf if within else total)
+        other_i, other_j = other_i + np.uint64(within), other_j - (ONE - np.uint64(within))
+    return (count, below, above), (other_count, other_below, other_above)
+
+
+@kernel
+def list_sums(values, ends, low, high, sums):
+    """Write the sums of two rows' values from `low` to `high`, of which there are as many as `sums` has room."""
+    found = 0
+    i, j = 0, values.size - 1
+    for _ in range(values.size):
+        if values[i] + values[j] > high:
             j -= 1
-        if j + 1 < n:
-            above = min(above, ascending[i] + ascending[j + 1])
-        if j < i:
-            break
-        count += j - i + 1
-        below = max(below, ascending[i] + ascending[j])
-    return count, below, above
+            continue
+        rows = ends[i + 1] - ends[i]
+        k = j
+        while k >= i and values[i] + values[k] >= low:
+            times = rows * (ends[k + 1] - ends[k]) if k > i else rows * (rows + 1) // 2
+            sums[found : found + times] = values[i] + values[k]
+            found += times
+            k -= 1
+        i += 1
 
 
 @kernel
-def sum_at(ascending, place):
-    """Sum of two ascending values at a place (from 0) among all n (n + 1) / 2, each with itself among them, in order.
-
-    Each guess takes O(n), and what is left ends at sums that occur. Guesses by share of the places left and in the
-    middle take turns: with the former alone outliers would make for many, with the latter alone it takes twice as long.
-    """
-    n = ascending.size
-    low, high = 2 * ascending[0], 2 * ascending[n - 1]
-    before, up_to = 0, n * (n + 1) // 2
-    share = 0.5
-    while low < high:
-        limit = min(low + (high - low) * share, high)
-        if limit == high:
-            limit = low
-        count, below, above = count_sums(ascending, limit)
-        if count > place:
-            high, up_to = below, count
+def select(values, place):
+    """Value at a place (from 0) in order; moves the values (Hoare 1961, doi:10.1145/366622.366647)."""
+    first, last = 0, values.size - 1
+    while first < last:
+        pivot = values[(first + last) // 2]
+        i, j = first, last
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            last = j
+        elif place >= i:
+            first = i
         else:
-            low, before = above, count
-        share = (place + 0.5 - before) / (up_to - before) if share == 0.5 else 0.5
-    return low
+            break
+    return values[place]
 
 
 @kernel
-def pseudomedian(ascending):
-    """Twice the median of the means of two values, each with itself among them; 0 without values."""
-    if ascending.size == 0:
+def narrow(place, bracket, counted):
+    """Bracket of the sum at a place after a count: its ends, and how many sums are before it and up to its end."""
+    low, high, before, up_to = bracket
+    count, below, above = counted
+    if count > place:
+        return (low, below, before, count) if below < high else bracket
+    return (above, high, count, up_to) if above > low else bracket
+
+
+@kernel
+def sum_within(values, ends, place, bracket):
+    """Sum at a place of which a bracket is known: limits by the share of the places left, then all that is left.
+
+    Where that takes little away, as outliers would have it, the next limits are thirds.
+    """
+    few = max(values.size // 8, FEW)
+    thirds = False
+    while True:
+        low, high, before, up_to = bracket
+        left = up_to - before
+        if low >= high or left <= few:
+            break
+        share, margin = (place - before + 0.5) / left, few / 4 / left
+        if thirds:
+            share, margin = 0.5, 1 / 6
+        first, second = low + (high - low) * max(share - margin, 0.0), low + (high - low) * min(share + margin, 1.0)
+        counted = count_sums(values, ends, first, second if second < high else low)
+        bracket = narrow(place, narrow(place, bracket, counted[0]), counted[1])
+        thirds = not thirds and bracket[3] - bracket[2] > left // 4
+    if low >= high:
+        return low
+    sums = np.empty(left)
+    list_sums(values, ends, low, high, sums)
+    return select(sums, place - before)
+
+
+@kernel
+def sum_at(values, ends, place):
+    """Sum of two rows' values at a place (from 0) among all n (n + 1) / 2, each row with itself among them, in order.
+
+    The first limits are sums of a sample, each value of which stands for its neighbours' rows too.
+    """
+    n, rows = values.size, ends[-1]
+    bracket = 2 * values[0], 2 * values[n - 1], 0, rows * (rows + 1) // 2
+    if n >= 16 * SAMPLE:
+        stride = n // SAMPLE
+        sample = values[stride // 2 :: stride].copy()
+        up_to = np.empty(sample.size + 1, dtype=np.int64)
+        up_to[:-1] = ends[:-1:stride][: sample.size]
+        up_to[-1] = rows
+        whole = 2 * sample[0], 2 * sample[-1], 0, bracket[3]
+        margin = bracket[3] // (2 * sample.size)
+        first = sum_within(sample, up_to, max(place - margin, 0), whole)
+        second = sum_within(sample, up_to, min(place + margin, whole[3] - 1), whole)
+        counted = count_sums(values, ends, first, second)
+        bracket = narrow(place, narrow(place, bracket, counted[0]), counted[1])
+    return sum_within(values, ends, place, bracket)
+
+
+@kernel
+def pseudomedian(values, ends):
+    """Twice the median of the means of two rows' values, each row with itself among them; 0 without rows."""
+    if ends[-1] == 0:
         return 0.0
-    sums = ascending.size * (ascending.size + 1) // 2
-    upper = sum_at(ascending, sums // 2)
+    sums = ends[-1] * (ends[-1] + 1) // 2
+    upper = sum_at(values, ends, sums // 2)
     if sums % 2:
         return upper
-    count, below, _ = count_sums(ascending, np.nextafter(upper, -np.inf))
+    limit = np.nextafter(upper, -np.inf)
+    (count, below, _), _ = count_sums(values, ends, limit, limit)
     lower = below if count == sums // 2 else upper
     return lower / 2 + upper / 2
 
@@ -178,7 +288,7 @@ def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
     """
     n = differences.shape[1]
     ranks, spread = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    others = np.empty(n)
+    others, values, ends = np.empty(n), np.empty(n), np.empty(n + 1, dtype=np.int64)
     n_zeros = max(n - most_exact, 0)  # at least, of a row that is exact
     largest = n * (n + 1) - n_zeros * (n_zeros + 1) if keep_zeros else (n - n_zeros) * (n - n_zeros + 1)
     scratch = np.empty((2, min(largest, largest_sum) + 1))
@@ -211,4 +321,5 @@ def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
                 others[kept] = value
                 kept += 1
         out[row, 0], out[row, 1], out[row, 2] = plus, total, variance / 16
-        out[row, 3], out[row, 4], out[row, 5] = lower, upper, pseudomedian(others[:kept])
+        n_values = distinct_values(others[:kept], values, ends)
+        out[row, 3], out[row, 4], out[row, 5] = lower, upper, pseudomedian(values[:n_values], ends[: n_values + 1])

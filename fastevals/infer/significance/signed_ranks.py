@@ -310,7 +310,7 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: str) -> Inte
     W+ of shifted differences is how many means of two are above the shift, those equal to it counting half; zeros that
     are ranked and left out take half of theirs away.
     """
-    from fastevals._kernels.ranks import sum_at
+    from fastevals._kernels.ranks import distinct_values, sum_at
 
     if low <= 0:
         return Interval(-math.inf, math.inf)
@@ -319,10 +319,13 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: str) -> Inte
     if not signed.keep_zeros:
         values, n_zeros = values[values != 0], 0
     sums = values.size * (values.size + 1) // 2
+    distinct, rows = np.empty(values.size), np.empty(values.size + 1, dtype=np.int64)
+    n = distinct_values(values, distinct, rows)
+    distinct, rows = distinct[:n], rows[: n + 1]
     place = max(math.floor(sums - low - n_zeros * (n_zeros + 1) / 4), 0)
     ends = (
-        -math.inf if alternative == "less" else sum_at(values, sums - 1 - place),
-        math.inf if alternative == "greater" else sum_at(values, place),
+        -math.inf if alternative == "less" else sum_at(distinct, rows, sums - 1 - place),
+        math.inf if alternative == "greater" else sum_at(distinct, rows, place),
     )
     return Interval(*(end * (signed.unit / 2) for end in ends))
 

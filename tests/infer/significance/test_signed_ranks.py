@@ -142,12 +142,53 @@ def test_interval_without_ties_is_of_walsh_means() -> None:
     assert of(values, alternative="greater").confidence_interval == (sums[10] / 2, math.inf)
 
 
+def distinct(ascending: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, ends = np.empty(ascending.size), np.empty(ascending.size + 1, dtype=np.int64)
+    n = ranks.distinct_values(ascending, values, ends)
+    return values[:n], ends[: n + 1]
+
+
 @given(values=st.lists(st.sampled_from([*TIED, 1e300, -1e-300, 3.1]), min_size=1, max_size=12))
 @FEWER
 def test_sum_at_every_place(values: list[float]) -> None:
     ascending = np.sort(values)
     expected = reference.walsh_sums(ascending.tolist())
-    assert [sum_at(ascending, place) for place in range(len(expected))] == expected
+    assert [sum_at(*distinct(ascending), place) for place in range(len(expected))] == expected
+
+
+SPREADS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "ties": lambda rng, n: np.round(rng.normal(size=n), 1),
+    "outliers": lambda rng, n: rng.standard_cauchy(n) ** 3,
+    "many magnitudes": lambda rng, n: 10 ** rng.uniform(-300, 300, n) * rng.choice([-1, 1], n),
+    "clusters": lambda rng, n: rng.choice([0, 1e9], n) + rng.random(n),
+    "one": lambda rng, n: np.full(n, 3.0),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("n", [30, 700])
+def test_sum_at_some_places(spread: str, n: int) -> None:
+    ascending = np.sort(SPREADS[spread](np.random.default_rng(n), n))
+    expected = np.sort(np.add.outer(ascending, ascending)[np.triu_indices(n)])
+    places = [0, 1, *np.linspace(2, expected.size - 1, 50, dtype=int).tolist()]
+    assert [sum_at(*distinct(ascending), place) for place in places] == expected[places].tolist()
+
+
+@pytest.mark.parametrize("spread", [1.0, 12.0])
+def test_sum_at_of_more_values_than_are_sampled(spread: float) -> None:
+    """Of whole numbers, so that a sum less a value is exact, and sums can be counted value by value."""
+    n = 20 * ranks.SAMPLE
+    ascending = np.sort(np.trunc(2.0**40 * np.random.default_rng(2).random(n) ** spread))
+    assert np.unique(ascending).size > 16 * ranks.SAMPLE
+    whole = n * (n + 1) // 2
+    for place in (0, whole // 5, whole // 2, int(0.501 * whole), whole - 1):
+        found = sum_at(*distinct(ascending), place)
+        before, up_to = (
+            (np.searchsorted(ascending, found - ascending, side) - np.arange(n)).clip(0).sum()
+            for side in ("left", "right")
+        )
+        assert before <= place < up_to
 
 
 @pytest.mark.parametrize("method", ["auto", "exact", "normal"])
