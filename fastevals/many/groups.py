@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._kernels.groups_metrics import placement_squares
 from fastevals._random import seed_key
 from fastevals._text import first_lines
-from fastevals._validation.arrays import as_frequencies, as_scores, as_weights
+from fastevals._validation.arrays import as_frequencies, as_scores, as_weights, check_same_length
 from fastevals._validation.labels import as_group_keys, binary_labels
 from fastevals._validation.options import (
     as_flag,
@@ -29,6 +29,7 @@ from fastevals._validation.options import (
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
+from fastevals.many.group_errors import grouped_errors
 from fastevals.many.group_scores import GroupedScores, grouped_scores
 from fastevals.many.group_values import grouped_aucs, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix
@@ -55,7 +56,7 @@ class GroupedMetric(Frozen):
     n_samples : ndarray of int64 of shape (n_groups,)
         Rows of each group, of weight above zero.
     n_positives, n_negatives : ndarray of int64 of shape (n_groups,), or None
-        Of each class; None for metrics of predicted labels.
+        Of each class; None for metrics of predicted labels or numbers.
     weights : ndarray of shape (n_groups,)
         Sum of the row weights of each group, its impressions: the number of rows where there are none.
     mean, macro_mean : float
@@ -364,16 +365,17 @@ def grouped_metrics(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels: of two classes where there are scores, else of any number.
+        Labels: of two classes where there are scores, else of any number. Or targets.
     y_score : array-like of shape (n_samples,)
-        Finite scores, higher for the positive class; or predicted labels. The metrics say which: scores if one of them
-        is of a ranking, of probabilities or at a threshold, else predicted labels.
+        Finite scores, higher for the positive class; or predicted labels, or predicted numbers. The metrics say which:
+        numbers if they are errors of these, scores if one of them is of a ranking, of probabilities or at a threshold,
+        else predicted labels.
     groups : array-like of shape (n_samples,)
         The group of each row, in any order: numbers, booleans, strings, dates or times.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         What is asked for; a mapping says what the results are called. A function takes the `ThresholdCounts` of a
         group and gives a number; beside metrics of predicted labels, the stack of the groups' matrices, and gives an
-        array.
+        array. None goes beside errors of predicted numbers.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group that has no others has the weight 0 and no
         value.
@@ -389,8 +391,7 @@ def grouped_metrics(
     Raises
     ------
     ValueError
-        If an argument is not as described, or a metric is of predicted numbers; the message names it, the rule and the
-        value seen.
+        If an argument is not as described; the message names it, the rule and the value seen.
 
     Warns
     -----
@@ -404,7 +405,7 @@ def grouped_metrics(
     a rate of one class, by "matthews" or "cohen_kappa", some 80.
 
     Values are those of a `Ranking` of the group's rows: AUC, average precision and metrics of counts to the bit where
-    rows have no weights, others to within a few roundings.
+    rows have no weights, others to within a few roundings. Errors of predicted numbers are added up in the rows' order.
 
     Examples
     --------
@@ -416,12 +417,8 @@ def grouped_metrics(
     (array([0. , 0.5]), 0.5)
     """
     specs = parse_metrics(metrics)
-    kinds = metric_kinds(specs)
-    for label, kind in kinds.items():
-        if kind is TARGETS:
-            raise ValueError(f"metrics: {label} is of {kind.phrase}, not of scores or labels")
-    measure = {SCORES: _measure_scores, LABELS: _measure_labels}[array_kind(kinds) or SCORES]
-    return measure(specs, y_true, y_score, groups, sample_weight, pos_label)
+    measure = {SCORES: _measure_scores, LABELS: _measure_labels, TARGETS: _measure_targets}
+    return measure[array_kind(metric_kinds(specs)) or SCORES](specs, y_true, y_score, groups, sample_weight, pos_label)
 
 
 def _measure_scores(
@@ -455,6 +452,25 @@ def _measure_labels(
             label, keys, values, n_samples, None, None, weights.astype(np.float64), *means, pos_label=matrix.pos_label
         )
     return MetricsByGroup(results, labels=matrix.labels, pos_label=matrix.pos_label)
+
+
+def _measure_targets(
+    specs: MetricSpecs, y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
+) -> MetricsByGroup:
+    metrics = TARGETS.metrics(specs)
+    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred}, pos_label)
+    keys = as_group_keys("groups", groups)
+    check_same_length(y_true=targets, groups=keys)
+    weights = None if sample_weight is None else as_weights("sample_weight", sample_weight)
+    if weights is not None:
+        check_same_length(y_true=targets, sample_weight=weights)
+    found = grouped_errors(metrics, targets, arrays["y_pred"], keys, weights)
+    results = {}
+    for label, values in zip(specs, found.values, strict=True):
+        warn_undefined_groups(label, values)
+        means = mean_over_groups(values, found.weights), mean_over_groups(values, np.ones(values.size))
+        results[label] = GroupedMetric(label, found.groups, values, found.n_samples, None, None, found.weights, *means)
+    return MetricsByGroup(results)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
