@@ -9,6 +9,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import run
+from fastevals._kernels.steps import add_counts, rows_at
+from fastevals._memory import lend
 from fastevals._validation.arrays import EXACT, as_scores, check_finite, check_same_length
 from fastevals._validation.options import row_at, show
 from fastevals.results import Frozen
@@ -144,8 +147,7 @@ class ThresholdCounts(Frozen):
         with np.errstate(over="ignore"):
             check_total("parts", sum(part.n_pos for part in merged), sum(part.n_neg for part in merged))
             while len(merged) > 1:  # by pairs: each row is looked at, and rounded, log2(n_parts) times
-                pairs = [merged[i : i + 2] for i in range(0, len(merged), 2)]
-                merged = [_add(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+                merged = run(_add, [merged[i : i + 2] for i in range(0, len(merged), 2)])
         return merged[0]
 
     def __add__(self, other: Any) -> ThresholdCounts:
@@ -171,6 +173,14 @@ class ThresholdCounts(Frozen):
         if self.tps.dtype == self.fps.dtype == np.float64:
             return all(total == 0 or 1 / USUAL < total < USUAL for total in totals)
         return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL
+
+    def rows_at(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
+        """Return what `rows_at_least` does at descending thresholds, in one pass."""
+        if self.thresholds.dtype != np.float64 or thresholds.dtype != np.float64:
+            return np.searchsorted(-self.thresholds, -thresholds, side="right") - 1
+        rows = np.empty(thresholds.size, dtype=np.intp)
+        rows_at(self.thresholds, thresholds, rows)
+        return rows
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
         """Return the row that holds the counts at each threshold asked for: the last one not below it."""
@@ -211,12 +221,29 @@ def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]],
     return low
 
 
-def _add(a: ThresholdCounts, b: ThresholdCounts) -> ThresholdCounts:
-    """Add the counts of two parts, at each threshold of either."""
-    thresholds = np.union1d(a.thresholds, b.thresholds)[::-1].copy()
-    rows = [np.searchsorted(-part.thresholds, -thresholds, side="right") - 1 for part in (a, b)]
-    tps, fps = (x[rows[0]] + y[rows[1]] for x, y in ((a.tps, b.tps), (a.fps, b.fps)))
-    return ThresholdCounts._unchecked(thresholds, tps, fps)
+def _add(parts: list[ThresholdCounts]) -> ThresholdCounts:
+    """Add the counts of two parts, at each threshold of either; or return the only one."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = [[getattr(part, name) for part in parts] for name in ("thresholds", "tps", "fps")]
+    dtypes = [np.result_type(*pair) for pair in columns]
+    if dtypes[0] != np.float64:  # scores that kernels have no type for
+        thresholds = np.union1d(*columns[0])[::-1].copy()
+        rows = [np.searchsorted(-each, -thresholds, side="right") - 1 for each in columns[0]]
+        sums = (sum(each[row] for each, row in zip(pair, rows, strict=True)) for pair in columns[1:])
+        return ThresholdCounts._unchecked(thresholds, *sums)
+    most = sum(each.size for each in columns[0]) - 1  # inf is in both
+    joint = [lend(most, dtype) for dtype in dtypes]
+    given = [read_only_as(each[k], dtype) for k in (0, 1) for each, dtype in zip(columns, dtypes, strict=True)]
+    n = add_counts(*given, *joint)
+    return ThresholdCounts._unchecked(*(column[:n].copy() for column in joint))
+
+
+def read_only_as(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array as a read-only one of a type: kernels are compiled for one kind."""
+    view = array.astype(dtype, copy=False).view()
+    view.flags.writeable = False
+    return view
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

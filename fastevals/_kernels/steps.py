@@ -73,3 +73,39 @@ def above_cut(positives, negatives, cut):
         tp += positives[step]
         fp += negatives[step]
     return tp, fp
+
+
+@kernel
+def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joint, joint_tps, joint_fps):
+    """Add cumulative counts of two parts at each threshold of either, descending from inf; give the number of them."""
+    i, j, n = 0, 0, 0
+    last, other_last = thresholds.size - 1, other_thresholds.size - 1
+    while True:
+        joint[n] = min(thresholds[i], other_thresholds[j])
+        joint_tps[n], joint_fps[n] = tps[i] + other_tps[j], fps[i] + other_fps[j]
+        n += 1
+        if i == last or j == other_last:
+            break
+        # Whichever has the higher threshold next goes on, or both: no branch, for which it is can't be guessed.
+        mine, other = thresholds[i + 1], other_thresholds[j + 1]
+        i += mine >= other
+        j += other >= mine
+    while i < last:
+        i += 1
+        joint[n], joint_tps[n], joint_fps[n] = thresholds[i], tps[i] + other_tps[j], fps[i] + other_fps[j]
+        n += 1
+    while j < other_last:
+        j += 1
+        joint[n], joint_tps[n], joint_fps[n] = other_thresholds[j], tps[i] + other_tps[j], fps[i] + other_fps[j]
+        n += 1
+    return n
+
+
+@kernel
+def rows_at(thresholds, places, rows):
+    """Write the row of counts at each of some descending thresholds: the last one that is not below it."""
+    row = 0
+    for k in range(places.size):
+        while row + 1 < thresholds.size and thresholds[row + 1] >= places[k]:
+            row += 1
+        rows[k] = row

@@ -329,10 +329,8 @@ class PooledRanking(BaseRanking):
 
 def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
     """Add up the counts at each threshold."""
-    with np.errstate(over="ignore"):
-        thresholds, tps, fps = _over_thresholds(rankings, lambda at: (at.tp, at.fp))
-        _check_pooled("rankings", tps[-1] + fps[-1])
-    return ThresholdCounts._unchecked(thresholds, tps, fps)
+    _check_pooled("rankings", sum(float(each.counts.n_pos) + float(each.counts.n_neg) for each in rankings))
+    return ThresholdCounts.merge(each.counts for each in rankings)
 
 
 class AveragedCounts(ThresholdCounts):
@@ -389,10 +387,10 @@ def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
 def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
     """Return every threshold of any ranking, descending, and sums over the rankings of terms of their cells there."""
     counts = [each.counts for each in rankings]
-    thresholds = np.unique(np.concatenate([each.thresholds for each in counts]))[::-1].copy()
+    thresholds = ThresholdCounts.merge(counts).thresholds
     sums: list[Any] = []
     for each in counts:
-        rows = np.searchsorted(-each.thresholds, -thresholds, side="right") - 1
+        rows = each.rows_at(thresholds)
         values = terms(each.cells(rows))
         sums = list(values) if not sums else [a + b for a, b in zip(sums, values, strict=True)]
     return [thresholds, *sums]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._kernels.lines import align, overlay
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.curves import as_shares, check_has_thresholds, check_kind
 from fastevals._validation.options import check_exactly_one
@@ -220,15 +221,15 @@ class _Overlay(NamedTuple):
 
 def _overlay(mine: Polyline, other: Polyline) -> _Overlay:
     """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
-    x = np.union1d(mine.x, other.x)
-    first = np.append(True, np.diff(x) > ROUNDING)
-    merged = x[first][np.cumsum(first) - 1]
-    aligned = [Polyline(merged[np.searchsorted(x, line.x)], line.y) for line in (mine, other)]
-    y, others = (np.stack(limits(line, x[first]), axis=1).ravel()[:-1] for line in aligned)
+    aligned, other_aligned = np.empty_like(mine.x), np.empty_like(other.x)
+    n_places = align(mine.x, other.x, ROUNDING, aligned, other_aligned)
+    x, y, others = (np.empty(2 * n_places) for _ in range(3))
+    overlay(aligned, mine.y, other_aligned, other.y, x, y, others)
+    x, y, others = x[:-1], y[:-1], others[:-1]
     scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
     difference = y - others
     difference[np.abs(difference) <= ROUNDING * scale] = 0.0
-    return _Overlay(np.repeat(x[first], 2)[:-1], y, others, difference)
+    return _Overlay(x, y, others, difference)
 
 
 def _dominates(mine: Polyline, other: Polyline) -> bool:

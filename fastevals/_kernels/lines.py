@@ -1,0 +1,58 @@
+"""Two polylines laid over each other, in one walk along both."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+
+@kernel
+def align(x, other_x, rounding, aligned, other_aligned):
+    """Write the places of both lines, ascending, with those that follow each other within rounding made the first.
+
+    Gives the number of different places.
+    """
+    i, j, n = 0, 0, 0
+    last, place = -np.inf, -np.inf
+    while i < x.size or j < other_x.size:
+        mine = j == other_x.size or (i < x.size and x[i] <= other_x[j])
+        here = x[i] if mine else other_x[j]
+        if here - last > rounding:
+            place = here
+            n += 1
+        last = here
+        if mine:
+            aligned[i] = place
+            i += 1
+        else:
+            other_aligned[j] = place
+            j += 1
+    return n
+
+
+@kernel
+def values_at(place, x, y, start):
+    """Return the values left and right of a place, and the first point beyond it; `start` is the first not before it."""
+    if start == x.size:  # beyond the last point
+        return y[start - 1], y[start - 1], start
+    if x[start] == place:
+        stop = start + 1
+        while stop < x.size and x[stop] == place:
+            stop += 1
+        return y[start], y[stop - 1], stop
+    if start == 0:  # before the first
+        return y[0], y[0], start
+    x0, y0 = x[start - 1], y[start - 1]
+    width = x[start] - x0
+    inside = y0 + (place - x0) / width * (y[start] - y0)
+    return inside, inside, start
+
+
+@kernel
+def overlay(x, y, other_x, other_y, places, mine, other):
+    """Write each place of two aligned lines twice, and their values left and right of it; `places` has room for all."""
+    i, j = 0, 0
+    for k in range(0, places.size, 2):
+        place = other_x[j] if i == x.size else x[i] if j == other_x.size else min(x[i], other_x[j])
+        mine[k], mine[k + 1], i = values_at(place, x, y, i)
+        other[k], other[k + 1], j = values_at(place, other_x, other_y, j)
+        places[k], places[k + 1] = place, place
