@@ -236,7 +236,7 @@ def _add(parts: list[ThresholdCounts]) -> ThresholdCounts:
     joint = [lend(most, dtype) for dtype in dtypes]
     given = [read_only_as(each[k], dtype) for k in (0, 1) for each, dtype in zip(columns, dtypes, strict=True)]
     n = add_counts(*given, *joint)
-    return ThresholdCounts._unchecked(*(column[:n].copy() for column in joint))
+    return ThresholdCounts._unchecked(*(column[:n] if 2 * n > most else column[:n].copy() for column in joint))
 
 
 def read_only_as(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -124,7 +124,7 @@ class RankingFolds:
         names, codes = np.unique(fold, return_inverse=True)
         _check_fold_number("folds", names)
         _check_two_labels("y_true", labels, positive)
-        order = np.argsort(codes, kind="stable")
+        order = np.argsort(codes.astype(np.uint16), kind="stable")  # of 16 bits it is a radix sort
         rows_by_fold = np.split(order, np.cumsum(np.bincount(codes))[:-1])
         rankings = {}
         for name, rows in zip(names.tolist(), rows_by_fold, strict=True):
