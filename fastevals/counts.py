@@ -174,14 +174,6 @@ class ThresholdCounts(Frozen):
             return all(total == 0 or 1 / USUAL < total < USUAL for total in totals)
         return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL
 
-    def rows_at(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-        """Return what `rows_at_least` does at descending thresholds, in one pass."""
-        if self.thresholds.dtype != np.float64 or thresholds.dtype != np.float64:
-            return np.searchsorted(-self.thresholds, -thresholds, side="right") - 1
-        rows = np.empty(thresholds.size, dtype=np.intp)
-        rows_at(self.thresholds, thresholds, rows)
-        return rows
-
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
         """Return the row that holds the counts at each threshold asked for: the last one not below it."""
         if (
@@ -219,6 +211,15 @@ def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]],
         yes = holds(middle)
         low, high = np.where(yes, middle, low), np.where(yes, high, middle)
     return low
+
+
+def rows_at_each(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[np.intp]:
+    """Return what `ThresholdCounts.rows_at_least` does, of descending thresholds, in one pass."""
+    if counts.thresholds.dtype != np.float64 or thresholds.dtype != np.float64:
+        return np.searchsorted(-counts.thresholds, -thresholds, side="right") - 1
+    rows = np.empty(thresholds.size, dtype=np.intp)
+    rows_at(counts.thresholds, thresholds, rows)
+    return rows
 
 
 def _add(parts: list[ThresholdCounts]) -> ThresholdCounts:

@@ -31,7 +31,7 @@ def align(x, other_x, rounding, aligned, other_aligned):
 
 @kernel
 def values_at(place, x, y, start):
-    """Return the values left and right of a place, and the first point beyond it; `start` is the first not before it."""
+    """Return the values left and right of a place, and the first point beyond it, from the first not before it on."""
     if start == x.size:  # beyond the last point
         return y[start - 1], y[start - 1], start
     if x[start] == place:

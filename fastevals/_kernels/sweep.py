@@ -7,10 +7,11 @@ import numpy as np
 
 from fastevals._kernels.compensated import add, two_sum
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.partition import bits_of
+from fastevals._kernels.partition import bits_of, key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
 FIRST = 1 << 10  # keys that show whether there are many ties
+HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 STRIP = 1 << 12  # rows whose positives are listed at a time
 
 
@@ -183,6 +184,57 @@ def unmark_slots(marked, starts, negative, positive):
             which = np.int64(marked[i] & np.uint64(1))
             sides[which][ends[which]] = (marked[i] >> np.uint64(1)) | upper
             ends[which] += 1
+
+
+@kernel
+def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
+    """Add each row's weight to the sums of its key and class, in a table that is hashed; tell whether that has room.
+
+    Slot h of the table, of a power of two, has keys[h], and for each class rows[2 h + class] and two numbers of `sums`:
+    a float, and what rounding lost of it. Keys take empty slots until a quarter of them is left. The hash is the upper
+    bits of a product: decimals have lower bits that come again and again.
+    """
+    one, mask = np.uintp(1), np.uintp(keys.size - 1)
+    shift = np.uint64(64)
+    while keys.size >> np.int64(np.uint64(64) - shift) > 1:
+        shift -= np.uint64(1)
+    room = 0
+    for h in range(keys.size):
+        room += rows[2 * h] + rows[2 * h + 1] == 0
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        h = np.uintp((key * HASH) >> shift)
+        while keys[h] != key or rows[h << one] + rows[(h << one) + one] == 0:
+            if rows[h << one] + rows[(h << one) + one] == 0:
+                if 4 * room <= keys.size:
+                    return False
+                room -= 1
+                keys[h] = key
+                break
+            h = (h + one) & mask
+        k = (h << one) + np.uintp(flags[i])
+        rows[k] += 1
+        j = k << one
+        total, lost = two_sum(sums[j], weights[i])
+        sums[j] = total
+        sums[j + one] += lost
+    return True
+
+
+@kernel
+def sweep_sums(keys, sums, flip_below, flip, bits, tps, fps):
+    """From the last of ascending keys down write each distinct score and the sums at or above; give their number."""
+    tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
+    g = -1
+    for i in range(keys.size - 1, -1, -1):
+        if i == keys.size - 1 or keys[i] != keys[i + 1]:
+            g += 1
+        fp, fp_low = add(fp, fp_low + sums[i, 1], sums[i, 0])
+        tp, tp_low = add(tp, tp_low + sums[i, 3], sums[i, 2])
+        bits[g] = bits_of(keys[i], flip_below, flip)
+        tps[g] = tp
+        fps[g] = fp
+    return g + 1
 
 
 @kernel

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import blocks, chunks, run
+from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.partition import (
     count_slots,
     fit_buckets,
@@ -28,9 +28,11 @@ from fastevals._kernels.sweep import (
     keep_bends,
     rank_pairs,
     rank_slots,
+    sum_by_key,
     sum_precision,
     sweep_pairs,
     sweep_slots,
+    sweep_sums,
     unmark_slots,
 )
 from fastevals._memory import lend
@@ -54,6 +56,9 @@ MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not 
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
 LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
+SAMPLED = 1 << 12  # rows that show whether distinct scores are few
+TIED = 4  # rows of the sample for each distinct score, from which they are
+SLOTS = 1 << 12  # of a table of sums: with the rows' own, in a core's cache
 STRETCH = 1 << 14  # rows placed at a time, while their placements are in cache
 CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
 
@@ -89,6 +94,9 @@ def weighted_threshold_counts(
 ) -> tuple[ThresholdCounts, int]:
     """Sum the weights at or above each distinct score; no weight is zero. Returns the number of positive rows too."""
     codec, scores = codec_for(scores)
+    summed = _sum_by_score(labels, codec, scores, weights)
+    if summed is not None:
+        return summed
     fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
     places, by_slot = _count_slots(labels, codec, scores, fit)
     counts = by_slot.reshape(len(by_slot), -1, 2).sum(axis=2)
@@ -119,6 +127,44 @@ def weighted_threshold_counts(
     stops = np.cumsum([groups for groups, *_ in ranked][::-1])[::-1].tolist()
     ends = [(stop - groups + 1, stop + 1) for stop, (groups, *_) in zip(stops, ranked, strict=True)]
     return fill_counts(codec, extremes, ends, np.float64, sweep), int(np.count_nonzero(signed > 0))
+
+
+def _sum_by_score(
+    labels: BinaryLabels, codec: Codec, scores: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[ThresholdCounts, int] | None:
+    """Return what `weighted_threshold_counts` does, without a sort; None where distinct scores are not few."""
+    sample = codec.encode(scores[:: max(scores.size // SAMPLED, 1)])
+    if scores.size < SAMPLED or np.unique(sample).size > sample.size // TIED:
+        return None
+    parts = chunks(scores.size)
+    keys, rows = np.zeros((len(parts), SLOTS), np.uint64), np.zeros((len(parts), 2 * SLOTS), np.int64)
+    sums = np.zeros((len(parts), 4 * SLOTS))
+
+    def add_up(i: int) -> tuple[int, bool]:
+        known, flags = 0, np.empty(BLOCK, dtype=np.uint8)
+        for block in blocks(parts[i]):
+            own = flags[: block.stop - block.start]
+            known += labels.mark(block, own)
+            table = keys[i], rows[i], sums[i]
+            if not sum_by_key(codec.bits(scores[block]), own, weights[block], codec.flip_below, codec.flip, *table):
+                return known, False
+        return known, True
+
+    known, fits = zip(*run(add_up, range(len(parts))), strict=True)
+    if not all(fits):
+        return None
+    if sum(known) != scores.size:
+        raise_not_binary("y_true", labels.values)
+    rows = rows.reshape(-1, 2)
+    taken = np.flatnonzero(rows.any(axis=1))
+    taken = taken[np.argsort(keys.ravel()[taken], kind="stable")]
+    ordered, ordered_sums = keys.ravel()[taken], sums.reshape(-1, 4)[taken]
+    extremes = _finite_extremes(codec, scores, int(ordered[0]), int(ordered[-1]))
+    bits, tps, fps = np.empty(ordered.size, np.int64), np.empty(ordered.size), np.empty(ordered.size)
+    n = sweep_sums(ordered, ordered_sums, codec.flip_below, codec.flip, bits, tps, fps)
+    thresholds = np.append(np.inf, codec.values(bits[:n])).astype(codec.threshold_dtype(extremes), copy=False)
+    counts = ThresholdCounts._unchecked(thresholds, np.append(0.0, tps[:n]), np.append(0.0, fps[:n]))
+    return counts, int(rows[:, 1].sum())
 
 
 def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> ThresholdCounts:

@@ -12,7 +12,7 @@ from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
 from fastevals._validation.options import check_choice, show
-from fastevals.counts import Cells, ThresholdCounts
+from fastevals.counts import Cells, ThresholdCounts, rows_at_each
 from fastevals.measure import cells
 from fastevals.measure.curves.base import Polyline, limits
 from fastevals.measure.curves.cost import CostCurve
@@ -390,7 +390,7 @@ def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple
     thresholds = ThresholdCounts.merge(counts).thresholds
     sums: list[Any] = []
     for each in counts:
-        rows = each.rows_at(thresholds)
+        rows = rows_at_each(each, thresholds)
         values = terms(each.cells(rows))
         sums = list(values) if not sums else [a + b for a, b in zip(sums, values, strict=True)]
     return [thresholds, *sums]

@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
 from fastevals._kernels.sorting import sort_keys, sort_pairs
+from fastevals.counting import ordering
 from fastevals.counting.ordering import BinaryLabels, split_by_class
 
 N = 140_000  # eight buckets, three chunks
@@ -274,3 +275,52 @@ def test_weights_of_many_rows_add_up_without_rounding() -> None:
         row = int(np.searchsorted(-counts.thresholds, -s[above[-1]]))
         assert counts.tps[row] == math.fsum(w[above][y[above] == 1].tolist())
         assert counts.fps[row] == math.fsum(w[above][y[above] == 0].tolist())
+
+
+# Few distinct scores, with weights ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["three decimals", "constant", "two zeros", "small integers", "periodic", "longdouble"]
+)
+def test_weights_of_few_scores_are_summed_as_sorted_ones(name, monkeypatch):
+    labels, scores, _ = draw(name)
+    weights = np.random.default_rng(1).random(N) * 10.0 ** np.random.default_rng(2).integers(-8, 9, N)
+    summed = Ranking(labels, scores, sample_weight=weights)
+    for threads in (1, 3):
+        with num_threads(threads):
+            again = Ranking(labels, scores, sample_weight=weights).counts
+        assert all(np.array_equal(*pair) for pair in zip(_columns(again), _columns(summed.counts), strict=True))
+    monkeypatch.setattr(ordering, "_sum_by_score", lambda *rows: None)
+    by_sorting = Ranking(labels, scores, sample_weight=weights)
+    assert summed.n_positives == by_sorting.n_positives == np.count_nonzero(labels)
+    for mine, other in zip(_columns(summed.counts), _columns(by_sorting.counts), strict=True):
+        np.testing.assert_array_max_ulp(mine.astype(np.float64), other.astype(np.float64), 1)
+    assert summed.counts.tps[-1] == math.fsum(weights[labels])
+
+
+def _columns(counts):
+    return counts.thresholds, counts.tps, counts.fps
+
+
+def test_scores_that_a_sample_shows_too_few_of_are_sorted(monkeypatch):
+    taken = []
+    sum_by_score = ordering._sum_by_score
+    monkeypatch.setattr(ordering, "_sum_by_score", lambda *rows: taken.append(sum_by_score(*rows)) or taken[-1])
+    for name in ("unseen by a strided sample", "normal", "three decimals"):
+        labels, scores, weights = draw(name)
+        Ranking(labels, scores, sample_weight=weights)
+    assert [each is not None for each in taken] == [False, False, True]
+
+
+@pytest.mark.parametrize("row", [0, 70_000, N - 1])
+def test_bad_rows_among_few_scores_are_found(row):
+    scores = np.round(np.random.default_rng(row).random(N), 2)
+    bad = scores.copy()
+    bad[row] = -math.nan
+    with pytest.raises(ValueError, match=f"y_score must be finite, but has 1 NaN value, the first at row {row}$"):
+        Ranking(np.arange(N) % 2, bad, sample_weight=np.ones(N))
+    labels = np.arange(N) % 2
+    labels[row] = 2
+    with pytest.raises(ValueError, match="y_true must have two classes, got 3 labels"):
+        Ranking(labels, scores, sample_weight=np.ones(N), pos_label=1 if row else None)
