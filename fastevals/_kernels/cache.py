@@ -33,6 +33,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
+from fastevals._kernels.ahead import start_wanted
 from fastevals._validation.options import warn_outside
 
 CHECKSUM = 32  # bytes before the payload of a file
@@ -308,9 +309,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
         try:
             name = self._file(sig, target_context.codegen())
             payload = next(filter(None, (_read(folder / name) for folder in folders())), None)
-            return payload and CompileResult._rebuild(target_context, *pickle.loads(payload))
+            if payload:
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))
         except Exception:  # whatever it is, compiling mends it
             return None
+        with contextlib.suppress(ValueError):
+            folder_to_fill()
+            start_wanted()
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for a signature, unless its parts have changed meanwhile."""

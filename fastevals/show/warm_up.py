@@ -186,6 +186,21 @@ def _bootstraps(data: _Data) -> None:
     delong(data.y, {"a": data.scores, "b": data.other}).confidence_interval()
 
 
+def report_intervals() -> None:
+    """Compile what the intervals of a report need, the last of it first: the report begins with the first."""
+    import numpy as np
+
+    from fastevals import compare_rankings
+    from fastevals.infer.bootstrap.row_samples import RowSampler
+    from fastevals.show.report.intervals import column_metrics
+
+    data = _Data(SMALL)
+    RowSampler(SMALL).draw(np.uint64(0), np.empty(SMALL, dtype=np.uint8))  # which is before all metrics
+    scores = {"a": data.scores, "b": data.other}
+    for name, asked in reversed(column_metrics("f1", None, None).items()):
+        compare_rankings(data.y, scores, metrics={name: asked}, n_resamples=FEW, rng=0)
+
+
 def _comparisons(data: _Data) -> None:
     from fastevals import compare_predictions, compare_rankings, delong_test, metric
 

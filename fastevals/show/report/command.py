@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from typing import TYPE_CHECKING
 
+from fastevals._kernels.ahead import compiled_ahead
 from fastevals.show.commands import (
     MOST_PICTURED,
     Parser,
@@ -105,7 +107,9 @@ def run(arguments: argparse.Namespace) -> None:
     from fastevals.show.report.report import build_report
 
     n_pictured = 0 if arguments.out is None else MOST_PICTURED
-    report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
+    later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
+    with later if arguments.resamples != 0 else contextlib.nullcontext():
+        report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:
         from fastevals.show.pictures import report_pictures
