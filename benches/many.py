@@ -25,7 +25,11 @@ SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "brie
 # By what they are of: metrics that are taken of each group.
 GROUPED = {
     of: tuple(metric.name for metric in METRICS.values() if metric.of in kinds and "cost" not in metric.name)
-    for of, kinds in {"scores": ("ranking", "probabilities"), "labels": ("cells", "matrix")}.items()
+    for of, kinds in {
+        "scores": ("ranking", "probabilities"),
+        "labels": ("cells", "matrix"),
+        "targets": ("targets",),
+    }.items()
 }
 
 
@@ -77,13 +81,17 @@ def _metric_of_groups(of: str, metrics: str | tuple[str, ...], n_groups: int) ->
     """Take metrics of each group; give how many groups there are."""
 
     def set_up(data: Data) -> Call:
-        predictions = {"scores": data.chances, "labels": (data.s > 1).astype(np.int64)}
+        rows = {
+            "scores": (data.y, data.chances),
+            "labels": (data.y, (data.s > 1).astype(np.int64)),
+            "targets": (data.t, data.q),
+        }[of]
         groups = data.groups(n_groups)
 
         def call() -> int:
             with warnings.catch_warnings():  # groups of one class
                 warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
-                found = fastevals.grouped_metrics(data.y, predictions[of], groups, metrics)
+                found = fastevals.grouped_metrics(*rows, groups, metrics)
             return int(next(iter(found.values())).values.size)
 
         return call
