@@ -13,6 +13,13 @@ from fastevals._kernels.steps import wide
 
 
 @kernel
+def draw_groups(key, n_groups, groups):
+    """Write the random group, of up to 256, that each row is in."""
+    for row in range(groups.size):
+        groups[row] = uniform_below(n_groups, bits(key, np.uint64(row)))
+
+
+@kernel
 def leave_group_out(sizes, key, n_groups, group, counts):
     """Write the rows of each cell that are not of a group: which of the groups a row is in is random."""
     counter = np.uint64(0)

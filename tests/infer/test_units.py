@@ -13,6 +13,7 @@ from fastevals.infer.bootstrap import samples as base
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, zero_bytes
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, make_score_sample
 from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.registry import METRICS
 
 KEY = np.uint64(11)
 
@@ -85,7 +86,7 @@ def test_rankings(name, weighted, grouped, stratified):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_labels_and_regression(grouped):
+def test_labels(grouped):
     y, s, w, g = example()
     predicted, units = (s > 0.5).astype(int), g if grouped else np.arange(90)
     options = {"sample_weight": w, "groups": g if grouped else None}
@@ -96,12 +97,25 @@ def test_labels_and_regression(grouped):
         return matrix.f_score(average="macro")
 
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(f_score, units), rel=1e-8)
-    sample = make_sample((y, s), parse_metrics("root_mean_squared_error"), SamplingDesign(**options))
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-600, 2.0**600], ids=["ones", "tiny", "huge"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.of == "targets"])
+def test_regression(name, grouped, weighted, scale):
+    y, s, w, g = example()
+    y = y + np.arange(90) / 100
+    options = {"sample_weight": w if weighted else None, "groups": g if grouped else None}
+    sample = make_sample((y * scale, s * scale), parse_metrics(name), SamplingDesign(**options))
 
     def error(rows):
-        return regression_metrics(y[rows], s[rows], sample_weight=w[rows]).root_mean_squared_error
+        return getattr(regression_metrics(y[rows], s[rows], sample_weight=w[rows] if weighted else None), name)
 
-    assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(error, units), rel=1e-8)
+    if name == "mean_absolute_percentage_error" and scale < 1:
+        return  # targets are then taken to be larger than they are
+    expected = slow_acceleration(error, g if grouped else np.arange(90))
+    assert sample.accelerations(KEY, [0])[0] == pytest.approx(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize("stratified", [False, True])

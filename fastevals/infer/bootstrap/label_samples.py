@@ -73,7 +73,7 @@ class MatrixSample(Sample):
         counts = draws if isinstance(draws, np.ndarray) else np.stack(list(draws))
         return _measure_cells(self._matrix, counts, self._metrics, self._joint)
 
-    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+    def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
         return leave_out_table(self.sizes[part], number, key, GROUPS)
 

@@ -113,7 +113,7 @@ class RankingSample(Sample):
             self._sweep.sweep(counts.reshape(2, -1), space[1], row)
         return self._sweep.values(raw)
 
-    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
+    def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
         if self._few:
             return leave_out_table(self.sizes[part], number, key, GROUPS)

@@ -5,19 +5,32 @@ A draw is how often each unit, a row or a group, was drawn; a `CellCounter` adds
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, WORD_BLOCK, count_drawn, draw_rows, sum_drawn, take_drawn
+from fastevals._kernels.jackknife import draw_groups
 from fastevals._kernels.random import stream_key
+from fastevals._kernels.regression import EPSILON
 from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
-from fastevals.infer.bootstrap.samples import CELLS_PER_TASK, MOST_PER_TASK, Sample, Values, usual_rate
+from fastevals.infer.bootstrap.samples import (
+    CELLS_PER_TASK,
+    GROUPS,
+    MOST_PER_TASK,
+    Sample,
+    Values,
+    jackknife_acceleration,
+    usual_rate,
+)
+from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.kinds import TARGETS, TargetMetric
 
+Floats = NDArray[np.float64]
 Times = NDArray[np.uint8]
 
 
@@ -56,6 +69,16 @@ class UnitSample(Sample):
             for k, (part, rows) in enumerate(zip(self.strata, self._rows, strict=True)):
                 rows.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), times[part])
             yield times
+
+    def draw_groups(self, key: np.uint64, part: slice) -> NDArray[np.uint8]:
+        """Return the random group of each unit of a stratum."""
+        groups = np.empty(part.stop - part.start, dtype=np.uint8)
+        draw_groups(key, GROUPS, groups)
+        return groups
+
+    def without_group(self, key: Any, number: int, part: slice) -> Times:
+        """Return how often each unit of a stratum is there without a group of them."""
+        return np.asarray(key != number).view(np.uint8)
 
 
 class TargetSample(UnitSample):
@@ -101,6 +124,70 @@ class TargetSample(UnitSample):
             return [np.array(np.nan)] * len(self._metrics)
         values = TARGETS.evaluate_rows(targets, [predictions], weights, self._metrics)
         return [each[0] for each in values]
+
+    def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
+        """Return the acceleration of a metric of sums: without a unit they are less what its rows add to them."""
+        if self._metrics[metric].name == "median_absolute_error":
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):  # of one unit there are no others
+            values = self._metrics[metric].of_sums(cast("RegressionSums", _SumsOfOthers(self)))
+        return jackknife_acceleration(values, self.sizes[: values.size])
+
+
+class _SumsOfOthers:
+    """`RegressionSums` without each unit in turn, arrays of shape (n_units,) that are made when a metric reads them.
+
+    Errors, and targets, are in a unit near the largest, so that squares neither over- nor underflow: no skewness
+    depends on it.
+    """
+
+    unit = 1.0
+
+    def __init__(self, sample: TargetSample) -> None:
+        self._weights, self._unit_by_row = sample._weights, sample._unit_by_row
+        self._targets = np.multiply(sample._targets, 0.25, dtype=np.float64)  # quarters: no difference overflows
+        self._errors = self._targets - np.multiply(sample._predictions, 0.25, dtype=np.float64)
+
+    def _of_others(self, terms: Any) -> Floats:
+        weighted = terms if self._weights is None else terms * self._weights
+        own = np.bincount(self._unit_by_row, np.broadcast_to(weighted, self._errors.shape))
+        return np.asarray(own.sum() - own)
+
+    @property
+    def weight(self) -> Floats:
+        """Number of rows or sum of weights."""
+        return self._of_others(1.0)
+
+    @property
+    def scatter(self) -> Floats:
+        """Squared deviations of the targets from their mean."""
+        deviations = _near_one(self._targets - np.average(self._targets, weights=self._weights))
+        return np.maximum(self._of_others(deviations**2) - self._of_others(deviations) ** 2 / self.weight, 0.0)
+
+    @property
+    def square(self) -> Floats:
+        """Squared errors."""
+        return np.maximum(self._of_others(_near_one(self._errors) ** 2), 0.0)
+
+    @property
+    def over(self) -> Floats:
+        """Predictions above the target, less it."""
+        return self._of_others(np.maximum(-_near_one(self._errors), 0.0))
+
+    @property
+    def under(self) -> Floats:
+        """Targets above the prediction, less it."""
+        return self._of_others(np.maximum(_near_one(self._errors), 0.0))
+
+    @property
+    def relative(self) -> Floats:
+        """Absolute errors over absolute targets."""
+        return self._of_others(_near_one(np.abs(self._errors) / np.maximum(np.abs(self._targets), EPSILON / 4)))
+
+
+def _near_one(values: Floats) -> Floats:
+    """Return values times a power of two with which the largest is near 1."""
+    return np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

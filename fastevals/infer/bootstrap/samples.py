@@ -68,8 +68,12 @@ class Sample:
         """Return the acceleration of a metric whose values without one row have a closed form."""
         return None
 
-    def without_group(self, key: np.uint64, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum without a random group of them, one of GROUPS."""
+    def draw_groups(self, key: np.uint64, part: slice) -> Any:
+        """Return what tells `without_group` which of GROUPS random groups the rows of a stratum are in."""
+        return key
+
+    def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
+        """Return the rows of each cell of a stratum without a group of them."""
         counts = np.empty_like(self.sizes[part])
         leave_group_out(self.sizes[part], key, GROUPS, number, counts)
         return counts
@@ -128,12 +132,13 @@ class Sample:
         """
         strata = [(k, part) for k, part in enumerate(self.strata) if self.sizes[part].any()]
         left = np.empty((len(strata), GROUPS))
+        groups = [self.draw_groups(np.uint64(stream_key(key, np.uint64(k))), part) for k, part in strata]
 
         def without(number: int) -> NDArray[Any]:
-            (k, part), group = strata[number // GROUPS], number % GROUPS
+            (k, group), part = divmod(number, GROUPS), strata[number // GROUPS][1]
             counts = self.sizes.copy()
-            counts[part] = self.without_group(np.uint64(stream_key(key, np.uint64(k))), group, part)
-            left[number // GROUPS, group] = counts[part].sum(dtype=np.int64)
+            counts[part] = self.without_group(groups[k], group, part)
+            left[k, group] = counts[part].sum(dtype=np.int64)
             return counts
 
         results = []
