@@ -104,6 +104,8 @@ class Metric:
         metric, and its parameters.
     at_thresholds_only : bool
         Whether a metric of cells is none of predicted labels.
+    on_hull : bool
+        Whether a metric of rankings is that of the vertices of the ROC curve's hull.
     symmetric : bool
         Whether a metric of cells is the same whichever of two classes is positive.
     family : bool
@@ -131,6 +133,7 @@ class Metric:
     parts: Callable[..., tuple[Any, Any]] | None = None
     best: Callable[..., tuple[str, tuple[float, ...]]] | None = None
     at_thresholds_only: bool = False
+    on_hull: bool = False
     symmetric: bool = False
     family: bool = False
     optimized_bounds: tuple[float, float] | None = None
@@ -312,6 +315,7 @@ METRICS: dict[str, Metric] = {
             "EER (hull)",
             "ranking",
             ranking_metrics.equal_error_rate_on_hull,
+            on_hull=True,
             greater_is_better=False,
             bounds=(0.0, 0.5),
             replicate=ReplicateKernel("equal_error_rate_on_hull", scratch=4),
@@ -322,6 +326,7 @@ METRICS: dict[str, Metric] = {
             "cost area",
             "ranking",
             cost_area,
+            on_hull=True,
             greater_is_better=False,
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),

@@ -123,8 +123,9 @@ def read_columns(
     ImportError
         Without pyarrow.
     """
-    table, called, source = _read(Path(path), form, wanted, beside)
-    arrays = {name: _as_numpy(shown, table.column(name), name in numeric, source) for name, shown in called.items()}
+    columns, called, source = _read(Path(path), form, wanted, beside)
+    # Each is let go for its array: not all are held twice.
+    arrays = {name: columns.pop(name).as_numpy(shown, name in numeric, source) for name, shown in called.items()}
     return NamedColumns(arrays, source.line)
 
 
@@ -133,11 +134,9 @@ def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedC
 
     Return the columns, and the names of those that are left out.
     """
-    table, called, source = _read(Path(path), form, None, beside)
-    kept = {field.name for field in table.schema if _holds_numbers(field.type)}.union(beside)
-    arrays = {
-        name: _as_numpy(shown, table.column(name), False, source) for name, shown in called.items() if name in kept
-    }
+    columns, called, source = _read(Path(path), form, None, beside)
+    kept = {name for name, column in columns.items() if column.holds_numbers}.union(beside)
+    arrays = {name: columns.pop(name).as_numpy(shown, False, source) for name, shown in called.items() if name in kept}
     return NamedColumns(arrays, source.line), [name for name in called if name not in kept]
 
 
@@ -263,10 +262,11 @@ class _Source(Protocol):
     """An open file."""
 
     names: list[str]  # of its columns
+    n_rows: int | None  # where the file says it
     hint: str  # the end of a message on a column that is not there
 
-    def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
-        """Read some columns as a table; `watch` is called with how many bytes of the file have been read so far."""
+    def read(self, columns: list[str], watch: Callable[[int], None]) -> Iterable[Any]:
+        """Read some columns in batches; `watch` is called with how many bytes of the file have been read so far."""
 
     def line(self, row: int) -> str:
         """Return what messages call a row."""
@@ -278,21 +278,22 @@ class _Batches:
     hint = ""
 
     def __init__(
-        self, names: list[str], size: int, batches: Callable[[list[str]], Iterator[tuple[float, Any]]]
+        self,
+        names: list[str],
+        n_rows: int | None,
+        size: int,
+        batches: Callable[[list[str]], Iterator[tuple[float, Any]]],
     ) -> None:
         self.names = names
+        self.n_rows = n_rows
         self.size = size
         self.batches = batches  # a function of columns: their batches, each with the share of the file read by then
 
-    def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
-        """Read some columns as a table."""
-        import pyarrow as pa
-
-        batches = []
+    def read(self, columns: list[str], watch: Callable[[int], None]) -> Iterator[Any]:
+        """Read some columns in batches."""
         for share, batch in self.batches(columns):
-            batches.append(batch)
+            yield batch
             watch(int(share * self.size))
-        return pa.Table.from_batches(batches) if batches else pa.table({})
 
     def line(self, row: int) -> str:
         """Return what messages call a row."""
@@ -302,7 +303,7 @@ class _Batches:
 def _open_parquet(path: Path, *_: Any) -> _Batches:
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(path)
+    file = parquet.ParquetFile(path, pre_buffer=False)
 
     def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
         rows = 0
@@ -310,7 +311,7 @@ def _open_parquet(path: Path, *_: Any) -> _Batches:
             rows += batch.num_rows
             yield rows / file.metadata.num_rows, batch
 
-    return _Batches(list(file.schema_arrow.names), path.stat().st_size, batches)
+    return _Batches(list(file.schema_arrow.names), file.metadata.num_rows, path.stat().st_size, batches)
 
 
 def _open_arrow(path: Path, *_: Any) -> _Batches:
@@ -335,7 +336,7 @@ def _open_arrow(path: Path, *_: Any) -> _Batches:
                 for batch in ipc.open_stream(file, options=options):
                     yield file.tell() / size, batch
 
-    return _Batches(names, size, batches)
+    return _Batches(names, None, size, batches)
 
 
 class _Format(NamedTuple):
@@ -364,8 +365,8 @@ SUFFIXES: dict[str, _Format] = {
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tuple[Any, Names, _Source]:
-    """Read columns as a table, or all with None; return also what messages call each, and the open file."""
+def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tuple[dict[str, _Column], Names, _Source]:
+    """Read columns, or all with None; return also what messages call each, and the open file."""
     file_format = _file_format(path)
     if file_format is not _CSV and (options := form.options()):
         raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
@@ -378,26 +379,24 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
         wanted = {name: f"column {name!r}" for name in source.names}
     wanted = {**wanted, **beside}
     check_columns(repr(str(path)), source.names, wanted, source.hint)
-    with _explain_damage(path), _watch_memory(path) as watch:
-        table = source.read(list(wanted), watch)
-        watch(path.stat().st_size, table.nbytes)
-        table.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
-    if not table.num_rows:
+    columns = {name: _Column(source.n_rows) for name in wanted}
+    with _explain_damage(path), _watch_memory(path, columns) as watch:
+        for batch in source.read(list(wanted), watch):
+            batch.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
+            for name, column in columns.items():
+                column.append(batch.column(name))
+        watch(path.stat().st_size)
+    if not any(column.n_rows for column in columns.values()):
         raise ValueError(f"{str(path)!r} has no rows")
-    return table, wanted, source
-
-
-class _Watch(Protocol):
-    def __call__(self, position: int, n_bytes: int = 0) -> None: ...
+    return columns, wanted, source
 
 
 @contextmanager
-def _watch_memory(path: Path) -> Iterator[_Watch]:
+def _watch_memory(path: Path, columns: Mapping[str, _Column]) -> Iterator[Callable[[int], None]]:
     """Yield a function of the bytes read so far: it shows a bar, and raises where the columns take too much memory.
 
-    A small file may hold columns that are a thousand times as large. While they are read, Arrow's count of all memory
-    says how large they are; at the end their own size, `n_bytes`, does, for memory of other arrays may have been given
-    back meanwhile.
+    A small file may hold columns that are a thousand times as large. Arrow's count of all memory says how large they
+    are while it holds them; their own size does where memory of other arrays was given back meanwhile.
     """
     import pyarrow as pa
 
@@ -407,9 +406,9 @@ def _watch_memory(path: Path) -> Iterator[_Watch]:
         most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
     with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:
 
-        def watch(position: int, n_bytes: int = 0) -> None:
+        def watch(position: int) -> None:
             show(position)
-            held = max(pa.total_allocated_bytes() - before, n_bytes)
+            held = max(pa.total_allocated_bytes() - before, sum(column.n_bytes for column in columns.values()))
             if held > most:
                 raise ValueError(
                     f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold "
@@ -466,16 +465,56 @@ def _explain_damage(path: Path) -> Iterator[None]:
 # Values -----------------------------------------------------------------------------------------------------------
 
 
-def _as_numpy(shown: str, column: Any, numeric: bool, source: _Source) -> NDArray[Any]:
-    """Return a column without missing values as numbers, booleans or strings."""
+class _Column:
+    """A column as it is read: numbers go into one array, from the first value that can't on all stays with Arrow.
+
+    Pieces that are joined at the end would take the memory of another column, and of all while Arrow has them.
+    """
+
+    def __init__(self, most_rows: int | None) -> None:
+        self.most_rows = most_rows  # where they are known
+        self.n_rows = 0
+        self.n_bytes = 0
+        self.numbers: NDArray[Any] | None = None
+        self.pieces: list[Any] = []
+
+    def append(self, piece: Any) -> None:
+        """Add the values of a batch."""
+        rows = slice(self.n_rows, self.n_rows + len(piece))
+        if self.most_rows is None or self.pieces or piece.null_count or not _is_number(piece.type):
+            self.pieces.append(piece)
+        else:
+            values = piece.to_numpy(zero_copy_only=False)
+            if self.numbers is None:
+                self.numbers = np.empty(self.most_rows, dtype=values.dtype)
+            self.numbers[rows] = values
+        self.n_rows = rows.stop
+        self.n_bytes += piece.nbytes
+
+    @property
+    def holds_numbers(self) -> bool:
+        """Return whether its type is one of numbers."""
+        return self.numbers is not None or _holds_numbers(self.pieces[0].type)
+
+    def as_numpy(self, shown: str, numeric: bool, source: _Source) -> NDArray[Any]:
+        """Return numbers, booleans or strings; raise if a value is missing."""
+        if not self.pieces:
+            assert self.numbers is not None
+            return self.numbers[: self.n_rows]
+        return _as_numpy(shown, self.pieces, self.n_rows, numeric, source)
+
+
+def _as_numpy(shown: str, pieces: list[Any], n_rows: int, numeric: bool, source: _Source) -> NDArray[Any]:
+    """Return the pieces of a column, the last of so many rows, as numbers, booleans or strings."""
     import pyarrow as pa
     from pyarrow import types
 
+    column = pa.chunked_array(pieces)
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     dtype, missing = column.type, column.is_null().to_numpy()
     if count := int(np.count_nonzero(missing)):
-        line = source.line(int(missing.argmax()))
+        line = source.line(n_rows - missing.size + int(missing.argmax()))
         raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {line}")
     if types.is_decimal(dtype):
         column = column.cast(pa.float64())
@@ -491,8 +530,14 @@ def _as_numpy(shown: str, column: Any, numeric: bool, source: _Source) -> NDArra
     return np.asarray(column.to_numpy())
 
 
+def _is_number(dtype: Any) -> bool:
+    from pyarrow import types
+
+    return any(is_kind(dtype) for is_kind in (types.is_integer, types.is_floating, types.is_boolean))
+
+
 def _holds_numbers(dtype: Any) -> bool:
     from pyarrow import types
 
     dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
-    return any(is_kind(dtype) for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+    return _is_number(dtype) or bool(types.is_decimal(dtype))

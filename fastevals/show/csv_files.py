@@ -53,6 +53,7 @@ class CsvFile:
         from pyarrow import csv as arrow
 
         self.path = path
+        self.n_rows: int | None = None
         self.dialect = _detect_dialect(path, self._head(), form, wanted)
         self.hint = self.dialect.hint
         self.parse = arrow.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True)
@@ -90,8 +91,8 @@ class CsvFile:
 
         return pa.TransformInputStream(stream, report_position)
 
-    def read(self, columns: list[str], watch: Callable[[int], None]) -> Any:
-        """Read columns as a table; numbers are exact, and a string that is missing or empty is null."""
+    def read(self, columns: list[str], watch: Callable[[int], None]) -> list[Any]:
+        """Read columns in batches; numbers are exact, and a string that is missing or empty is null."""
         from pyarrow import ArrowInvalid, Table, compute, types
         from pyarrow import csv as arrow
 
@@ -126,7 +127,7 @@ class CsvFile:
                 self._check_encoding_known(name, column)
                 column = compute.if_else(compute.equal(column, ""), None, column)
             arrays[name] = column
-        return Table.from_arrays(list(arrays.values()), names=columns)
+        return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
     def _parse_column(self, name: str, text: Any, nulls: list[str]) -> Any:
         """Return a column of bytes as integers or floats if all its values are such, else as strings."""

@@ -19,6 +19,7 @@ from fastevals._validation.options import check_number
 from fastevals.measure import error_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.error_metrics import RegressionSums
+from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
 from tests.reference import calibration, confusion, curves
 from tests.reference import ranking as reference
@@ -263,6 +264,16 @@ def test_the_order_of_the_rows_does_not_matter(case, random):
 
 def rank_among_all(scores: NDArray[Any]) -> NDArray[Any]:
     return np.unique(scores, return_inverse=True)[1]
+
+
+@BOUNDED
+@given(any_weights)
+def test_metrics_on_the_hull_are_those_of_its_vertices(case):
+    """The report finds the hull once."""
+    counts = ranking_of(case).counts
+    for metric in SCORE_METRICS.values():
+        if metric.on_hull:
+            np.testing.assert_equal(metric(hull(counts)), metric(counts))
 
 
 @pytest.mark.parametrize("increasing", [rank_among_all, lambda scores: rank_among_all(scores) * 1e-300 - 1e-299])

@@ -52,6 +52,21 @@ def read(path, **columns):
     return read_columns(path, {name: f"--x {name!r}" for name in columns}, numeric=[n for n in columns if columns[n]])
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows", ".csv"])
+def test_batches_are_joined(tmp_path, monkeypatch, suffix):
+    """Also where they end amid others, and where the first value that is missing comes late; the row is the file's."""
+    monkeypatch.setattr(columns, "BATCH", 3)
+    path = tmp_path / f"file{suffix}"
+    a, n = [0.5 * k for k in range(10)], list(range(10))
+    table = {"a": a, "n": n, "t": [f"{k}" * 3 + "x" for k in n], "half": [*a[:6], None, 1.0, None, 2.0]}
+    write(path, pa.table(table), suffix, rows=4)
+    result = read(path, a=True, n=False, t=False)
+    assert {name: column.tolist() for name, column in result.items()} == {name: table[name] for name in result}
+    where = "line 8" if suffix == ".csv" else "row 6"
+    with pytest.raises(ValueError, match=f"--x 'half' has 2 missing values, the first at {where}"):
+        read(path, half=True)
+
+
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".CSV", "_stream.arrow"])
 def test_formats_agree(tmp_path, suffix):
     path = tmp_path / f"file{suffix}"

@@ -55,13 +55,11 @@ class ScoredRows(NamedTuple):
         weights = np.ones(self.positive.size) if self.weights is None else self.weights
         return float(max(weights[self.positive].sum(), weights[~self.positive].sum()))
 
-    def rankings(self) -> dict[str, Ranking]:
-        """Return each model's ranking."""
+    def ranking_of(self, model: str) -> Ranking:
+        """Return a model's ranking."""
         if self.ranking is not None:
-            return dict.fromkeys(self.scores, self.ranking)
-        return {
-            name: Ranking(self.positive, scores, sample_weight=self.weights) for name, scores in self.scores.items()
-        }
+            return self.ranking
+        return Ranking(self.positive, self.scores[model], sample_weight=self.weights)
 
     def take(self, rows: Any) -> ScoredRows:
         """Return some of the rows, by index or mask."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import progressed
 from fastevals._random import seed_key
 from fastevals._validation.options import UndefinedMetricWarning
 from fastevals.many.group_bootstrap import bootstrap_mean
-from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
+from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics, mean_over_groups
 from fastevals.results import check_confidence_level
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
@@ -51,31 +52,55 @@ class ExtremeValue(NamedTuple):
     n_values: int
 
 
+def have_blocks(values: Sequence[Any]) -> bool:
+    """Return whether values are so few that each has a block."""
+    return len(values) <= MOST_BLOCKS
+
+
 def measure_over_values(
-    values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
+    values: Sequence[Any],
+    codes: NDArray[np.intp],
+    rows: ScoredRows,
+    plan: IntervalPlan | None,
+    blocks: Sequence[Mapping[str, Mapping[str, float]]],
 ) -> OverValues:
     """Measure the rows of each value of the --by column: `codes` are their places among the ascending values.
 
-    Where there are few values all metrics of rankings that tables show, AUC and average precision where many.
+    All metrics of rankings that tables show, from the metrics of each value's `blocks` by model, where there are some;
+    AUC and average precision where there are too many values.
     """
-    has_blocks = len(values) <= MOST_BLOCKS
+    has_blocks = bool(blocks)
     why_none = "" if plan is None else _why_none(rows)
     weights: dict[str, Any] = {"sample_weight": rows.weights}
     delong: dict[str, Any] = {}
     if plan is not None and not why_none:
         delong = {"interval": "delong", "confidence_level": plan.confidence}
     bootstrap_plan = None if has_blocks or rows.groups is not None else plan
-    others = [name for name in (RANKING_COLUMNS if has_blocks else MANY_COLUMNS) if name != AUC]
     metrics = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
-        for name, scores in rows.scores.items():
+        for name, scores in progressed(rows.scores.items(), "measuring values"):
             auc = grouped_auc(rows.positive, scores, codes, **weights, **delong)
             if bootstrap_plan is not None:
                 auc = _bootstrap_values(auc, bootstrap_plan)
-            metrics[name] = {AUC: auc, **grouped_metrics(rows.positive, scores, codes, others, **weights)}
+            metrics[name] = {AUC: auc}
+            if has_blocks:
+                for other in RANKING_COLUMNS[1:]:
+                    metrics[name][other] = _gather_values(other, auc, [block[name][other] for block in blocks])
+            else:
+                metrics[name] |= grouped_metrics(rows.positive, scores, codes, MANY_COLUMNS[1:], **weights)
     n_replicates = None if bootstrap_plan is None else bootstrap_plan.resamples
     return OverValues(list(values), metrics, has_blocks, why_none, n_replicates)
+
+
+def _gather_values(metric: str, auc: GroupedMetric, values: Sequence[float]) -> GroupedMetric:
+    """Return a metric of values that are measured, each beside its AUC."""
+    of_values = np.array(values)
+    return GroupedMetric(
+        metric, auc.groups, of_values, auc.n_samples, auc.n_positives, auc.n_negatives, auc.weights,
+        mean_over_groups(of_values, auc.weights), mean_over_groups(of_values, np.ones(of_values.size)),
+        pos_label=auc.pos_label,
+    )  # fmt: skip
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:

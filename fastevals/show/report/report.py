@@ -20,14 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progressed
-from fastevals._validation.arrays import as_scores, as_weights, check_finite
-from fastevals._validation.labels import binary_labels, raise_not_binary
+from fastevals._validation.arrays import as_scores, as_weights, check_finite, raise_not_finite
+from fastevals._validation.labels import binary_labels, distinct_pair
 from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
+from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
+from fastevals.measure.ranking_metrics import WON_PAIRS, hull
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.show.columns import (
@@ -37,7 +39,6 @@ from fastevals.show.columns import (
     column_names,
     columns_by_role,
     data_name,
-    distinct_values,
     encode_groups,
     encode_values,
     parse_label,
@@ -46,7 +47,7 @@ from fastevals.show.columns import (
 )
 from fastevals.show.commands import CsvForm, TextResult, check_required_columns, option
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
-from fastevals.show.report.over_values import OverValues, measure_over_values
+from fastevals.show.report.over_values import OverValues, have_blocks, measure_over_values
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
@@ -310,16 +311,19 @@ def build_report(
                 present, codes = np.unique(codes[kept], return_inverse=True)
                 values = [values[k] for k in present.tolist()]
 
-        over = None if codes is None or len(values) < 2 else measure_over_values(values, codes, rows, plan)
         metrics = column_metrics(*rule)
         blocks: list[ReportBlock] = []
-        parts = _blocks_of_rows(values, codes, rows) if over is None or over.has_blocks else []
+        parts = _blocks_of_rows(values, codes, rows) if codes is None or have_blocks(values) else []
         if plan is not None:
             plan = plan.for_blocks([n_samples for _, n_samples, _ in parts], len(rows.scores))
         for value, _, places in progressed(parts, "measuring"):
             block_rows = rows if places is None else rows.take(places)
             keep_counts = len(blocks) < n_pictured
             blocks.append(_measure_block(value, block_rows, rule, metrics, plan, keep_counts, progress))
+        over = None
+        if codes is not None and len(values) > 1:
+            measured = [{model.name: model.metrics for model in block.models} for block in blocks]
+            over = measure_over_values(values, codes, rows, plan, measured)
     data_title = EMBEDDED if data is None else data_name(data)
     return Report(data_title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over)
 
@@ -352,12 +356,12 @@ def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> t
 
 def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
     """Return which rows are positive, and the positive label."""
-    distinct = distinct_values(name, labels)
-    if len(distinct) > 2:
-        raise_not_binary(name, np.asarray(distinct))
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise_not_finite(name, labels)
+    distinct = sorted(distinct_pair(labels))
     wanted = parse_label(pos_label, distinct) if isinstance(pos_label, str) else pos_label
-    values, positive_label, _ = binary_labels(name, labels, wanted, option=option("pos_label"))
-    return np.asarray(values == positive_label, dtype=bool), type(distinct[0])(positive_label)
+    coded = BinaryLabels(*binary_labels(name, labels, wanted, option=option("pos_label")))
+    return coded.flags(name).view(bool), type(distinct[0])(coded.positive)
 
 
 def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: Sequence[str]) -> None:
@@ -436,28 +440,30 @@ def _measure_block(
     progress: bool,
 ) -> ReportBlock:
     """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
-    rankings = rows.rankings()
-    models = tuple(_measure_model(name, ranking, rule, keep_counts) for name, ranking in rankings.items())
+    totals, models = None, []
+    for name in rows.scores:
+        ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
+        totals = totals or _block_totals(ranking)
+        models.append(_measure_model(name, ranking, rule, keep_counts))
+        del ranking
     intervals = None
     if plan is not None:
         defined = {
             name: spec for name, spec in metrics.items() if not all(math.isnan(model.metrics[name]) for model in models)
         }
         intervals = make_intervals(plan, defined, rows, progress=progress)
-    ranking = next(iter(rankings.values()))  # all have the same labels and weights
+    assert totals is not None
+    return ReportBlock(
+        value, *totals, tuple(models), {name: _best_models(name, models) for name in SCORE_METRICS}, intervals
+    )
+
+
+def _block_totals(ranking: Ranking) -> tuple[int, int, int, float | None, float]:
+    """Return the rows, positives and negatives of a block, its weight and the share of positives."""
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg
-    return ReportBlock(
-        value,
-        ranking.n_samples,
-        ranking.n_positives,
-        ranking.n_negatives,
-        float(total) if counts.tps.dtype.kind == "f" else None,
-        counts.n_pos / total,
-        models,
-        {name: _best_models(name, models) for name in SCORE_METRICS},
-        intervals,
-    )
+    weight = float(total) if counts.tps.dtype.kind == "f" else None
+    return ranking.n_samples, ranking.n_positives, ranking.n_negatives, weight, counts.n_pos / total
 
 
 def _measure_model(name: str, ranking: Ranking, rule: ThresholdRule, keep_counts: bool) -> ModelNumbers:
@@ -472,9 +478,13 @@ def _measure_model(name: str, ranking: Ranking, rule: ThresholdRule, keep_counts
     counts = ranking.counts
     cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
     metrics = {}
+    vertices, exact = hull(counts), ranking._doubled_u_and_pairs()
     for metric in SCORE_METRICS.values():
-        if metric.of != "cells":
-            metrics[metric.name] = metric(counts)
+        if metric.name in WON_PAIRS and exact is not None:
+            doubled_u, pairs = exact
+            metrics[metric.name] = WON_PAIRS[metric.name](doubled_u, 2 * pairs) / (2 * pairs)
+        elif metric.of != "cells":
+            metrics[metric.name] = metric(vertices if metric.on_hull else counts)
         elif cells is None:
             metrics[metric.name] = math.nan
         else:
@@ -501,7 +511,7 @@ def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
     return str(threshold)
 
 
-def _best_models(name: str, models: tuple[ModelNumbers, ...]) -> tuple[str, ...]:
+def _best_models(name: str, models: Sequence[ModelNumbers]) -> tuple[str, ...]:
     defined = [model.metrics[name] for model in models if not math.isnan(model.metrics[name])]
     if not defined:
         return ()
