@@ -7,7 +7,7 @@ tie group has its negatives first.
 import numpy as np
 
 from fastevals._kernels.jit import kernel
-from fastevals._kernels.partition import key_of
+from fastevals._kernels.partition import STRIP, find_slots, key_of
 from fastevals._kernels.sorting import sort_keys
 
 MIDDLE = np.uint64(2**63)  # key of zero
@@ -44,17 +44,19 @@ def pack_rows(bits, flags, flip_below, flip, rows):
 
 
 @kernel
-def sort_rows(packed, slots, low, shift, table, ends, cells, rows):
+def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine, ends, cells, rows):
     """Move packed rows to their buckets in `rows`, by `partition.fit_buckets`, and sort these.
 
     The room of the packed rows is working memory, and so are `slots`, as long, and `cells`; `ends`, of one more than
     there are buckets, is zero.
     """
-    last = np.uint64(table.size - 1)
+    none = np.int64(0)
+    for start in range(0, packed.size, STRIP):
+        bits, out = packed[start : start + STRIP].view(np.int64), slots[start : start + STRIP]
+        find_slots(bits, none, none, low, shift, table, cut, lows, shifts, starts, fine, out)
     for i in range(packed.size):
-        bucket = table[np.uintp(min((max(packed[i], low) - low) >> shift, last))]
-        slots[i] = bucket
-        ends[np.uintp(bucket) + np.uintp(1)] += 1
+        slots[i] >>= np.uint8(1)
+        ends[np.uintp(slots[i]) + np.uintp(1)] += 1
     for b in range(1, ends.size):
         ends[b] += ends[b - 1]
     for i in range(packed.size):

@@ -9,6 +9,9 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
+STRIP = 1 << 11  # rows whose cells stay in a core's innermost cache
+FINE = 1 << 10  # cells that a cell of several buckets is cut into
+
 
 @kernel
 def mark_positive(labels, positive, negative, mask):
@@ -29,25 +32,54 @@ def key_of(bits, flip_below, flip):
 
 
 @kernel
-def fit_buckets(sample, n_buckets, table):
-    """Fill `table` (a power of two cells) with buckets of equal count in the ascending `sample`; give low, shift.
+def fit_cells(sample, first, n_buckets, cells):
+    """Fill `cells` (a power of two) with buckets from `first` on, of equal count in the ascending `sample`.
 
-    The outermost 0.2 % do not stretch the range: one outlier must not squeeze all others into one cell.
+    Returns low and shift: a key k is in cell (k - low) >> shift. The outermost 0.2 % do not stretch the range: one
+    outlier must not squeeze all others into one cell.
     """
     m = sample.size
     low = sample[m // 500]
     span = sample[m - 1 - m // 500] - low
     shift = np.uint64(0)
-    while (span >> shift) >= np.uint64(table.size):
+    while (span >> shift) >= np.uint64(cells.size):
         shift += np.uint64(1)
     seen = 0
     bucket = 0
-    for cell in range(table.size):
-        table[cell] = bucket
+    for cell in range(cells.size):
+        cells[cell] = first + bucket
         while seen < m - 1 and (max(sample[seen], low) - low) >> shift <= np.uint64(cell):
             seen += 1
             bucket = seen * n_buckets // m
     return low, shift
+
+
+@kernel
+def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
+    """Fit the map from keys to buckets to an ascending sample; give low and shift, and how many cells are cut finer.
+
+    `table[cell]` is an entry: of a bucket, its number; of a cell that holds two buckets or more, one of the numbers
+    above. Each entry has cells of its own in `fine`: FINE from `starts[entry]` on, fitted to the sample in the cell, or
+    but one, of the bucket.
+    """
+    low, shift = fit_cells(sample, 0, n_buckets, table)
+    for bucket in range(n_buckets):
+        lows[bucket], shifts[bucket], starts[bucket], fine[bucket] = ~np.uint64(0), 0, bucket, bucket
+    entry = n_buckets
+    seen = 0
+    for cell in range(table.size):
+        start = seen
+        while seen < sample.size and (max(sample[seen], low) - low) >> shift <= np.uint64(cell):
+            seen += 1
+        bucket = np.int64(table[cell])
+        stop = np.int64(table[cell + 1]) if cell + 1 < table.size else n_buckets
+        if stop - bucket > 1 and seen > start:
+            table[cell] = entry
+            starts[entry] = n_buckets + (entry - n_buckets) * FINE
+            cells = fine[starts[entry] : starts[entry] + FINE]
+            lows[entry], shifts[entry] = fit_cells(sample[start:seen], bucket, stop - bucket, cells)
+            entry += 1
+    return low, shift, entry - n_buckets
 
 
 @kernel
@@ -58,18 +90,45 @@ def bits_of(key, flip_below, flip):
 
 
 @kernel
-def count_slots(bits, places, flip_below, flip, low, shift, table, counts):
-    """Make each row's class (0 or 1) in `places` 2 * bucket + class, and add the row to its slot in `counts`.
+def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, slots):
+    """Write the slot of each of a strip of rows: 2 * bucket + the upper bit of the key.
 
-    A slot is 2 * bucket + the upper bit of the key. Keys off the table's range go to its ends.
+    Keys off the range of cells go to its ends. Each loop does one thing: those without look-ups take several rows at
+    once.
     """
-    last = np.uint64(table.size - 1)
-    for i in range(bits.size):
-        key = key_of(bits[i], flip_below, flip)
-        cell = min((max(key, low) - low) >> shift, last)
-        bucket = table[np.uintp(cell)] * np.uint8(2)
-        places[i] += bucket
-        counts[np.uintp(bucket) | np.uintp(key >> np.uint64(63))] += 1
+    n = bits.size
+    keys = np.empty(STRIP, dtype=np.uint64)
+    cells = np.empty(STRIP, dtype=np.uint16)
+    for i in range(n):
+        keys[i] = key_of(bits[i], flip_below, flip)
+        cells[i] = min((max(keys[i], low) - low) >> shift, np.uint64(table.size - 1))
+    if cut:
+        key_lows = np.empty(STRIP, dtype=np.uint64)
+        key_shifts = np.empty(STRIP, dtype=np.uint64)
+        for i in range(n):
+            entry = np.uintp(table[np.uintp(cells[i])])
+            cells[i] = starts[entry]
+            key_lows[i] = lows[entry]
+            key_shifts[i] = shifts[entry]
+        for i in range(n):
+            cell = min((max(keys[i], key_lows[i]) - key_lows[i]) >> key_shifts[i], np.uint64(FINE - 1))
+            cells[i] += np.uint16(cell)
+        table = fine
+    for i in range(n):
+        slots[i] = table[np.uintp(cells[i])] * np.uint8(2) + np.uint8(keys[i] >> np.uint64(63))
+
+
+@kernel
+def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, counts):
+    """Make each row's class (0 or 1) in `places` 2 * bucket + class, and add the row to its slot in `counts`."""
+    slots = np.empty(STRIP, dtype=np.uint8)
+    for start in range(0, bits.size, STRIP):
+        here = places[start : start + STRIP]
+        strip = bits[start : start + STRIP]
+        find_slots(strip, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, slots)
+        for i in range(here.size):
+            here[i] += slots[i] & np.uint8(254)
+            counts[np.uintp(slots[i])] += 1
 
 
 @kernel

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.partition import (
+    FINE,
     count_slots,
     fit_buckets,
     mark_positive,
@@ -55,6 +56,7 @@ MAX_BUCKETS = 64  # a core writes to as many pages at once: with 128, all that a
 MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not stay in cache
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
+MAX_TABLE = 1 << 16  # of them all
 LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
 SAMPLED = 1 << 12  # rows that show whether distinct scores are few
 TIED = 4  # rows of the sample for each distinct score, from which they are
@@ -406,27 +408,26 @@ def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 class Buckets(NamedTuple):
-    """The fitted map from keys to buckets."""
+    """The fitted map from keys to buckets, as `find_slots` takes it, and how many they are."""
 
-    low: np.uint64
-    shift: np.uint64
-    table: NDArray[np.uint8]
+    map: tuple[Any, ...]
     n_buckets: int
-
-
-ONE_BUCKET = Buckets(np.uint64(0), np.uint64(0), np.zeros(1, dtype=np.uint8), 1)
 
 
 def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
     """Fit the map from keys to buckets of n rows to a sample of them; ``sample(rows)`` returns the keys of some."""
     n_buckets = min(max(n // BUCKET, 1), MAX_BUCKETS)
+    n_entries = n_buckets + n_buckets // 2
+    table = np.empty(min(TABLE << (n_buckets - 1).bit_length(), MAX_TABLE), dtype=np.uint8)
+    entries = np.empty(n_entries, np.uint64), np.empty(n_entries, np.uint64), np.empty(n_entries, np.uintp)
+    fine = np.empty(n_buckets + n_buckets // 2 * FINE, dtype=np.uint8)
     if n_buckets == 1:
-        return ONE_BUCKET
+        table = np.zeros(1, dtype=np.uint8)
+        return Buckets((np.uint64(0), np.uint64(0), table, 0, *entries, fine), 1)
     keys = sample(slice(None, None, n // (n_buckets * SAMPLE)))
     sort_keys(keys, *sorting_space(keys.size))
-    table = np.empty(TABLE * (1 << (n_buckets - 1).bit_length()), dtype=np.uint8)
-    low, shift = fit_buckets(keys, n_buckets, table)
-    return Buckets(np.uint64(low), np.uint64(shift), table, n_buckets)
+    low, shift, cut = fit_buckets(keys, n_buckets, table, *entries, fine)
+    return Buckets((np.uint64(low), np.uint64(shift), table, cut, *entries, fine), n_buckets)
 
 
 def sorting_space(rows: int) -> tuple[Keys, NDArray[np.int32]]:
@@ -450,7 +451,7 @@ def _count_slots(
         known = 0
         for block in blocks(parts[i]):
             known += labels.mark(block, places[block])
-            count_slots(codec.bits(scores[block]), places[block], codec.flip_below, codec.flip, *fit[:3], counts[i])
+            count_slots(codec.bits(scores[block]), places[block], codec.flip_below, codec.flip, *fit.map, counts[i])
         return known
 
     if sum(run(count, range(len(parts)))) != scores.size:

@@ -191,7 +191,7 @@ class _SortingSpace(NamedTuple):
         if not (fits and np.isfinite(codec.decode(np.array([low, high], dtype=np.uint64))).all()):
             return None
         fit = fit_map(scores.size, lambda sample: packed[sample].copy())
-        sort_rows(packed, slots, *fit[:3], np.zeros(fit.n_buckets + 1, dtype=np.int64), self.cells, rows)
+        sort_rows(packed, slots, *fit.map, np.zeros(fit.n_buckets + 1, dtype=np.int64), self.cells, rows)
         return rows
 
 

@@ -13,9 +13,10 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
+from fastevals._kernels.partition import STRIP, find_slots
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 from fastevals.counting import ordering
-from fastevals.counting.ordering import BinaryLabels, split_by_class
+from fastevals.counting.ordering import BUCKET, SLOTS_SPACE, BinaryLabels, codec_for, fit_map, split_by_class
 
 N = 140_000  # eight buckets, three chunks
 
@@ -52,6 +53,10 @@ DISTRIBUTIONS: dict[str, Draw] = {
     "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
     "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1],
     "cluster and spread": clusters,
+    "cluster at one": lambda rng, n: np.where(rng.random(n) < 0.9, 1 - 1e-7 * rng.random(n), rng.random(n)),
+    "two far clusters": lambda rng, n: np.where(rng.random(n) < 0.5, 1e-300, 1e300) * (1 + 1e-9 * rng.random(n)),
+    "both ends of many exponents": lambda rng, n: 1 / (1 + np.exp(-8 * rng.normal(size=n))),
+    "one value and noise": lambda rng, n: 1 + 1e-9 * np.where(rng.random(n) < 0.5, 0, rng.normal(size=n)),
     "one huge outlier": outliers,
     "all but one constant": lambda rng, n: np.where(np.arange(n) == n // 2, -1e300, 0.5),
     "near one": lambda rng, n: 1 - 0.001 * rng.random(n),
@@ -237,6 +242,23 @@ KEYS: dict[str, Callable[[np.random.Generator, int], NDArray[np.uint64]]] = {
     ),
     "dense below an outlier": lambda rng, n: np.append(rng.integers(0, n, n - 1), -1).astype(np.uint64),
 }
+
+
+@every_distribution
+def test_buckets_are_of_like_size(name):
+    """No bucket has far more rows than others, unless one value has that many."""
+    scores = DISTRIBUTIONS[name](np.random.default_rng(0), 40 * BUCKET)
+    codec, codes = codec_for(scores)
+    if name != "unseen by a strided sample":
+        buckets = fit_map(codes.size, lambda rows: codec.encode(codes[rows]))
+        slots = np.empty(codes.size, dtype=np.uint8)
+        for start in range(0, codes.size, STRIP):
+            part = slice(start, start + STRIP)
+            find_slots(codec.bits(codes[part]), codec.flip_below, codec.flip, *buckets.map, slots[part])
+        most_tied = np.unique(scores, return_counts=True)[1].max()
+        assert np.bincount(slots // 2).max() < 4 * BUCKET + most_tied
+        order = np.argsort(codec.encode(codes), kind="stable")
+        assert (np.diff(slots[order] // 2) >= 0).all()
 
 
 @pytest.mark.parametrize("name", KEYS)
