@@ -44,19 +44,20 @@ def pack_rows(bits, flags, flip_below, flip, rows):
 
 
 @kernel
-def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine, ends, cells, rows):
+def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine, ends, space, cells, rows):
     """Move packed rows to their buckets in `rows`, by `partition.fit_buckets`, and sort these.
 
-    The room of the packed rows is working memory, and so are `slots`, as long, and `cells`; `ends`, of one more than
-    there are buckets, is zero.
+    The room of the packed rows is working memory, and so are `slots`, as long, `space` (see `find_slots`) and `cells`;
+    `ends`, of one more than there are buckets, is zero.
     """
     none = np.int64(0)
     for start in range(0, packed.size, STRIP):
-        bits, out = packed[start : start + STRIP].view(np.int64), slots[start : start + STRIP]
-        find_slots(bits, none, none, low, shift, table, cut, lows, shifts, starts, fine, out)
-    for i in range(packed.size):
-        slots[i] >>= np.uint8(1)
-        ends[np.uintp(slots[i]) + np.uintp(1)] += 1
+        bits = packed[start : start + STRIP].view(np.int64)
+        found = find_slots(bits, none, none, low, shift, table, cut, lows, shifts, starts, fine, space)
+        for i in range(found.size):
+            bucket = found[i] >> np.uint64(1)
+            slots[start + i] = bucket
+            ends[np.uintp(bucket) + np.uintp(1)] += 1
     for b in range(1, ends.size):
         ends[b] += ends[b - 1]
     for i in range(packed.size):

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastevals._kernels.jit import kernel
 
-STRIP = 1 << 11  # rows whose cells stay in a core's innermost cache
+STRIP = 1 << 10  # rows whose keys and cells stay in a core's innermost cache
 FINE = 1 << 10  # cells that a cell of several buckets is cut into
 
 
@@ -90,44 +90,41 @@ def bits_of(key, flip_below, flip):
 
 
 @kernel
-def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, slots):
-    """Write the slot of each of a strip of rows: 2 * bucket + the upper bit of the key.
+def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, space):
+    """Find the slot of each row, 2 * bucket + the upper bit of the key, for a strip of them; return the slots.
 
     Keys off the range of cells go to its ends. Each loop does one thing: those without look-ups take several rows at
-    once.
+    once. `space` is working memory of shape (4, STRIP), where the slots are too.
     """
     n = bits.size
-    keys = np.empty(STRIP, dtype=np.uint64)
-    cells = np.empty(STRIP, dtype=np.uint16)
+    keys, cells = space[0, :n], space[1, :n]
     for i in range(n):
         keys[i] = key_of(bits[i], flip_below, flip)
         cells[i] = min((max(keys[i], low) - low) >> shift, np.uint64(table.size - 1))
     if cut:
-        key_lows = np.empty(STRIP, dtype=np.uint64)
-        key_shifts = np.empty(STRIP, dtype=np.uint64)
+        key_lows, key_shifts = space[2, :n], space[3, :n]
         for i in range(n):
             entry = np.uintp(table[np.uintp(cells[i])])
             cells[i] = starts[entry]
             key_lows[i] = lows[entry]
             key_shifts[i] = shifts[entry]
         for i in range(n):
-            cell = min((max(keys[i], key_lows[i]) - key_lows[i]) >> key_shifts[i], np.uint64(FINE - 1))
-            cells[i] += np.uint16(cell)
+            cells[i] += min((max(keys[i], key_lows[i]) - key_lows[i]) >> key_shifts[i], np.uint64(FINE - 1))
         table = fine
     for i in range(n):
-        slots[i] = table[np.uintp(cells[i])] * np.uint8(2) + np.uint8(keys[i] >> np.uint64(63))
+        cells[i] = (np.uint64(table[np.uintp(cells[i])]) << np.uint64(1)) | (keys[i] >> np.uint64(63))
+    return cells
 
 
 @kernel
-def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, counts):
+def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, counts, space):
     """Make each row's class (0 or 1) in `places` 2 * bucket + class, and add the row to its slot in `counts`."""
-    slots = np.empty(STRIP, dtype=np.uint8)
     for start in range(0, bits.size, STRIP):
         here = places[start : start + STRIP]
         strip = bits[start : start + STRIP]
-        find_slots(strip, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, slots)
+        slots = find_slots(strip, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, space)
         for i in range(here.size):
-            here[i] += slots[i] & np.uint8(254)
+            here[i] += np.uint8(slots[i] & np.uint64(254))
             counts[np.uintp(slots[i])] += 1
 
 

@@ -187,31 +187,68 @@ def unmark_slots(marked, starts, negative, positive):
 
 
 @kernel
-def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
-    """Add each row's weight to the sums of its key and class, in a table that is hashed; tell whether that has room.
+def shift_to_slots(slots):
+    """Shift that takes 64 bits to a slot of a table, of a power of two."""
+    shift = np.uint64(64)
+    while slots >> np.int64(np.uint64(64) - shift) > 1:
+        shift -= np.uint64(1)
+    return shift
 
-    Slot h of the table, of a power of two, has keys[h], and for each class rows[2 h + class] and two numbers of `sums`:
-    a float, and what rounding lost of it. Keys take empty slots until a quarter of them is left. The hash is the upper
-    bits of a product: decimals have lower bits that come again and again.
+
+@kernel
+def find_slot(key, shift, keys, rows):
+    """Return the slot of a key in a hash table, or the empty one for it: slot h has rows[2 h] and rows[2 h + 1].
+
+    The hash is the upper bits of a product: decimals have lower bits that come again and again.
     """
     one, mask = np.uintp(1), np.uintp(keys.size - 1)
-    shift = np.uint64(64)
-    while keys.size >> np.int64(np.uint64(64) - shift) > 1:
-        shift -= np.uint64(1)
+    h = np.uintp((key * HASH) >> shift)
+    while keys[h] != key and rows[h << one] + rows[(h << one) + one] > 0:
+        h = (h + one) & mask
+    return h
+
+
+@kernel
+def count_by_key(bits, flags, flip_below, flip, room, keys, rows):
+    """Add each row to rows[2 h + class] of the slot h of its key; give how many empty slots keys took.
+
+    If they want more than `room` of these, give up and return -1.
+    """
+    one = np.uintp(1)
+    shift = shift_to_slots(keys.size)
+    taken = 0
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        h = find_slot(key, shift, keys, rows)
+        if keys[h] != key:
+            if taken == room:
+                return -1
+            taken += 1
+            keys[h] = key
+        rows[(h << one) + np.uintp(flags[i])] += 1
+    return taken
+
+
+@kernel
+def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
+    """Add each row's weight to the sums of its key and class, in a hash table; tell whether that has room.
+
+    Slot h of the table, of a power of two, has keys[h], and for each class rows[2 h + class] and two numbers of `sums`:
+    a float, and what rounding lost of it. Keys take empty slots until a quarter of them is left.
+    """
+    one = np.uintp(1)
+    shift = shift_to_slots(keys.size)
     room = 0
     for h in range(keys.size):
         room += rows[2 * h] + rows[2 * h + 1] == 0
     for i in range(bits.size):
         key = key_of(bits[i], flip_below, flip)
-        h = np.uintp((key * HASH) >> shift)
-        while keys[h] != key or rows[h << one] + rows[(h << one) + one] == 0:
-            if rows[h << one] + rows[(h << one) + one] == 0:
-                if 4 * room <= keys.size:
-                    return False
-                room -= 1
-                keys[h] = key
-                break
-            h = (h + one) & mask
+        h = find_slot(key, shift, keys, rows)
+        if keys[h] != key:
+            if 4 * room <= keys.size:
+                return False
+            room -= 1
+            keys[h] = key
         k = (h << one) + np.uintp(flags[i])
         rows[k] += 1
         j = k << one

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.partition import (
     FINE,
+    STRIP,
     count_slots,
     fit_buckets,
     mark_positive,
@@ -26,6 +27,7 @@ from fastevals._kernels.partition import (
 from fastevals._kernels.placements import index_keys
 from fastevals._kernels.sorting import sort_keys
 from fastevals._kernels.sweep import (
+    count_by_key,
     keep_bends,
     rank_pairs,
     rank_slots,
@@ -57,6 +59,7 @@ MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not 
 SAMPLE = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
 MAX_TABLE = 1 << 16  # of them all
+SLOTS_SPACE = (4, STRIP)  # shape of what `find_slots` works in
 LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
 SAMPLED = 1 << 12  # rows that show whether distinct scores are few
 TIED = 4  # rows of the sample for each distinct score, from which they are
@@ -131,12 +134,64 @@ def weighted_threshold_counts(
     return fill_counts(codec, extremes, ends, np.float64, sweep), int(np.count_nonzero(signed > 0))
 
 
+def count_ties(labels: BinaryLabels, scores: NDArray[Any]) -> ThresholdCounts | None:
+    """Count the rows at or above each distinct score without a sort; None where distinct scores are not few."""
+    codec, codes = codec_for(scores)
+    if not _seem_few(codec, codes):
+        return None
+    tables: list[_Table] = []
+
+    def table() -> _Table:
+        tables.append(_Table())
+        return tables[-1]
+
+    def count(part: slice, table: _Table) -> int:
+        known = 0
+        for block in blocks(part):
+            if any(each.room < 0 for each in tables):
+                break
+            bits = codec.bits(codes[block])
+            flags = table.flags[: bits.size]
+            known += labels.mark(block, flags)
+            taken = count_by_key(bits, flags, codec.flip_below, codec.flip, table.room, table.keys, table.rows)
+            table.room = -1 if taken < 0 else table.room - taken
+        return known
+
+    known = sum(run(count, chunks(scores.size), workspace=table))
+    if any(each.room < 0 for each in tables):
+        return None
+    if known != scores.size:
+        raise_not_binary("y_true", labels.values)
+    keys, rows = (np.concatenate([getattr(each, name) for each in tables]) for name in ("keys", "rows"))
+    taken = np.flatnonzero(rows[::2] + rows[1::2])
+    keys, negatives, positives = keys[taken], rows[::2][taken], rows[1::2][taken]
+    _finite_extremes(codec, scores, int(keys.min()), int(keys.max()))
+    return count_by_score(codec.decode(keys), positives, negatives)
+
+
+class _Table:
+    """Rows of each key that one thread has counted: see `count_by_key`."""
+
+    def __init__(self) -> None:
+        self.flags = np.empty(BLOCK, dtype=np.uint8)
+        self.keys = np.zeros(SLOTS, dtype=np.uint64)
+        self.rows = np.zeros(2 * SLOTS, dtype=np.int64)
+        self.room = SLOTS // 2  # slots that keys may still take; fewer than none where there were not enough
+
+
+def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
+    """Return whether a sample suggests that many rows share few distinct scores."""
+    if scores.size < SAMPLED:
+        return False
+    sample = codec.encode(scores[:: scores.size // SAMPLED])
+    return bool(np.unique(sample).size <= sample.size // TIED)
+
+
 def _sum_by_score(
     labels: BinaryLabels, codec: Codec, scores: NDArray[Any], weights: NDArray[np.float64]
 ) -> tuple[ThresholdCounts, int] | None:
     """Return what `weighted_threshold_counts` does, without a sort; None where distinct scores are not few."""
-    sample = codec.encode(scores[:: max(scores.size // SAMPLED, 1)])
-    if scores.size < SAMPLED or np.unique(sample).size > sample.size // TIED:
+    if not _seem_few(codec, scores):
         return None
     parts = chunks(scores.size)
     keys, rows = np.zeros((len(parts), SLOTS), np.uint64), np.zeros((len(parts), 2 * SLOTS), np.int64)
@@ -447,14 +502,16 @@ def _count_slots(
     places = lend(scores.size, np.uint8)
     counts = np.zeros((len(parts), 2 * fit.n_buckets), dtype=np.int64)
 
-    def count(i: int) -> int:
+    def count(i: int, space: Keys) -> int:
         known = 0
         for block in blocks(parts[i]):
             known += labels.mark(block, places[block])
-            count_slots(codec.bits(scores[block]), places[block], codec.flip_below, codec.flip, *fit.map, counts[i])
+            count_slots(
+                codec.bits(scores[block]), places[block], codec.flip_below, codec.flip, *fit.map, counts[i], space
+            )
         return known
 
-    if sum(run(count, range(len(parts)))) != scores.size:
+    if sum(run(count, range(len(parts)), workspace=lambda: np.empty(SLOTS_SPACE, dtype=np.uint64))) != scores.size:
         raise_not_binary("y_true", labels.values)
     return places, counts
 

@@ -17,7 +17,7 @@ from fastevals._kernels.columns import pack_rows, sort_rows
 from fastevals._kernels.sweep import rank_marked
 from fastevals._memory import lend
 from fastevals._validation.arrays import check_finite
-from fastevals.counting.ordering import Keys, codec_for, fit_map
+from fastevals.counting.ordering import SLOTS_SPACE, Keys, codec_for, fit_map
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS
@@ -170,6 +170,7 @@ class _SortingSpace(NamedTuple):
     rows: Keys
     scratch: Keys
     slots: NDArray[np.uint8]
+    space: Keys
     cells: NDArray[np.int32]
 
     @classmethod
@@ -179,6 +180,7 @@ class _SortingSpace(NamedTuple):
             lend(n, np.uint64),
             lend(n, np.uint64),
             lend(n, np.uint8),
+            np.empty(SLOTS_SPACE, dtype=np.uint64),
             np.empty(CELLS, dtype=np.int32),
         )
 
@@ -191,7 +193,7 @@ class _SortingSpace(NamedTuple):
         if not (fits and np.isfinite(codec.decode(np.array([low, high], dtype=np.uint64))).all()):
             return None
         fit = fit_map(scores.size, lambda sample: packed[sample].copy())
-        sort_rows(packed, slots, *fit.map, np.zeros(fit.n_buckets + 1, dtype=np.int64), self.cells, rows)
+        sort_rows(packed, slots, *fit.map, np.zeros(fit.n_buckets + 1, dtype=np.int64), self.space, self.cells, rows)
         return rows
 
 
