@@ -129,8 +129,8 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
     Strata as for `shuffle_codes`; the first n_limits[s] of limits[s] are those of `draw_rows`. Where all units were
     drawn there is nothing to test, and all are drawn again.
     """
-    times, words = np.empty(out.shape[1], dtype=np.uint8), np.empty(ROW_BLOCK // 2, dtype=np.uint64)
-    halves = words.view(np.uint32)
+    times, words = np.empty(out.shape[1], dtype=np.uint8), np.empty(ROW_BLOCK // 4, dtype=np.uint64)
+    parts = words.view(np.uint16)
     for r in range(out.shape[0]):
         stream = stream_key(key, np.uint64(first + r))
         row = out[r]
@@ -142,7 +142,7 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
             for s in range(starts.size):
                 here = times[starts[s] : starts[s] + sizes[s]]
                 stratum_key = stream_key(stream_key(stream, attempt), np.uint64(s))
-                draw_rows(limits[s, : n_limits[s]], stratum_key, words, halves, here)
+                draw_rows(limits[s, : n_limits[s]], stratum_key, words, parts, here)
             attempt += np.uint64(1)
             for i in range(times.size):
                 left_out += times[i] == 0

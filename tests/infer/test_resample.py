@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, draw_row_poisson
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 from fastevals._random import seed_key
-from fastevals.infer.bootstrap.row_samples import RowSampler
-from fastevals.infer.bootstrap.samples import CellSampler
+from fastevals.infer.bootstrap.row_samples import RowSampler, row_limits
+from fastevals.infer.bootstrap.samples import CellSampler, usual_rate
 
 KEY = np.uint64(20240917)
 # The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.
@@ -150,7 +151,7 @@ def test_single_rows_have_the_moments_of_the_multinomial(n):
     assert_moments(row_draws(n, 20_000).astype(np.int64), n, np.full(n, 1 / n))
 
 
-@pytest.mark.parametrize("n", [15, 16, 1000, 4095, 4096, 4097, 10_001])
+@pytest.mark.parametrize("n", [15, 16, 1000, 1023, 1024, 1025, 10_001])
 def test_single_rows_add_up_and_spread(n):
     counts = row_draws(n, 60).astype(np.int64)
     assert (counts.sum(axis=1) == n).all()
@@ -163,6 +164,33 @@ def test_single_rows_add_up_and_spread(n):
         assert abs(last.mean() - 5) < 5 * np.sqrt(5 / 60)
         neighbours = np.corrcoef(counts[:, :-1].ravel(), counts[:, 1:].ravel())[0, 1]
         assert abs(neighbours + 1 / n) < 5 / np.sqrt(counts.size)
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.5, usual_rate(1000), usual_rate(2**32 - 1)])
+def test_limits_have_the_probabilities_of_the_poisson(rate):
+    limits = row_limits(1000, rate).astype(object)  # of Python's integers
+    first = np.diff(np.append([-1], limits[:ROW_LIMITS])) / 2**16
+    rest = np.diff(np.append([-1], limits[ROW_LIMITS:])) / 2**64 * (1 - sum(first))
+    found = np.pad(first, (0, rest.size - first.size)) + rest
+    np.testing.assert_allclose(
+        found.astype(float), stats.poisson.pmf(np.arange(rest.size), rate), rtol=1e-9, atol=2e-16
+    )
+
+
+@pytest.mark.parametrize("n", [1, 5, 1023, 1024, 1025, 3000])
+def test_rows_that_16_bits_cannot_tell_are_drawn_from_all_the_rest(n):
+    limits = row_limits(1000)
+    limits[:ROW_LIMITS] //= 2  # half of the rows
+    counts = np.empty(n, dtype=np.uint8)
+    words = np.empty(ROW_BLOCK // 4, dtype=np.uint64)
+    total = draw_row_poisson(limits, KEY, words, words.view(np.uint16), counts)
+    words = np.empty(-(-n // 4), dtype=np.uint64)
+    fill_bits(KEY, 0, words)
+    expected = (words.view(np.uint16)[:n, None] > limits[:ROW_LIMITS]).sum(axis=1)
+    for row in np.flatnonzero(expected == ROW_LIMITS):
+        expected[row] = np.searchsorted(limits[ROW_LIMITS:], np.uint64(bits(KEY, np.uint64(2 * n + row))))
+    np.testing.assert_array_equal(counts, expected)
+    assert total == expected.sum()
 
 
 # Bits -------------------------------------------------------------------------------------------------------------

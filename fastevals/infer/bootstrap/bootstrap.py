@@ -137,9 +137,8 @@ def bootstrap(
     simulations, that of scores that don't rank in 80 %, and the calibration error of calibrated scores in 83 to 91 %:
     `Estimate.caution` says where that may be so.
 
-    Draws are exactly multinomial where rows are counted by cells; rows that have weights or groups, or that metrics of
-    probabilities all tell apart, are drawn one by one, with probabilities within 2**-32. For AUCs alone `delong` gives
-    intervals without draws, for proportions at a fixed threshold `proportion_interval`.
+    Draws are multinomial, of probabilities exact to 2**-48. For AUCs alone `delong` gives intervals without draws, for
+    proportions at a fixed threshold `proportion_interval`.
 
     A metric at a threshold fixed beforehand, and a confusion matrix, cost the same however many rows there are. A
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).

@@ -13,7 +13,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, WORD_BLOCK, count_drawn, draw_rows, sum_drawn, take_drawn
+from fastevals._kernels.draws import (
+    ROW_BLOCK,
+    ROW_LIMITS,
+    ROW_TABLE,
+    WORD_BLOCK,
+    count_drawn,
+    draw_rows,
+    sum_drawn,
+    take_drawn,
+)
 from fastevals._kernels.jackknife import draw_groups
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.regression import EPSILON
@@ -249,20 +258,32 @@ class RowSampler:
 
     def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
         """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
-        words = np.empty(ROW_BLOCK // 2, dtype=np.uint64)
-        draw_rows(self._limits, key, words, words.view(np.uint32), counts)
+        words = np.empty(ROW_BLOCK // 4, dtype=np.uint64)
+        draw_rows(self._limits, key, words, words.view(np.uint16), counts)
 
     def __repr__(self) -> str:
         return f"RowSampler({self.n})"
 
 
-def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint32]:
-    """Return the limits that `draw_rows` takes for n rows, of shape (12,), or none where they are drawn one by one."""
-    from scipy.special import pdtr
+def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint64]:
+    """Return the ROW_TABLE limits that `draw_rows` takes for n rows, or none where they are drawn one by one.
 
+    The first are of 16 bits: a row's count has its Poisson probability by them, rounded down. What the roundings leave
+    are probabilities too, of which the others are the cumulative sums, of 2**-64, less one: both together are exact to
+    some 2**-50.
+    """
     rate = usual_rate(n) if rate is None else rate
-    limits = np.minimum(np.ldexp(pdtr(np.arange(ROW_LIMITS if rate else 0), rate), 32) - 1, 2**32 - 1)
-    return np.asarray(limits, dtype=np.uint32)
+    if not rate:
+        return np.empty(0, dtype=np.uint64)
+    counts = np.arange(ROW_TABLE - ROW_LIMITS)
+    chances = 2.0**16 * math.exp(-rate) * np.cumprod(np.where(counts > 0, rate / np.maximum(counts, 1), 1.0))
+    rounded = np.where(counts < ROW_LIMITS, np.floor(chances), 0.0)
+    left = np.cumsum(chances - rounded)
+    limits = np.full(ROW_TABLE, 2**64 - 1, dtype=np.uint64)
+    limits[:ROW_LIMITS] = np.cumsum(rounded)[:ROW_LIMITS] - 1
+    below = np.flatnonzero(left < left[-1])
+    limits[ROW_LIMITS + below] = np.ldexp(left[below] / left[-1], 64).astype(np.uint64) - np.uint64(1)
+    return limits
 
 
 class CellCounter:

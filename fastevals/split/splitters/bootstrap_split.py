@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._kernels.draws import ROW_LIMITS
+from fastevals._kernels.draws import ROW_TABLE
 from fastevals._kernels.splits import draw_with_replacement
 from fastevals._random import seed_key
 from fastevals._validation.options import as_flag, check_integer
@@ -89,7 +89,7 @@ class BootstrapDraw:
     """An `Assignment` of how often each unit is drawn, from each stratum as many as it has; anew where all were."""
 
     frame: SamplingFrame
-    limits: NDArray[np.uint32]  # of Poisson counts, of shape (n_strata, 12)
+    limits: NDArray[np.uint64]  # of Poisson counts, of shape (n_strata, ROW_TABLE)
     n_limits: NDArray[np.int64]  # how many there are of each stratum: none where units are drawn one by one
     key: int  # of the stream
 
@@ -98,7 +98,7 @@ class BootstrapDraw:
         """Prepare to draw from a frame."""
         by_size = {size: row_limits(size) for size in set(frame.sizes.tolist())}
         by_stratum = [by_size[size] for size in frame.sizes.tolist()]
-        limits = np.zeros((len(by_stratum), ROW_LIMITS), dtype=np.uint32)
+        limits = np.zeros((len(by_stratum), ROW_TABLE), dtype=np.uint64)
         for row, stratum_limits in zip(limits, by_stratum, strict=True):
             row[: stratum_limits.size] = stratum_limits
         return cls(frame, limits, np.array([each.size for each in by_stratum]), key)
