@@ -7,7 +7,9 @@ import numpy as np
 
 from fastevals._kernels.areas import excess_share
 from fastevals._kernels.jit import kernel, sum_kernel
-from fastevals._kernels.steps import STRETCH, sum_of, wide
+from fastevals._kernels.steps import STRETCH, largest_step, sum_of, wide
+
+BLOCK = 256  # steps whose running counts stay in the nearest cache
 
 
 @kernel
@@ -99,18 +101,25 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
     if n_pos == 0 or n_neg == 0:
         return np.nan
     fp, here, whole = n_pos * 0, n_pos * 0, n_pos * n_neg
-    for step in range(tied.size):
-        up, down = wide(positives[step]), wide(negatives[step])
-        if not tied[step]:
-            here += up * n_neg
-            if here >= whole:
-                return fp / n_neg
-            up *= 0
-        rise = up * n_neg + down * n_pos
-        if here + rise >= whole and rise > 0:
-            # One division, so that of few rows it is rounded once; products of three counts are past integers.
-            return (float(fp) * rise + float(down) * (whole - here)) / (float(rise) * n_neg)
-        fp, here = fp + down, here + rise
+    for start in range(0, tied.size, STRETCH):
+        stop = min(start + STRETCH, tied.size)
+        down = sum_of(negatives, start, stop)
+        rise = sum_of(positives, start, stop) * n_neg + down * n_pos
+        if here + rise < whole:
+            fp, here = fp + down, here + rise
+            continue
+        for step in range(start, stop):
+            up, down = wide(positives[step]), wide(negatives[step])
+            if not tied[step]:
+                here += up * n_neg
+                if here >= whole:
+                    return fp / n_neg
+                up *= 0
+            rise = up * n_neg + down * n_pos
+            if here + rise >= whole and rise > 0:
+                # One division, so that of few rows it is rounded once; products of three counts are past integers.
+                return (float(fp) * rise + float(down) * (whole - here)) / (float(rise) * n_neg)
+            fp, here = fp + down, here + rise
     return np.nan
 
 
@@ -137,24 +146,56 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
 
 
 @kernel
+def counts_before(positives, negatives, tp, fp, before):
+    """Write the positives and negatives before each step, of tp and fp before the first; give those after the last."""
+    for step in range(positives.size):
+        before[0, step], before[1, step] = tp, fp
+        tp += positives[step]
+        fp += negatives[step]
+    return tp, fp
+
+
+@sum_kernel
+def davis_goadrich_tail(positives, negatives, tied, before):
+    """Area of steps whose rows are at most a 64th of those before: logarithms are then eight terms of a series."""
+    area = 0.0
+    for step in range(tied.size):
+        up, tp = float(positives[step]), before[0, step]
+        share = 1.0 / (tp + before[1, step])
+        u = (up + negatives[step] * tied[step]) * share
+        # u less log(1 + u), over the square of u
+        excess = 1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u * (1 / 7 - u * (1 / 8 - u / 9))))))
+        area += up * share * (tp + excess * (up - tp * u))
+    return area
+
+
+@kernel
 def pr_auc(positives, negatives, tied, n_pos, n_neg):
     """Area under the P-R curve with counts linear between points (see `areas.davis_goadrich_area`)."""
     if n_pos == 0:
         return np.nan
     tp, fp, area = n_pos * 0, n_pos * 0, 0.0
-    for step in range(tied.size):
-        up, down = wide(positives[step]), wide(negatives[step]) * tied[step]
-        if up > 0 and fp + down == 0:
-            area += up
-        elif up > 0:
-            slope, start = 1.0 + down / up, float(tp + fp)
-            if start == 0.0:
-                area += up / slope
-            else:
-                u = slope * up / start
-                area += tp / slope * np.log1p(u) + up / slope * excess_share(u)
-        tp += up
-        fp += negatives[step]
+    before = np.empty((2, min(BLOCK, tied.size)))
+    for start in range(0, tied.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        ups, downs, ties = positives[part], negatives[part], tied[part]
+        if 0 < 64 * largest_step(ups, downs) <= tp + fp:
+            tp, fp = counts_before(ups, downs, tp, fp, before)
+            area += davis_goadrich_tail(ups, downs, ties, before)
+            continue
+        for step in range(ties.size):
+            up, down = wide(ups[step]), wide(downs[step]) * ties[step]
+            if up > 0 and fp + down == 0:
+                area += up
+            elif up > 0:
+                slope, at = 1.0 + down / up, float(tp + fp)
+                if at == 0.0:
+                    area += up / slope
+                else:
+                    u = slope * up / at
+                    area += tp / slope * np.log1p(u) + up / slope * excess_share(u)
+            tp += up
+            fp += downs[step]
     return min(area / n_pos, 1.0)
 
 

@@ -66,6 +66,15 @@ def sum_of(counts, start, stop):
 
 
 @kernel
+def largest_step(positives, negatives):
+    """Rows of the largest of some steps."""
+    largest = wide(positives[0]) * 0
+    for step in range(positives.size):
+        largest = max(largest, wide(positives[step]) + negatives[step])
+    return largest
+
+
+@kernel
 def above_cut(positives, negatives, cut):
     """Positives and negatives of the steps above a cut."""
     tp, fp = wide(positives[0]) * 0, wide(negatives[0]) * 0
