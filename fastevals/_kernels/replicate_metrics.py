@@ -146,22 +146,22 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
 
 
 @kernel
-def counts_before(positives, negatives, tp, fp, before):
+def counts_before(positives, negatives, tp, fp, tps, fps):
     """Write the positives and negatives before each step, of tp and fp before the first; give those after the last."""
     for step in range(positives.size):
-        before[0, step], before[1, step] = tp, fp
+        tps[step], fps[step] = tp, fp
         tp += positives[step]
         fp += negatives[step]
     return tp, fp
 
 
 @sum_kernel
-def davis_goadrich_tail(positives, negatives, tied, before):
+def davis_goadrich_tail(positives, negatives, tied, tps, fps):
     """Area of steps whose rows are at most a 64th of those before: logarithms are then eight terms of a series."""
     area = 0.0
     for step in range(tied.size):
-        up, tp = float(positives[step]), before[0, step]
-        share = 1.0 / (tp + before[1, step])
+        up, tp = float(positives[step]), float(tps[step])
+        share = 1.0 / (tp + fps[step])
         u = (up + negatives[step] * tied[step]) * share
         # u less log(1 + u), over the square of u
         excess = 1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u * (1 / 7 - u * (1 / 8 - u / 9))))))
@@ -170,18 +170,20 @@ def davis_goadrich_tail(positives, negatives, tied, before):
 
 
 @kernel
-def pr_auc(positives, negatives, tied, n_pos, n_neg):
-    """Area under the P-R curve with counts linear between points (see `areas.davis_goadrich_area`)."""
+def pr_auc(positives, negatives, tied, n_pos, n_neg, tps, fps):
+    """Area under the P-R curve with counts linear between points (see `areas.davis_goadrich_area`).
+
+    `tps` and `fps` are scratch, an entry a step of a block.
+    """
     if n_pos == 0:
         return np.nan
     tp, fp, area = n_pos * 0, n_pos * 0, 0.0
-    before = np.empty((2, min(BLOCK, tied.size)))
     for start in range(0, tied.size, BLOCK):
         part = slice(start, start + BLOCK)
         ups, downs, ties = positives[part], negatives[part], tied[part]
         if 0 < 64 * largest_step(ups, downs) <= tp + fp:
-            tp, fp = counts_before(ups, downs, tp, fp, before)
-            area += davis_goadrich_tail(ups, downs, ties, before)
+            tp, fp = counts_before(ups, downs, tp, fp, tps, fps)
+            area += davis_goadrich_tail(ups, downs, ties, tps, fps)
             continue
         for step in range(ties.size):
             up, down = wide(ups[step]), wide(downs[step]) * ties[step]

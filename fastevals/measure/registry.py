@@ -281,7 +281,7 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.pr_auc,
             needs=_POSITIVES,
-            replicate=ReplicateKernel("pr_auc"),
+            replicate=ReplicateKernel("pr_auc", scratch=2),
             aliases="prauc auc_pr",
         ),
         Metric(
