@@ -17,11 +17,14 @@ from fastevals._kernels.columns import pack_rows, sort_rows
 from fastevals._kernels.sweep import rank_marked
 from fastevals._memory import lend
 from fastevals._validation.arrays import check_finite
-from fastevals.counting.ordering import SLOTS_SPACE, Keys, codec_for, fit_map
+from fastevals.counting.ordering import SLOTS_SPACE, BinaryLabels, Keys, codec_for, fit_map
+from fastevals.many.group_scores import grouped_scores, spans
+from fastevals.many.group_values import FEW as FEW_GROUPS
+from fastevals.many.group_values import grouped_values
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import SCORE_METRICS, Metric
 
 R = TypeVar("R")
 
@@ -33,6 +36,8 @@ LIMIT = 1 << 20  # rows up to which one thread sorts a column: sums of the kerne
 LINE = 64  # bytes that memory gives at once
 TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
 CELLS = 1 << 14  # into which a bucket is sorted
+SHORT = 1 << 12  # rows a column, up to which a call for each takes longer than its rows
+TOGETHER = 1 << 22  # rows of columns that are measured together
 
 
 class ScoreColumns(NamedTuple):
@@ -102,9 +107,45 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
         return ColumnMetrics(list(map(value, metrics, numerators)), ranking.n_positives, ranking.n_negatives)
 
+    if all(numerators) and columns.weights is not None:  # sums of weights are rounded as those of a ranking
+        return map_columns(columns, from_ranking, compiles=("pairs", False))
+    if _are_groups(columns, metrics):
+        return _measure_as_groups(columns, metrics)
     if all(numerators):
-        return map_columns(columns, from_ranking, from_rows, compiles=("pairs", columns.weights is None))
+        return map_columns(columns, from_ranking, from_rows, compiles=("pairs", True))
     return map_columns(columns, from_ranking)
+
+
+def are_many_and_short(columns: Sequence[NDArray[Any]]) -> bool:
+    """Return whether columns are so many, and so short, that they are measured as groups of rows."""
+    return len(columns) > FEW_GROUPS and sum(each.size for each in columns) <= SHORT * len(columns)
+
+
+def _are_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> bool:
+    if not are_many_and_short(columns.scores) or len({each.dtype for each in columns.scores}) > 1:
+        return False
+    of_probabilities = any(isinstance(m.of_counts, Metric) and m.of_counts.of == "probabilities" for m in metrics)
+    # Of other scores such a metric is NaN, each column by itself.
+    return not of_probabilities or all(((each >= 0) & (each <= 1)).all() for each in columns.scores)
+
+
+def _measure_as_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> list[ColumnMetrics]:
+    """Return the metrics of columns, each a group of rows, some millions of rows at a time."""
+    measured: list[ColumnMetrics] = []
+    starts = np.cumsum([0, *(each.size for each in columns.scores)])
+    for first, last in spans(starts, TOGETHER):
+        numbers = range(first, last)
+        labels = BinaryLabels(np.concatenate([columns.flags(i) for i in numbers]), 1, 0)
+        groups = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
+        weights = None if columns.weights is None else np.concatenate([columns.weights(i) for i in numbers])
+        try:
+            scores = grouped_scores(labels, np.concatenate(columns.scores[first:last]), groups, weights)
+        except ValueError:
+            _raise_not_finite(columns)
+            raise
+        values = np.transpose(grouped_values(metrics, scores)).tolist()
+        measured += map(ColumnMetrics, values, scores.n_positives.tolist(), scores.n_negatives.tolist())
+    return measured
 
 
 def _pair_numerator(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
@@ -159,9 +200,14 @@ def map_columns(
         results = run(alone, groups, workspace=workspace, compiles=compiles)
         return [each for group in results for each in group]
     except ValueError:
-        for name, scores in zip(columns.names, columns.scores, strict=True):
-            check_finite(name, scores)  # a ranking doesn't know what its column is called
+        _raise_not_finite(columns)
         raise
+
+
+def _raise_not_finite(columns: ScoreColumns) -> None:
+    """Raise of the first column that is not finite: a ranking doesn't know what its column is called."""
+    for name, scores in zip(columns.names, columns.scores, strict=True):
+        check_finite(name, scores)
 
 
 class _SortingSpace(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +15,16 @@ from fastevals._kernels.groups_sweeps import fill_group_steps, sum_over_rows, sw
 from fastevals._validation.arrays import EXACT, check_probabilities
 from fastevals.counts import USUAL, Cells, ThresholdCounts
 from fastevals.many.group_scores import GroupedScores, spans
-from fastevals.measure.metric_specs import MetricSpec, RankingMetric, metric_bounds
+from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking_metrics import WON_PAIRS
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import Metric
 
 Floats = NDArray[np.float64]
-Spec = MetricSpec | Callable[..., Any]
 
 FEW = 1 << 7  # groups; a call for each of them takes no longer than loading a compiled loop, compiling it 50 times that
 
 
-def grouped_values(specs: Sequence[Spec], metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
+def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
     """Return metrics of scores for each group, NaN where undefined.
 
     They are of all groups at once; where groups are few, users' functions and metrics without a kernel take a call for
@@ -33,12 +32,12 @@ def grouped_values(specs: Sequence[Spec], metrics: Sequence[RankingMetric], scor
     """
     values: dict[int, Floats] = {}
     swept: dict[int, RankingMetric] = {}
-    for k, (spec, metric) in enumerate(zip(specs, metrics, strict=True)):
-        name = spec.name if isinstance(spec, MetricSpec) else ""
-        of_probabilities = name in SCORE_METRICS and SCORE_METRICS[name].of == "probabilities"
+    for k, metric in enumerate(metrics):
+        entry = metric.of_counts if isinstance(metric.of_counts, Metric) else None
+        name, of_probabilities = entry and entry.name, entry is not None and entry.of == "probabilities"
         if of_probabilities:
             check_probabilities("y_score", *scores.extremes)
-        if name in WON_PAIRS and not metric.parameters:
+        if name in WON_PAIRS:
             values[k] = grouped_aucs(scores, name)
         elif name == "average_precision":
             values[k] = _average_precisions(scores)
@@ -54,7 +53,7 @@ def grouped_values(specs: Sequence[Spec], metrics: Sequence[RankingMetric], scor
         else:
             swept[k] = metric
     for k, found in zip(swept, _swept_values(list(swept.values()), scores), strict=True):
-        values[k] = np.clip(found, *metric_bounds(specs[k]))  # a rounding may lead out of them
+        values[k] = np.clip(found, *metrics[k].bounds)  # a rounding may lead out of them
     return [values[k] for k in range(len(metrics))]
 
 

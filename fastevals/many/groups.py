@@ -427,7 +427,7 @@ def _measure_scores(
     metrics = SCORES.metrics(specs)  # checked before the work
     scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
     results = {}
-    for label, values in zip(specs, grouped_values(list(specs.values()), metrics, scores), strict=True):
+    for label, values in zip(specs, grouped_values(metrics, scores), strict=True):
         warn_undefined_groups(label, values)
         results[label] = grouped_metric(label, scores, values)
     return MetricsByGroup(results, pos_label=scores.pos_label)

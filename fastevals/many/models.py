@@ -26,7 +26,8 @@ from fastevals._validation.options import as_flag, check_not_given, check_one_nu
 from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.many.columns import Flags, ScoreColumns, column_metrics, map_columns
+from fastevals.many.columns import Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
+from fastevals.many.group_errors import grouped_errors
 from fastevals.measure.kinds import (
     LABELS,
     SCORES,
@@ -385,6 +386,8 @@ def _measure_targets(
     """Return metrics of errors; those of models on the same rows are read together."""
     check_not_given("pos_label", pos_label, "metrics of classes")
     shared = len(y_true) == 1 and (weights is None or len(weights) == 1)
+    if not shared and are_many_and_short(list(models.values())):
+        return _results(specs, names, _errors_of_groups(metrics, y_true, models, weights))
     groups = [list(models.items())] if shared else [[model] for model in models.items()]
     values = []
     for i, group in enumerate(groups):
@@ -392,6 +395,22 @@ def _measure_targets(
         weight = None if weights is None else _shared_or_own(list(weights.values()), i)
         values.append(_errors_of_same_rows(metrics, name, targets, dict(group), weight))
     return _results(specs, names, [np.concatenate(parts) for parts in zip(*values, strict=True)])
+
+
+def _errors_of_groups(
+    metrics: Sequence[TargetMetric], y_true: Arrays, models: Arrays, weights: Arrays | None
+) -> list[NDArray[np.float64]]:
+    """Return each metric of models that are each a group of rows."""
+    for name, values in {**y_true, **models}.items():
+        check_finite(name, values)
+
+    def beside(arrays: Arrays) -> Array:
+        own = list(arrays.values())
+        return np.concatenate(own * len(models) if len(own) == 1 else own)
+
+    groups = np.repeat(np.arange(len(models)), [each.size for each in models.values()])
+    row_weights = None if weights is None else beside(weights)
+    return grouped_errors(metrics, beside(y_true), beside(models), groups, row_weights).values
 
 
 def _errors_of_same_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -222,6 +222,8 @@ class RankingMetric:
         Gives the value from the cells at a threshold.
     threshold : number or None
         The threshold of the cells, where it is fixed beforehand.
+    bounds : tuple of float
+        Least and largest value.
     """
 
     of_counts: Callable[[ThresholdCounts], float]
@@ -230,6 +232,7 @@ class RankingMetric:
     parameters: tuple[float, ...] = ()
     of_cells: Callable[[Cells], Any] | None = None
     threshold: Any = None
+    bounds: tuple[float, float] = UNBOUNDED
 
 
 def ranking_metric(
@@ -239,6 +242,10 @@ def ranking_metric(
 
     `unit` is what a row weight of 1 is in the counts that it will be taken of.
     """
+    return replace(_unbounded_metric(spec, argument, unit), bounds=metric_bounds(spec))
+
+
+def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit: float) -> RankingMetric:
     if not isinstance(spec, MetricSpec):
         return RankingMetric(_checked_number(spec), Detail.THRESHOLDS)
     check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of_scores], None)

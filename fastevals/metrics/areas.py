@@ -335,9 +335,9 @@ def _average_over_rows(
 ) -> float:
     """Average over the rows, each a group of its labels."""
     flags = _flags(table, classes)
-    spec = MetricSpec(area.name, {} if max_fpr is None else {"max_fpr": max_fpr})
+    metric = ranking_metric(MetricSpec(area.name, {} if max_fpr is None else {"max_fpr": max_fpr}))
     labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
-    (values,) = grouped_values([spec], [ranking_metric(spec)], grouped_scores(labels, table.scores.ravel(), rows))
+    (values,) = grouped_values([metric], grouped_scores(labels, table.scores.ravel(), rows))
     return _mean(_fill_undefined(area, values), table.weights)
 
 

@@ -5,25 +5,27 @@ from __future__ import annotations
 import math
 import pickle
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals import BatchMetric, Ranking, batch_auc, num_threads
+from fastevals import BatchMetric, Ranking, batch_auc, metric, num_threads
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
 from fastevals.counting.ordering import BUCKET
 from fastevals.many import columns as module
-from fastevals.many.columns import ScoreColumns, batch_rankings, batch_values
-from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.many.columns import ScoreColumns, batch_rankings, batch_values, column_metrics
+from fastevals.many.group_values import grouped_values
+from fastevals.measure.metric_specs import MetricSpec, parse_metric, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
 from tests.reference import models as reference
 from tests.strategies import BOUNDED, EXTREME, LARGEST, Case, cases, float_weighted
 
 AUC = [ranking_metric(MetricSpec("roc_auc", {}))]
-RANKING_METRICS = [name for name, metric in SCORE_METRICS.items() if metric.of == "ranking"]
+RANKING_METRICS = [name for name, entry in SCORE_METRICS.items() if entry.of == "ranking"]
 
 
 def sorted_rows(flags: Any, scores: Any) -> Any:
@@ -131,6 +133,40 @@ def test_weighted_columns(case: Case) -> None:
     columns = columns_of([case.y_score, -case.y_score], case.y_true.astype(np.uint8), case.weights)
     expected = [Ranking(case.y_true, s, sample_weight=case.weights).roc_auc() for s in (case.y_score, -case.y_score)]
     assert batch_values(columns, AUC)[0].tolist() == expected
+
+
+MIXED = [*RANKING_METRICS, "brier_score", metric("f1", best="f1"), metric("recall", threshold=0.5)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_short_columns_are_measured_as_groups(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TOGETHER", 2000)
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 60, 300)
+    scores = [rng.integers(0, 9, n) / 8 for n in sizes]
+    flags = [rng.integers(0, 2, n).astype(np.uint8) for n in sizes]
+    weights = [rng.integers(1, 4, n) / 4 for n in sizes] if weighted else None
+    columns = ScoreColumns(scores, flags.__getitem__, list(map(str, sizes)), weights and weights.__getitem__)
+    metrics = [ranking_metric(parse_metric("metrics", each)[1]) for each in MIXED]
+    taken = mock.Mock(side_effect=grouped_values)
+    monkeypatch.setattr(module, "grouped_values", taken)
+    found = column_metrics(columns, metrics)
+    assert taken.call_count > 1
+    for i, each in enumerate(found):
+        options = {} if weights is None else {"sample_weight": weights[i]}
+        ranking = Ranking(flags[i], scores[i], pos_label=1, **options)
+        assert (each.n_positives, each.n_negatives) == (ranking.n_positives, ranking.n_negatives)
+        expected = [one.of_counts(ranking.counts) for one in metrics]
+        np.testing.assert_allclose(each.values, expected, rtol=1e-14, atol=1e-15)
+    brier = [metrics[MIXED.index("brier_score")]]
+    scores[7] = scores[7] + 2  # each column has probabilities or none by itself
+    values = batch_values(columns, brier)[0]
+    assert np.isnan(values).tolist() == [i == 7 for i in range(300)]
+    scores[8] = np.full(sizes[8], np.nan)
+    with pytest.raises(ValueError, match=f"^{sizes[8]} must be finite"):
+        batch_values(columns, metrics[:1])
+    with pytest.raises(ValueError, match=f"^{sizes[8]} must be finite"):
+        batch_values(columns, metrics[1:])
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])

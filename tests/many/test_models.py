@@ -254,6 +254,26 @@ def test_each_metric_of_numbers(weighted: bool) -> None:
         np.testing.assert_array_equal(by_quantile[loss], expected.pinball_loss)
 
 
+@undefined
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_of_many_short_models_are_those_of_each(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 9, 150)
+    targets, predicted = ({f"m{i}": rng.normal(size=n).round(1) for i, n in enumerate(sizes)} for _ in range(2))
+    weights = {name: rng.integers(0, 3, each.size) + 0.5 for name, each in targets.items()} if weighted else {}
+    options: dict[str, Any] = {"sample_weight": weights} if weighted else {}
+    errors = [name for name, entry in METRICS.items() if entry.of == "targets"]
+    found = batch_metrics(targets, predicted, errors, **options)
+    for name, values in predicted.items():
+        own = {"sample_weight": weights[name]} if weighted else {}
+        one = regression_metrics(targets[name], values, **own)
+        for each in errors:
+            np.testing.assert_allclose(found[each][name], getattr(one, each), rtol=1e-13, atol=1e-13)
+    predicted["m99"][0] = np.nan
+    with pytest.raises(ValueError, match=r"predictions\['m99'\] must be finite, but has 1 NaN value"):
+        batch_metrics(targets, predicted, "r2")
+
+
 # Undefined, threads, results --------------------------------------------------------------------------------------
 
 
