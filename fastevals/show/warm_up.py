@@ -215,7 +215,9 @@ def _comparisons(data: _Data) -> None:
 def _groups(data: _Data) -> None:
     from fastevals import batch_auc, batch_metrics, grouped_auc, grouped_metrics, metric
 
-    metrics = ["average_precision", metric("f1", threshold=0.5)]
+    best, fixed = metric("f1", best="f1"), metric("f1", threshold=0.5)
+    metrics = ["average_precision", "ks_statistic", "equal_error_rate", "brier_score", best, fixed]
+    grouped_metrics(data.targets, data.fitted, data.groups, ["mean_squared_error", "median_absolute_error"])
     for weights in (None, data.weights):
         grouped_auc(data.y, data.scores, data.groups, sample_weight=weights)
         grouped_metrics(data.y, data.scores, data.groups, metrics, sample_weight=weights)
