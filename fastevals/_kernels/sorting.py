@@ -8,6 +8,9 @@ SMALL = 24  # below it insertion is fastest
 DEEP = 32  # a cell above it is sorted on its own instead of by insertion
 FEW = 64  # cells that are filled without leaving the pages whose addresses a core knows
 MUCH = 8  # a cell with more than one key of so many holds much
+MANY = 1 << 15  # keys, of which those of a frequent score are put aside first
+PROBES = 1 << 6  # keys that show whether there is one
+FREQUENT = 1 << 4  # of them
 
 
 @kernel
@@ -81,6 +84,44 @@ def fill_two(keys, low, high):
 
 
 @kernel
+def frequent_pair(keys):
+    """Return whether one key of three is frequent, with the one that differs in the lowest bit, and that key."""
+    one = np.uint64(1)
+    for quarter in range(1, 4):
+        key = keys[quarter * keys.size // 4] | one
+        seen = 0
+        for probe in range(PROBES):
+            seen += keys[probe * keys.size // PROBES] | one == key
+        if seen >= FREQUENT:
+            return True, key
+    return False, one
+
+
+@kernel
+def part_at_pair(keys, high, scratch):
+    """Move the keys below a pair, `high` and the one that differs in the lowest bit, to the front, others to the end.
+
+    The pair comes between. Returns where it starts, and where it ends.
+    """
+    low = high - np.uint64(1)
+    below = 0
+    above = 0
+    highs = 0
+    for i in range(keys.size):
+        key = keys[i]
+        keys[np.uintp(below)] = key
+        scratch[np.uintp(above)] = key
+        below += key < low
+        above += key > high
+        highs += key == high
+    stop = keys.size - above
+    keys[below : stop - highs] = low
+    keys[stop - highs : stop] = high
+    keys[stop:] = scratch[:above]
+    return below, stop
+
+
+@kernel
 def swap_neighbours(keys, out):
     """Copy keys, of which four passes over neighbours on the way put two at a time in order.
 
@@ -107,6 +148,7 @@ def swap_neighbours(keys, out):
 def sort_keys(keys, scratch, cells):
     """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
 
+    Keys of a score that many rows share, in two classes, are put aside before.
     `scratch` is at least as long as `keys`; `cells` is working memory, two or more of them. Cells that hold more than a
     few keys are sorted by themselves on their own range, so every level settles further bits: never quadratic.
     """
@@ -115,6 +157,12 @@ def sort_keys(keys, scratch, cells):
         low, high = range_of(keys)
         if high - low <= np.uint64(1):  # rows of one score, in two classes
             fill_two(keys, low, high)
+            return
+        frequent, pair = frequent_pair(keys) if m > MANY else (False, low)
+        if frequent:
+            start, stop = part_at_pair(keys, pair, scratch)
+            sort_keys(keys[:start], scratch, cells)
+            sort_keys(keys[stop:], scratch, cells)
             return
         shift, deepest = place_cells(keys, low, high, cells)
         for i in range(m):

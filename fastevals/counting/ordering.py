@@ -183,8 +183,8 @@ def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
     """Return whether a sample suggests that many rows share few distinct scores."""
     if scores.size < SAMPLED:
         return False
-    sample = codec.encode(scores[:: scores.size // SAMPLED])
-    return bool(np.unique(sample).size <= sample.size // TIED)
+    sample = np.sort(codec.encode(scores[:: scores.size // SAMPLED]))  # np.unique takes ten times as long
+    return int(np.count_nonzero(sample[1:] != sample[:-1])) < sample.size // TIED
 
 
 def _sum_by_score(

@@ -235,6 +235,12 @@ KEYS: dict[str, Callable[[np.random.Generator, int], NDArray[np.uint64]]] = {
     "ends": lambda rng, n: rng.choice(np.array([0, 2**64 - 1], dtype=np.uint64), n),
     "equal": lambda rng, n: np.full(n, 2**64 - 1, dtype=np.uint64),
     "falling": lambda rng, n: np.arange(n, dtype=np.uint64)[::-1].copy(),
+    "a frequent pair and others": lambda rng, n: np.where(
+        rng.random(n) < 0.4, 2**40 + rng.integers(0, 2, n), rng.integers(0, 2**62, n) >> 20 * (n % 3)
+    ).astype(np.uint64),
+    "a frequent pair at the end": lambda rng, n: np.where(
+        rng.random(n) < 0.4, -1 - rng.integers(0, 2, n), rng.integers(-(2**62), 2**62, n)
+    ).astype(np.uint64),
     # Each level of the sort sees nearly all keys in one cell.
     "nested": lambda rng, n: np.uint64(1) << rng.integers(0, 64, n).astype(np.uint64),
     "nested twice": lambda rng, n: (
