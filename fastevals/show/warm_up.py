@@ -143,6 +143,8 @@ def _rankings(data: _Data) -> None:
         ranking = Ranking(data.y, data.scores, sample_weight=weights)
         _every_curve_and_area(ranking)
         ranking.calibration_curve(), ranking.net_benefit(0.2), ranking.decision_curve()
+    curve, other = Ranking(data.y, data.scores).roc_curve(), Ranking(data.y, data.other).roc_curve()
+    curve.dominates(other), curve.crossings(other)
 
 
 def _every_curve_and_area(ranking: Any) -> None:
