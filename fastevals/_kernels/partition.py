@@ -97,22 +97,26 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
     once. `space` is working memory of shape (4, STRIP), where the slots are too.
     """
     n = bits.size
-    keys, cells = space[0, :n], space[1, :n]
+    one, last = np.uint64(1), np.uint64(table.size - 1)
+    cells = space[0, :n]  # and below each cell the upper bit of the key
     for i in range(n):
-        keys[i] = key_of(bits[i], flip_below, flip)
-        cells[i] = min((max(keys[i], low) - low) >> shift, np.uint64(table.size - 1))
+        key = key_of(bits[i], flip_below, flip)
+        cells[i] = (min((max(key, low) - low) >> shift, last) << one) | (key >> np.uint64(63))
     if cut:
-        key_lows, key_shifts = space[2, :n], space[3, :n]
+        key_lows, key_shifts, first = space[1, :n], space[2, :n], space[3, :n]
         for i in range(n):
-            entry = np.uintp(table[np.uintp(cells[i])])
-            cells[i] = starts[entry]
+            entry = np.uintp(table[np.uintp(cells[i] >> one)])
+            first[i] = starts[entry]
             key_lows[i] = lows[entry]
             key_shifts[i] = shifts[entry]
+        last = np.uint64(FINE - 1)
         for i in range(n):
-            cells[i] += min((max(keys[i], key_lows[i]) - key_lows[i]) >> key_shifts[i], np.uint64(FINE - 1))
+            key = key_of(bits[i], flip_below, flip)
+            cell = first[i] + min((max(key, key_lows[i]) - key_lows[i]) >> key_shifts[i], last)
+            cells[i] = (cell << one) | (key >> np.uint64(63))
         table = fine
     for i in range(n):
-        cells[i] = (np.uint64(table[np.uintp(cells[i])]) << np.uint64(1)) | (keys[i] >> np.uint64(63))
+        cells[i] = (np.uint64(table[np.uintp(cells[i] >> one)]) << one) | (cells[i] & one)
     return cells
 
 
