@@ -10,6 +10,7 @@ from fastevals._kernels.jit import kernel, sum_kernel
 from fastevals._kernels.steps import STRETCH, largest_step, sum_of, wide
 
 BLOCK = 256  # steps whose running counts stay in the nearest cache
+ROW_BLOCK = 2048  # rows whose terms do
 
 
 @kernel
@@ -230,25 +231,22 @@ def total_of(times, terms):
 
 
 @kernel
-def mean_loss(times, n_rows, losses):
-    """Mean over rows of their losses."""
-    return total_of(times, losses) / n_rows
+def sum_by_bin(times, terms, starts, sums):
+    """Write for each of several draws the sum over rows of their terms, of each bin without its sign.
 
-
-@kernel
-def expected_calibration_error(times, n_rows, differences, starts):
-    """Mean distance of probability and share of positives in bins, from each row's label less its probability.
-
-    Of class c, rows of bin k are those from starts[c, k] up to starts[c, k + 1].
+    times[r] says how often draw r has each row. Of class c, rows of bin k are from starts[c, k] up to starts[c, k + 1].
     """
-    total = 0.0
+    off = np.empty_like(sums)
+    sums[:] = 0.0
     for k in range(starts.shape[1] - 1):
-        off = 0.0
+        off[:] = 0.0
         for of in range(2):
-            part = slice(starts[of, k], starts[of, k + 1])
-            off += total_of(times[part], differences[part])
-        total += abs(off)
-    return total / n_rows
+            for start in range(starts[of, k], starts[of, k + 1], ROW_BLOCK):
+                rows = slice(start, min(start + ROW_BLOCK, starts[of, k + 1]))
+                for r in range(sums.size):
+                    off[r] += total_of(times[r, rows], terms[rows])
+        for r in range(sums.size):
+            sums[r] += abs(off[r])
 
 
 @kernel

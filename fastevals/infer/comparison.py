@@ -106,7 +106,7 @@ def compare_rankings(
     defined. For AUCs alone `delong` gives the same without a bootstrap.
 
     Takes 8 bytes a row and model beyond the rankings, as many more for each metric of probabilities, and up to 6 a row
-    and thread.
+    and thread, with metrics of probabilities for each model.
 
     References
     ----------

@@ -218,7 +218,7 @@ def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
     sweep = metric.sweep
     if sweep.of_thresholds is not None:
         p = steps.thresholds.astype(np.float64)
-        bins = np.searchsorted(np.arange(1, sweep.n_bins) / max(sweep.n_bins, 1), p)
+        bins = np.searchsorted(np.arange(1, sweep.n_bins) / sweep.n_bins, p)
         terms = sweep.of_thresholds(p)
         sum_over_rows(steps.positives, steps.negatives, *terms, bins, steps.ends, steps.totals, out)
         return

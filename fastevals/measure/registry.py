@@ -55,7 +55,7 @@ class ReplicateKernel(NamedTuple):
         Of the scores of rows, gives the term of a positive and that of a negative: the metric is made of sums of these
         over rows, no sweep of steps.
     n_bins : int
-        Bins of equal width whose sums the kernel takes; 0 where all rows are one.
+        Bins of equal width whose sums are added up without their signs.
     """
 
     kernel: str
@@ -234,9 +234,9 @@ def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
 
 
-def _over_rows(kernel: str, of_thresholds: Callable[..., Any], n_bins: int = 0) -> ReplicateKernel:
-    """Return how sums over rows are taken of a replicate."""
-    return ReplicateKernel(kernel, Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
+def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 1) -> ReplicateKernel:
+    """Return how a mean over rows is summed of a replicate."""
+    return ReplicateKernel("sum_by_bin", Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
 
 
 METRICS: dict[str, Metric] = {
@@ -348,7 +348,7 @@ METRICS: dict[str, Metric] = {
             probability_metrics.brier_score,
             greater_is_better=False,
             needs=(),
-            replicate=_over_rows("mean_loss", probability_metrics.squared_losses),
+            replicate=_mean_over_rows(probability_metrics.squared_losses),
             aliases="brier brier_score_loss brier_loss",
         ),
         Metric(
@@ -359,7 +359,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             bounds=(0.0, math.inf),
             needs=(),
-            replicate=_over_rows("mean_loss", probability_metrics.log_losses),
+            replicate=_mean_over_rows(probability_metrics.log_losses),
             aliases="logloss cross_entropy nll binary_crossentropy neg_log_loss",
         ),
         Metric(
@@ -369,7 +369,7 @@ METRICS: dict[str, Metric] = {
             expected_calibration_error,
             greater_is_better=False,
             needs=(),
-            replicate=_over_rows("expected_calibration_error", probability_metrics.differences, n_bins=10),
+            replicate=_mean_over_rows(probability_metrics.differences, n_bins=10),
             optimized_bounds=(-1.0, 1.0),
             aliases="ece calibration_error",
         ),

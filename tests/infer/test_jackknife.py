@@ -46,7 +46,7 @@ def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
 
 def test_every_form_is_tested():
     sweeps = [ranking_metric(spec).sweep for spec in parse_metrics(METRICS).values()]
-    assert {sweep.kernel for sweep in sweeps if sweep} == {"mean_loss", *FORMS}
+    assert {sweep.kernel for sweep in sweeps if sweep} == {"sum_by_bin", *FORMS}
 
 
 @pytest.mark.parametrize("beside", [[], ["average_precision", "brier_score"]], ids=["alone", "on finer steps"])

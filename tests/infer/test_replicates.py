@@ -72,7 +72,10 @@ def assert_replicate(
     sweeps = RankingSweep(whole, metrics, rows=True, drawn=sorted_rows if by_row else None)
     counts = drawn(sweeps.steps, whole, y, s, times if weights is None else times * weights)
     raw, scratch = np.empty((1, sweeps.n_raw)), sweeps.workspace(sums=counts.dtype.kind == "f")
-    sweeps.sweep(counts, scratch, raw[0], times[order].astype(np.uint8) if by_row else None)
+    times_by_row = times[order].astype(np.uint8)
+    sweeps.sweep(counts, scratch, raw[0], times_by_row if by_row else None)
+    if by_row:
+        sweeps.sum_rows(times_by_row[None], raw)
     rows = np.repeat(np.arange(y.size), times)
     again = Ranking(y[rows], s[rows], pos_label=1, sample_weight=None if weights is None else weights[rows]).counts
     for each, single, value in zip(asked, metrics, sweeps.values(raw), strict=True):

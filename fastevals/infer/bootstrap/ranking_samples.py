@@ -24,7 +24,7 @@ from fastevals._kernels.steps import above_cut, fill_steps, totals
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample, zero_bytes
 from fastevals.infer.bootstrap.samples import (
     GROUPS,
     SLOW_PER_TASK,
@@ -42,6 +42,7 @@ from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
 FEW_CELLS, FEW_ROWS = 16, 1000  # cells in all, or rows a cell, for which it is faster to draw a binomial a cell
+TOGETHER = 4  # draws whose rows are summed together: terms are then read from memory once for all, which takes longest
 MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it is as fast to draw rows one by one
 
 
@@ -143,7 +144,8 @@ class ModelsSample(UnitSample):
     ) -> None:
         self._models, self._one_model, self._whole_rows = models, one_model, whole_rows
         self.class_sizes, self.pos_label = class_sizes, pos_label
-        super().__init__(units, sum(class_sizes) * len(models))
+        self._n_rows = sum(class_sizes)
+        super().__init__(units, self._n_rows * len(models))
 
     @classmethod
     def from_rows(
@@ -203,7 +205,8 @@ class ModelsSample(UnitSample):
         for sweep, counter in self._models:
             sizes = sweep.steps.sizes
             counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
-            spaces.append((counter.scratch(), counts, sweep.workspace(sums=counter.sums)))
+            drawn = np.tile(zero_bytes(self._n_rows), (TOGETHER, 1)) if sweep.of_rows else counter.scratch()[None]
+            spaces.append((drawn, counts, sweep.workspace(sums=counter.sums)))
         return self.times(), spaces
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -211,13 +214,19 @@ class ModelsSample(UnitSample):
         raw = [np.empty((n, sweep.n_raw)) for sweep, _ in self._models]
         for number, times in enumerate(draws):
             for (sweep, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
-                times_by_row = counter.count(times, drawn, counts.reshape(-1))
+                at = number % len(drawn)
+                times_by_row = counter.count(times, drawn[at], counts.reshape(-1))
                 sweep.sweep(counts, scratch, rows[number], times_by_row)
+                if sweep.of_rows and times_by_row is times:  # to be kept: the next draw is in its place
+                    drawn[at] = times
+                if at == len(drawn) - 1 or number == n - 1:
+                    sweep.sum_rows(drawn[: at + 1], rows[number - at : number + 1])
         return self._by_metric([sweep.values(rows) for (sweep, _), rows in zip(self._models, raw, strict=True)])
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
-        return super().task_size() if self._models[0][0].quick else SLOW_PER_TASK
+        size = super().task_size() if self._models[0][0].quick else SLOW_PER_TASK
+        return size - size % TOGETHER or size
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric whose values without one row have a closed form."""
@@ -272,7 +281,7 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
 
 # From positives and negatives by step, how often each row was drawn, how many of each class, and scratch: to a value,
 # or the counts above a threshold.
-SweepFunction = Callable[[NDArray[Any], NDArray[Any], int, int, NDArray[Any]], Any]
+SweepFunction = Callable[[NDArray[Any], Times | None, int, int, NDArray[Any]], Any]
 
 
 class RankingSweep:
@@ -305,6 +314,7 @@ class RankingSweep:
         cuts = iter(self.steps.cuts)
         places: dict[Any, slice] = {}
         self._functions: list[tuple[slice, SweepFunction]] = []
+        self._sums: list[tuple[int, NDArray[Any], NDArray[Any]]] = []  # place, terms and bins of what is of rows
         self._places = []  # of each metric's numbers
         self.n_raw = 2
         for metric in metrics:
@@ -313,9 +323,14 @@ class RankingSweep:
             key = (sweep.kernel, sweep.of_thresholds, metric.parameters) if sweep else metric if cut is None else cut
             if key not in places:
                 places[key] = slice(self.n_raw, self.n_raw + (2 if metric.of_cells else 1))
-                self._functions.append((places[key], self._sweep_function(metric, cut, drawn)))
+                if sweep and sweep.of_thresholds:
+                    terms = sum_terms(sweep, self.steps.sorted_cells() if drawn is None else drawn)
+                    self._sums.append((self.n_raw, *terms))
+                else:
+                    self._functions.append((places[key], self._sweep_function(metric, cut, drawn)))
                 self.n_raw = places[key].stop
             self._places.append(places[key])
+        self.of_rows = drawn is not None and bool(self._sums)
 
     def _sweep_function(self, metric: RankingMetric, cut: int | None, drawn: SortedRows | None) -> SweepFunction:
         """Return the function that sweeps a metric."""
@@ -325,12 +340,10 @@ class RankingSweep:
         if sweep is None:
             return lambda counts, times, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
         kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
-        if sweep.of_thresholds is not None:
-            terms = sum_terms(sweep, steps.sorted_cells() if drawn is None else drawn)
-            return lambda counts, times, n_pos, n_neg, scratch: kernel(times, float(n_pos + n_neg), *terms)
 
-        def swept(counts: NDArray[Any], times: Times, n_pos: Any, n_neg: Any, scratch: NDArray[Any]) -> Any:
-            if not n_pos and drawn is not None and metric.detail > _detail_by_row(metric):  # F is 0 at all thresholds
+        def swept(counts: NDArray[Any], times: Times | None, n_pos: Any, n_neg: Any, scratch: NDArray[Any]) -> Any:
+            if not n_pos and drawn is not None and times is not None and metric.detail > _detail_by_row(metric):
+                # F is 0 at all thresholds
                 return 0, drawn.at_the_highest_score(times)
             return kernel(*counts, steps.tied, n_pos, n_neg, *metric.parameters, *scratch[: sweep.scratch])
 
@@ -350,12 +363,22 @@ class RankingSweep:
     ) -> None:
         """Write what is swept of a draw: positives, negatives, and of metrics the value or the counts at a threshold.
 
-        `times` is how often each row was drawn, where these are the terms of means.
+        `times` is how often each row was drawn, where `drawn` rows were given: `sum_rows` is then to be called, too.
         """
         n_pos, n_neg = totals(*counts)
         raw[:2] = n_pos, n_neg
         for place, function in self._functions:
-            raw[place] = function(counts, counts.reshape(-1) if times is None else times, n_pos, n_neg, scratch)
+            raw[place] = function(counts, times, n_pos, n_neg, scratch)
+        if times is None:
+            self.sum_rows(counts.reshape(1, -1), raw[None])
+
+    def sum_rows(self, times: NDArray[Any], raw: NDArray[np.float64]) -> None:
+        """Write the means over rows of several draws, swept before: how often each row was drawn, or each cell."""
+        for place, terms, starts in self._sums:
+            sums = np.empty(len(raw))
+            replicate_metrics.sum_by_bin(times, terms, starts, sums)
+            with np.errstate(invalid="ignore"):  # no rows
+                raw[:, place] = sums / (raw[:, 0] + raw[:, 1])
 
     def values(self, raw: NDArray[np.float64]) -> Values:
         """Return each metric of all draws."""
@@ -389,15 +412,13 @@ def _detail_by_row(metric: RankingMetric) -> Detail:
     return metric.detail if by_row is None else by_row
 
 
-def sum_terms(sweep: ReplicateKernel, rows: SortedRows) -> tuple[NDArray[Any], ...]:
-    """Return what the kernel of sums over rows takes: the term of each, and where each class's bins start."""
+def sum_terms(sweep: ReplicateKernel, rows: SortedRows) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what sums over rows are taken of: the term of each, and where each class's bins start."""
     assert sweep.of_thresholds is not None
     p = rows.scores.astype(np.float64)
     terms = np.where(rows.negative, *sweep.of_thresholds(p)[::-1])
     if rows.weights is not None:
         terms *= rows.weights
-    if not sweep.n_bins:
-        return (terms,)
     edges = np.arange(sweep.n_bins - 1, 0, -1) / sweep.n_bins
     n_pos = p.size - int(np.count_nonzero(rows.negative))
     starts = [
@@ -505,7 +526,7 @@ def leave_each_out(
     with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
         if metric.threshold is not None:
             values, rows = _at_fixed_threshold(metric, counts)
-        elif sweep and sweep.kernel == "mean_loss":
+        elif sweep and sweep.n_bins == 1:
             values, rows = _of_mean(sweep, counts)
         elif sweep and sweep.kernel in FORMS:
             values, rows = FORMS[sweep.kernel](metric, steps)
