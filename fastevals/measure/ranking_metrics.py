@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import chunks, run
 from fastevals._kernels import areas
 from fastevals._validation.arrays import power_of_two
 from fastevals.counting.sweeps import best_row, sum_steps
@@ -206,9 +207,15 @@ def equal_error_rate_on_hull(counts: ThresholdCounts) -> OperatingPoint:
 
 def hull(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the vertices of the convex hull of the ROC curve (Provost and Fawcett 2001, doi:10.1023/A:1007601015854)."""
-    rows: NDArray[np.intp] = np.empty(counts.thresholds.size, dtype=np.intp)
     x, y = counts.fps, counts.tps
-    if y.dtype == np.float64:
-        x, y = x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)
-    size = areas.upper_hull(x, y, rows)
-    return counts.take(rows[:size].copy())
+    if y.dtype == np.float64:  # a cross product is rounded: what is a vertex may depend on the order
+        return counts.take(_vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)))
+    parts = run(lambda part: part.start + _vertices(x[part], y[part]), chunks(x.size))
+    rows = np.concatenate(parts)  # a vertex of all is one of its part
+    return counts.take(rows[_vertices(x[rows], y[rows])] if len(parts) > 1 else rows)
+
+
+def _vertices(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places of the vertices of the upper hull of points with ascending y."""
+    places: NDArray[np.intp] = np.empty(x.size, dtype=np.intp)
+    return places[: areas.upper_hull(x, y, places)].copy()

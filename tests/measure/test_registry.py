@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals._validation.options import check_number
-from fastevals.measure import error_metrics, registry
+from fastevals.measure import error_metrics, ranking_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.ranking_metrics import hull
@@ -274,6 +275,21 @@ def test_metrics_on_the_hull_are_those_of_its_vertices(case):
     for metric in SCORE_METRICS.values():
         if metric.on_hull:
             np.testing.assert_equal(metric(hull(counts)), metric(counts))
+
+
+@BOUNDED
+@given(unweighted, st.integers(1, 4))
+def test_the_hull_of_hulls_of_parts_is_that_of_all(case, size):
+    counts = ranking_of(case).counts
+    whole = hull(counts)
+
+    def short_parts(n):
+        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+    with mock.patch.object(ranking_metrics, "chunks", short_parts):
+        parts = hull(counts)
+    for name in ("thresholds", "tps", "fps"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
 @pytest.mark.parametrize("increasing", [rank_among_all, lambda scores: rank_among_all(scores) * 1e-300 - 1e-299])

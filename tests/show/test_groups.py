@@ -7,6 +7,7 @@ import pytest
 
 from fastevals import Ranking, delong, grouped_auc, grouped_metrics
 from fastevals.datasets import load_digits_eight
+from fastevals.show.columns import encode_values, rows_by_code
 from fastevals.show.report import intervals, over_values
 from fastevals.show.report import report as report_module
 from tests.show.test_cli import report, report_json, strict_json, write
@@ -337,3 +338,24 @@ def test_row_order_does_not_matter(capsys, tmp_path):
     arguments = (*TWO, "--by", "user", "--weight", "w")
     first = report(capsys, csv(tmp_path, columns), *arguments)
     assert first == report(capsys, csv(tmp_path, {name: each[order] for name, each in columns.items()}), *arguments)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.arange(300)[::-1] % 7 - 3,
+        np.arange(300) * 2**53,
+        np.array([True, False, True]),
+        np.array([5], dtype=">i2"),
+        np.array([2**64 - 1, 0, 2**64 - 1], dtype=np.uint64),
+        np.array([0.5, -0.0, 0.0, 2.0]),
+        np.array(["b", "a", "b"], dtype=object),
+    ],
+    ids=lambda column: f"{column.dtype}-{column.size}",
+)
+def test_rows_are_found_by_the_value_of_a_column(column):
+    values, codes = encode_values("--by 'g'", column)
+    assert values == sorted(set(column.tolist()))
+    assert [type(value) for value in values] == [type(column.tolist()[0])] * len(values)
+    places = rows_by_code(codes, len(values))
+    assert [part.tolist() for part in places] == [np.flatnonzero(column == value).tolist() for value in values]

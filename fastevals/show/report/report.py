@@ -441,7 +441,7 @@ def _measure_block(
 ) -> ReportBlock:
     """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
     totals, models = None, []
-    for name in rows.scores:
+    for name in progressed(rows.scores, "measuring models"):
         ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
         totals = totals or _block_totals(ranking)
         models.append(_measure_model(name, ranking, rule, keep_counts))
