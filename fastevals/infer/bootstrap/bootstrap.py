@@ -123,8 +123,8 @@ def bootstrap(
     the P-R curve, break-even point, EER, Brier score and log loss, and metrics at a threshold that is fixed, under a
     constraint, or the best by F, Jaccard, accuracy, balanced accuracy, informedness or cost; so have all metrics of
     targets but the median, with weights and groups too. Otherwise (functions, weighted or grouped scores, labels, a
-    threshold that is the best by another metric) one row of each cell is left out where there are at most 200 cells,
-    or each of 200 random groups of rows where there are more (of each class if stratified) [4]_. Metrics that are the
+    threshold that is the best by another metric) one row of each cell is left out where there are at most 160 cells,
+    or each of 160 random groups of rows where there are more (of each class if stratified) [4]_. Metrics that are the
     best of many, as below, have no acceleration.
 
     Some metrics are the best of many: KS, any at the threshold that is best by itself, the area under the least

@@ -18,7 +18,7 @@ from fastevals._kernels.random import stream_key
 Floats = NDArray[np.float64]
 Values = list[Floats]
 
-GROUPS = 200  # that rows are left out by, where there are more cells: of the acceleration's error it makes 0.002
+GROUPS = 160  # that rows are left out by, where there are more cells: of the acceleration's error it makes 0.0026
 CELLS_PER_TASK = 1 << 22  # cells that one task draws: about 10 ms
 MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates of one task, and of one with a metric that has no kernel
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate has
