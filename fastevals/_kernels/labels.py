@@ -1,4 +1,4 @@
-"""Numbers for labels that are rows of 32-bit words: fixed-width text, integers."""
+"""Numbers for labels that are rows of 32-bit words (fixed-width text, integers), and for 64-bit keys."""
 
 import numpy as np
 
@@ -45,3 +45,49 @@ def number_words(words, slots, first, codes):
             at = (at + ONE) & mask
         codes[i] = code
     return n
+
+
+@kernel
+def slot_of(key, slots, keys, first):
+    """Slot of a hash table that holds a key, or that is free for it; keys[first[code]] is the key of a code."""
+    mask = np.uint64(slots.size) - ONE
+    hashed = np.uint64(key) * MIX
+    at = (hashed ^ (hashed >> HALF)) & mask
+    while slots[at] >= 0 and keys[first[slots[at]]] != key:
+        at = (at + ONE) & mask
+    return at
+
+
+@kernel
+def number_keys(keys, start, stop, slots, first, n, codes):
+    """Number keys[start : stop] in the order they are first seen, after n others; give where that ended, and the new n.
+
+    It stops where `first`, which gets each number's first row, is full; `slots` is longer, a power of two.
+    """
+    for i in range(start, stop):
+        if i > 0 and keys[i] == keys[i - 1]:
+            codes[i] = codes[i - 1]
+            continue
+        at = slot_of(keys[i], slots, keys, first)
+        if slots[at] < 0:
+            if n == first.size:
+                return i, n
+            slots[at], first[n] = n, i
+            n += 1
+        codes[i] = slots[at]
+    return stop, n
+
+
+@kernel
+def enter_keys(keys, first, n, slots):
+    """Put the keys of n codes into free slots."""
+    for code in range(n):
+        slots[slot_of(keys[first[code]], slots, keys, first)] = code
+
+
+@kernel
+def note_first(codes, start, first):
+    """Write the first row of each code to `first`, where it is -1; rows are counted from `start`."""
+    for i in range(codes.size):
+        if first[codes[i]] < 0:
+            first[codes[i]] = start + i

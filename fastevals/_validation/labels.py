@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from fastevals._validation.arrays import (
     as_array,
     as_vector,
-    check_all_strings,
     check_same_length,
     named_columns,
     read_only,
 )
 from fastevals._validation.options import listed, row_at, show
+from fastevals._validation.text import TextLabels, as_text, encode_column, encode_text, share_names
 
 SCAN = 1 << 16  # rows looked at together
 MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
@@ -27,25 +27,16 @@ DATES = (datetime.date, datetime.datetime)
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
-    """Return class labels as a 1-D array of numbers, booleans or text, without NaN among the first."""
+    """Return class labels as a 1-D array of numbers or booleans, or as `TextLabels`, which act as one."""
+    coded = None if isinstance(values, np.ndarray) else encode_column(values)
+    if coded is not None:
+        return coded  # type: ignore[return-value]
     array = as_vector(name, values)
-    if array.dtype.kind in "OT":
-        array = array.astype(object)
-        check_all_strings(name, array)
-        array = np.array([as_text(label) for label in array])
-    if array.dtype.kind not in "fiubUS":
+    if array.dtype.kind in "OTUS":
+        return encode_text(name, array)  # type: ignore[return-value]
+    if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
-    return np.asarray(as_text(array))
-
-
-def as_text(labels: Any) -> Any:
-    """Return a label of bytes, or an array of them, as text, each byte one character: the two name one class."""
-    if isinstance(labels, bytes):
-        return labels.decode("latin-1")
-    if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
-        return labels
-    codes = np.ascontiguousarray(labels)[..., np.newaxis].view(np.uint8).astype(np.uint32)
-    return codes.view(f"U{labels.itemsize}")[..., 0]
+    return array
 
 
 def binary_labels(
@@ -192,7 +183,7 @@ def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
     """Return names of classes, all different; by default 0 to K - 1, or None where K is not known."""
     if values is None:
         return None if n_classes is None else np.arange(n_classes)
-    names = as_labels(name, values).copy()
+    names = np.array(as_labels(name, values))
     names.flags.writeable = False
     check_class_number(name, names)
     if n_classes is not None and names.size != n_classes:
@@ -272,7 +263,7 @@ def check_resampled_rows(name: str, n_rows: int) -> None:
 
 
 def as_groups(name: str, values: Any) -> NDArray[Any]:
-    """Return the groups of rows as a 1-D array of numbers or strings, none missing."""
+    """Return the groups of rows as `as_labels` does, none missing."""
     array = as_labels(name, values)
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
@@ -348,15 +339,19 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
         )
     check_two_models(name, array)
     first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # what is wrong with one row is with all
-    if array.dtype.kind in "OT":
-        array = np.stack([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
-    models = {name: as_text(array)}
+    if array.dtype.kind in "OTUS":
+        names, codes = share_names([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
+        array = TextLabels(names, np.stack(codes))  # type: ignore[assignment]
+    models = {name: array}
     check_comparable_labels(**first, **models)
     return models, tuple(range(array.shape[0]))
 
 
 def as_group_keys(name: str, values: Any) -> NDArray[Any]:
-    """Return the group of each row as a 1-D array of numbers, booleans, strings, dates or times, none missing."""
+    """Return the group of each row as `as_labels` does, or as a 1-D array of dates or times; none is missing."""
+    coded = None if isinstance(values, np.ndarray) else encode_column(values)
+    if coded is not None:
+        return coded  # type: ignore[return-value]
     array = as_vector(name, values)
     if array.dtype.kind == "O" and isinstance(array[0], datetime.date):
         array = _as_dates(name, array)

@@ -17,7 +17,8 @@ from fastevals._validation.labels import (
     check_group_cells,
     check_known_labels,
 )
-from fastevals.counting.labels import code_labels, count_codes, count_in_range, label_range, number_labels
+from fastevals._validation.text import TextLabels, number_values, share_names
+from fastevals.counting.labels import count_codes, count_in_range, label_range, number_labels
 from fastevals.counting.ordering import plain_block
 
 Codes = NDArray[np.uint32]
@@ -41,8 +42,10 @@ def count_label_pairs(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Count pairs into a matrix over all labels that occur, in order; return it and them."""
     check_comparable_labels(y_true=true, y_pred=predicted)
-    if true.dtype.kind == "U":
-        return _count_present([true, predicted], weights)
+    if isinstance(true, TextLabels):
+        names, codes = share_names([true, predicted])
+        table, seen = _count_present(codes, weights)
+        return table, names[seen]
     numbers = [as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)]
     table, distinct = _count_present(numbers, weights)
     return table, as_label_dtype(distinct, true.dtype, predicted.dtype)
@@ -93,11 +96,13 @@ def count_grouped_pairs(
     check_comparable_labels(y_true=true, y_pred=predicted)
     _check_group_rows("groups", groups.size)
     dtypes = true.dtype, predicted.dtype
-    strings = true.dtype.kind == "U"
-    if not strings:
+    texts = None
+    if isinstance(true, TextLabels):
+        texts, (true, predicted) = share_names([true, predicted])
+    else:
         true, predicted = as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)
     tables = None
-    for step in () if strings else (max(true.size // SAMPLE, 1), 1):
+    for step in (max(true.size // SAMPLE, 1), 1):
         codes = _code_integer_groups(groups, step)
         low, width = label_range([true[::step], predicted[::step]])
         if codes is None or width > WIDE:
@@ -117,7 +122,7 @@ def count_grouped_pairs(
     if weights is not None:
         present[codes.block(slice(None))[weights == 0]] = True
     occurring = np.flatnonzero(present)
-    distinct = names[seen] if strings else as_label_dtype(names[seen], *dtypes)
+    distinct = as_label_dtype(names[seen], *dtypes) if texts is None else texts[names[seen]]
     tables = tables[occurring]
     if seen.size < tables.shape[1]:
         tables = tables[:, seen[:, None], seen]
@@ -129,6 +134,8 @@ def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
 
     None where they are not integers close together.
     """
+    if isinstance(groups, TextLabels):
+        return code_groups(groups)
     dtype = groups.dtype.newbyteorder("=")
     integers = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
     if integers.dtype.kind not in "iub":
@@ -220,8 +227,8 @@ def code_groups(groups: NDArray[Any]) -> GroupCodes:
     """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
     _check_group_rows("groups", groups.size)
     dtype = groups.dtype.newbyteorder("=")
-    if dtype.kind == "U":
-        return _code_by_hash(groups, dtype)
+    if isinstance(groups, TextLabels):
+        return GroupCodes(groups.names.size, None, groups.codes, groups.names, dtype)
     integers = groups
     if dtype.kind in "mM":
         integers = groups.astype(dtype, copy=False).view(np.int64)
@@ -241,9 +248,9 @@ def code_groups(groups: NDArray[Any]) -> GroupCodes:
 
 
 def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
-    """Number text or 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
-    values, (codes,) = code_labels("groups", [keys if keys.dtype.kind == "U" else keys.view(np.int64)])
-    distinct = values if keys.dtype.kind == "U" else values.view(keys.dtype)
+    """Number 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
+    values, (codes,) = number_values([keys.view(np.int64)])
+    distinct = values.view(keys.dtype)
     order = np.argsort(distinct)
     rank = np.empty(order.size, dtype=np.uint32)
     rank[order] = np.arange(order.size, dtype=np.uint32)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.confusion import count_tuples
-from fastevals._kernels.labels import number_words
-from fastevals._validation.arrays import check_all_strings
 from fastevals._validation.labels import check_class_number
+from fastevals._validation.text import TextLabels, number_values, share_names
 from fastevals.counting.ordering import plain_block
 
 Ints = NDArray[np.int64]
@@ -22,8 +19,6 @@ Weights = NDArray[np.float64] | None
 
 INT = np.dtype(np.int64)
 WIDEST = 1 << 15  # range of integer labels that are numbered by a table
-SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
-GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
 SAMPLE = 1 << 10  # rows that suggest the range of integer labels
 SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
 ALONE = 1 << 20  # rows that one thread compares before a second has started
@@ -57,9 +52,13 @@ def count_equal(first: NDArray[Any], second: NDArray[Any]) -> int:
 
 def number_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Number at most 10,000 labels as `code_labels` does; codes from a table have the shortest unsigned dtype."""
-    low, width = (0, WIDEST + 1) if arrays[0].dtype.kind == "U" else label_range(arrays)
+    if isinstance(arrays[0], TextLabels):
+        names, arrays = share_names(arrays)
+        labels, codes = number_labels(name, arrays)
+        return names[labels], codes
+    low, width = label_range(arrays)
     if width > WIDEST:
-        labels, codes = code_labels(name, arrays)
+        labels, codes = code_labels(arrays)
         check_class_number(name, labels)
         return labels, codes
     offsets = [np.empty(array.size, dtype=np.min_scalar_type(width - 1)) for array in arrays]
@@ -78,98 +77,16 @@ def number_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[An
     return labels, [number[each] for each in offsets]
 
 
-def code_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
+def code_labels(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Return the distinct labels of all arrays, ascending, and the arrays with each label's place in place of it.
 
-    Parameters
-    ----------
-    name : str
-        What errors call the arrays.
-    arrays : sequence of ndarray of shape (n_rows,)
-        Integers or booleans; or fixed-width text, or Python strings.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_labels,)
-        int64, or fixed-width text.
-    codes : list of ndarray of int64 of shape (n_rows,)
-        One for each array.
-
-    Raises
-    ------
-    ValueError
-        If one of an array's Python objects is no string.
+    Labels are integers or booleans, and become int64.
     """
-    if sum(array.size for array in arrays) <= BLOCK:  # then threads and a second table take longer than the rest
-        labels, numbers = _number_by_first(name, _concatenate(arrays))
-        distinct, place = _sort_labels(labels)
-        return distinct, np.split(place[numbers], np.cumsum([array.size for array in arrays[:-1]]))
-    codes = [np.empty(array.size, dtype=INT) for array in arrays]
-    parts = [(k, part) for k, array in enumerate(arrays) for part in _parts(array)]
-
-    def number(item: tuple[int, slice]) -> NDArray[Any]:
-        k, part = item
-        labels, codes[k][part] = _number_by_first(name, arrays[k][part])
-        return labels
-
-    labels_by_part = run(number, parts, compiles=number_words)
-    labels, numbers = _number_by_first(name, np.concatenate(labels_by_part))
-    distinct, place = _sort_labels(labels)
-    places, start = place[numbers], 0
-    for (k, part), part_labels in zip(parts, labels_by_part, strict=True):
-        codes_of_part = places[start : start + part_labels.size]
-        for block in blocks(part):
-            codes[k][block] = codes_of_part[codes[k][block]]
-        start += part_labels.size
-    return distinct, codes
-
-
-def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    text = any(array.dtype.kind in "OU" for array in arrays)
-    return np.concatenate(arrays, dtype=None if text else INT, casting="unsafe")  # not a float that rounds integers
-
-
-def _sort_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Return distinct labels in order, and where each has gone."""
+    labels, codes = number_values(arrays)
     order = np.argsort(labels)
     place = np.empty(order.size, dtype=INT)
     place[order] = np.arange(order.size)
-    return labels[order], place
-
-
-def _parts(array: NDArray[Any]) -> list[slice]:
-    """Return the rows that are numbered together: threads gain nothing where each must hold the GIL."""
-    return [slice(0, array.size)] if array.dtype == object else chunks(array.size)
-
-
-def _number_by_first(name: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Return distinct labels in the order they are first seen, and each row's number among them."""
-    if labels.dtype == object:
-        return _number_strings(name, labels)
-    labels = plain_block(labels, labels.dtype.newbyteorder("=") if labels.dtype.kind == "U" else INT)
-    words = labels.view(np.uint32).reshape(labels.size, -1)
-    codes = np.empty(labels.size, dtype=INT)
-    slots = SLOTS
-    while True:
-        first = np.empty(slots // 2, dtype=INT)
-        n = number_words(words, np.full(slots, -1, dtype=INT), first, codes)
-        if n >= 0:
-            return labels[first[:n]], codes
-        slots *= GROWTH
-
-
-def _number_strings(name: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Number Python strings, which know their hashes, in the order they are first seen."""
-    numbers: defaultdict[Any, int] = defaultdict(count().__next__)
-    values = chain.from_iterable(labels[block].tolist() for block in blocks(slice(0, labels.size)))
-    try:
-        codes = np.fromiter(map(numbers.__getitem__, values), dtype=INT, count=labels.size)
-        odd = not all(isinstance(label, str) for label in numbers)
-    except TypeError:  # a value without a hash
-        odd = True
-    if odd:
-        check_all_strings(name, labels)
-    return np.array(list(numbers)), codes
+    return labels[order], [place[each] for each in codes]
 
 
 # Tables of labels -----------------------------------------------------------------------------------------------------
@@ -195,6 +112,10 @@ def count_label_tuples(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
     rows : ndarray of int64 of shape (n_cells,)
         How many rows are in each.
     """
+    if isinstance(arrays[0], TextLabels):
+        names, arrays = share_names(arrays)
+        labels, *cells = count_label_tuples(name, arrays)
+        return names[labels], *cells
     counted = count_in_range(arrays, None)
     if counted is not None:
         table, low, width = counted

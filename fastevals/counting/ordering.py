@@ -41,6 +41,7 @@ from fastevals._kernels.sweep import (
 from fastevals._memory import lend
 from fastevals._validation.arrays import check_finite, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
+from fastevals._validation.text import TextLabels
 from fastevals.counting.few_rows import sort_marked, spares_kernels
 from fastevals.counting.sweeps import as_pair
 from fastevals.counts import ThresholdCounts
@@ -380,8 +381,11 @@ class BinaryLabels:
     def compare(self, block: slice, flags: NDArray[np.uint8]) -> int:
         """`mark` by NumPy."""
         labels = self.values[block]
-        positive = np.equal(labels, self.positive, out=flags.view(np.bool_))
-        return int(np.count_nonzero(positive | (labels == (self.positive if self.negative is None else self.negative))))
+        both = self.positive, self.positive if self.negative is None else self.negative
+        if isinstance(labels, TextLabels):
+            labels, both = labels.codes, (labels.code(both[0]), labels.code(both[1]))
+        positive = np.equal(labels, both[0], out=flags.view(np.bool_))
+        return int(np.count_nonzero(positive | (labels == both[1])))
 
     def flags(self, name: str = "y_true") -> NDArray[np.uint8]:
         """Return 1 for each positive row and 0 for the others; raise if there is a third label."""

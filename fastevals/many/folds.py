@@ -12,6 +12,7 @@ from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
 from fastevals._validation.options import check_choice, show
+from fastevals._validation.text import unique_inverse
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each
 from fastevals.measure import cells
 from fastevals.measure.curves.base import Polyline, limits
@@ -121,7 +122,7 @@ class RankingFolds:
         if sample_weight is not None:
             weights = as_weights("sample_weight", sample_weight)
             check_same_length(y_true=labels, sample_weight=weights)
-        names, codes = np.unique(fold, return_inverse=True)
+        names, codes = unique_inverse(fold)
         _check_fold_number("folds", names)
         _check_two_labels("y_true", labels, positive)
         order = np.argsort(codes.astype(np.uint16), kind="stable")  # of 16 bits it is a radix sort

@@ -23,6 +23,7 @@ from fastevals._validation.labels import (
     check_comparable_labels,
 )
 from fastevals._validation.options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
+from fastevals._validation.text import TextLabels, share_names
 from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
@@ -348,13 +349,13 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
         check_comparable_labels(**{_shared_or_own(names, i): _shared_or_own(true, i), label: each})
     models, beside = list(predicted.items()), [None] if weights is None else list(weights.values())
     texts = None
-    if true[0].dtype.kind == "U":
-        texts = np.unique(np.concatenate(run(np.unique, [*true, *predicted.values()])))
-        true = run(lambda each: np.asarray(np.searchsorted(texts, each)), true)
+    if isinstance(true[0], TextLabels):
+        texts, codes = share_names([*true, *predicted.values()])
+        true, models = codes[: len(true)], list(zip(predicted, codes[len(true) :], strict=True))
 
     def count(i: int) -> tuple[Array, Array]:
         these, weight, (label, those) = _shared_or_own(true, i), _shared_or_own(beside, i), models[i]
-        those = as_class_numbers(label, those) if texts is None else np.searchsorted(texts, those)
+        those = as_class_numbers(label, those)
         if weight is not None and not weight.all():
             kept = weight != 0
             these, those, weight = these[kept], those[kept], weight[kept]

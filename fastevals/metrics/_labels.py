@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.labels import as_class_numbers
+from fastevals._validation.text import TextLabels, encode_column, encode_text, share_names
 from fastevals.counting.labels import DENSE, code_labels, count_codes, count_equal, count_in_range
 from fastevals.counts import Cells
 from fastevals.metrics._input import (
@@ -39,8 +40,8 @@ def count_labels(
 ) -> LabelPairs | Indicators:
     """Read both targets, sparse ones if allowed, and count what is in them."""
     indicators = read_sparse(y_true, y_pred) if sparse else None
-    true, predicted = indicators or (
-        as_target(name, values, sparse=sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
+    true, predicted = indicators or tuple(
+        _read_target(name, values, sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
     )
     check_same_rows(true, predicted, sample_weight)
     _check_not_empty(true, predicted)
@@ -54,6 +55,12 @@ def count_labels(
         return Indicators(true, predicted, weights, whole)
     _check_same_label_type(true_labels, predicted_labels)
     return LabelPairs(true_labels, predicted_labels, weights, whole, (true.dtype, predicted.dtype))
+
+
+def _read_target(name: str, values: Any, sparse: bool) -> Any:
+    """Return a target as labels that are text by number, where it is a column that has such, or as an array."""
+    coded = None if type(values) is np.ndarray else encode_column(values)
+    return as_target(name, values, sparse=sparse) if coded is None else coded
 
 
 def count_classes(
@@ -92,7 +99,9 @@ class LabelPairs:
         dtypes: tuple[np.dtype[Any], np.dtype[Any]],
     ) -> None:
         self.weights, self.whole = weights, whole
-        self._targets, self._dtypes = (true, predicted), dtypes
+        self._targets, self._dtypes, self._names = (true, predicted), dtypes, None
+        if isinstance(true, TextLabels):
+            self._names, self._targets = share_names([true, predicted])
 
     @cached_property
     def _counts(self) -> PairCounts:
@@ -102,8 +111,8 @@ class LabelPairs:
     def _as_known(self, counted: PairCounts) -> NDArray[Any]:
         """Return the labels in the type the user knows them by: that of the true ones where these are all."""
         true, predicted = self._dtypes
-        if counted.labels.dtype.kind == "U":
-            return counted.labels
+        if self._names is not None:
+            return self._names[counted.labels]
         dtype = true if true == predicted or counted.in_true.all() else np.result_type(true, predicted)
         return counted.labels.astype(dtype.newbyteorder("="), copy=False)
 
@@ -120,7 +129,7 @@ class LabelPairs:
     @cached_property
     def n_right(self) -> Any:
         """Rows predicted right, or their weight."""
-        if self.weights is None and "O" not in (each.dtype.kind for each in self._targets):
+        if self.weights is None:
             return count_equal(*self._targets)
         return self._margins[0].sum()
 
@@ -201,8 +210,6 @@ class PairCounts(NamedTuple):
 
 def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
     """Count labels that are integers close together."""
-    if "O" in (each.dtype.kind for each in targets):
-        return None
     counted = count_in_range(targets, weights)
     if counted is None:
         return None
@@ -219,7 +226,7 @@ def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
 
 def _count_codes(targets: Targets, weights: Weights) -> PairCounts:
     """Count labels that are text, or far apart, by their codes."""
-    labels, codes = code_labels("y_true and y_pred", targets)
+    labels, codes = code_labels(targets)
     in_true = np.bincount(codes[0], minlength=labels.size) > 0
     if labels.size**2 > DENSE:
         return PairCounts(labels, in_true, None, codes)
@@ -365,8 +372,10 @@ def _check_not_empty(*arrays: NDArray[Any]) -> None:
         )
 
 
-def _as_class_labels(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
+def _as_class_labels(name: str, array: Any) -> Any:
     """Return a target as a vector of labels, whole floats as integers; None if it is no such target."""
+    if isinstance(array, TextLabels):
+        return array
     if array.ndim == 2 and array.shape[1] == 1:
         array = as_column(array)
     kind = array.dtype.kind
@@ -378,12 +387,14 @@ def _as_class_labels(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
         return whole if (whole == array).all() else None
     if kind == "u" and array.itemsize == 8:
         return as_class_numbers(name, array)
-    return array if kind in "iubU" or (kind == "O" and isinstance(array[0], str)) else None
+    if kind == "U" or (kind == "O" and isinstance(array[0], str)):
+        return encode_text("y_true and y_pred", array)
+    return array if kind in "iub" else None
 
 
 def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
     """Raise unless both targets mark the same several labels."""
-    kinds = [target_type("y_true", true), target_type("y_pred", predicted)]
+    kinds = [target_type("y_true", np.asarray(true)), target_type("y_pred", np.asarray(predicted))]
     if set(kinds) == {"binary", "multiclass"}:
         kinds = ["multiclass"]
     if len(set(kinds)) > 1:

@@ -20,6 +20,7 @@ from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.options import did_you_mean, import_optional, row_at, show
+from fastevals._validation.text import encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, is_number
@@ -197,27 +198,15 @@ def first_text(values: Iterable[Any]) -> int:
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------
 
 
-def distinct_values(shown: str, column: NDArray[Any]) -> list[Any]:
-    """Return a column's values, ascending, as plain Python ones."""
-    if column.dtype.kind == "O":
-        return sorted(set(column.tolist()))
-    if column.dtype.kind == "f" and np.isnan(column).any():
-        raise_not_finite(shown, column)
-    return np.unique(column).tolist()  # type: ignore[no-any-return]
-
-
 def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Return a column's values, ascending, and the place of each row's among them."""
     if column.dtype.kind in "ib":
-        labels, (codes,) = code_labels(shown, [column])
+        labels, (codes,) = code_labels([column])
         return labels.astype(column.dtype).tolist(), codes
-    values = distinct_values(shown, column)
-    if column.dtype.kind == "O":
-        place = {value: k for k, value in enumerate(values)}
-        codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.intp, count=column.size)
-    else:
-        codes = np.searchsorted(np.asarray(values, dtype=column.dtype), column)
-    return values, codes
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        raise_not_finite(shown, column)
+    values, codes = unique_inverse(encode_text(shown, column) if column.dtype.kind == "O" else column)
+    return values.tolist(), codes
 
 
 def rows_by_code(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp]]:
@@ -230,7 +219,7 @@ def rows_by_code(codes: NDArray[np.intp], n_values: int) -> list[NDArray[np.intp
 
 def encode_groups(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
     """Return the groups of rows as numbers; there must be several."""
-    groups, codes = np.unique(as_groups(shown, column), return_inverse=True)
+    groups, codes = unique_inverse(as_groups(shown, column))
     check_several_groups(shown, groups)
     return codes
 

@@ -21,6 +21,7 @@ from fastevals._random import random_order, seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_finite
 from fastevals._validation.labels import as_true_labels, check_comparable_labels
 from fastevals._validation.options import as_flag, check_choice, check_integer, show
+from fastevals._validation.text import unique_inverse
 from fastevals.measure.bias_variance.bias_variance import LOSSES, BiasVarianceSummary
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.results import Frozen
@@ -377,7 +378,7 @@ def _decompose_cases(
     if zero_one and labels is None:  # all that a learner may predict, and that may be right
         known = as_true_labels("y", y)
         check_comparable_labels(y=known, y_test=truth)
-        labels = np.unique(np.concatenate([known, truth]))
+        labels = np.unique(np.concatenate([unique_inverse(each)[0] for each in (known, truth)]))
     shared, per_set = _as_observed("y_observed", options.y_observed, sets.n_sets)
     summary = partial(
         BiasVarianceSummary, truth, y_observed=shared, loss=options.loss, decomposition=options.decomposition,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastevals._validation.labels import as_labels
 from fastevals.counting import labels as label_tuples
 from fastevals.counting.labels import ALONE, count_equal, count_label_tuples, label_range
 from tests.strategies import BOUNDED
@@ -29,7 +30,8 @@ codes = st.integers(2, 5).flatmap(
 
 
 def check(arrays: list[Any]) -> None:
-    labels, numbers, rows = count_label_tuples("the arrays", arrays)
+    read = [as_labels("the arrays", array) for array in arrays]
+    labels, numbers, rows = count_label_tuples("the arrays", read)
     expected = Counter(zip(*(array.tolist() for array in arrays), strict=True))
     assert labels.tolist() == sorted({label for cell in expected for label in cell})
     assert [tuple(cell) for cell in labels[numbers.T].tolist()] == sorted(expected)

@@ -17,6 +17,7 @@ from fastevals import (
     metric,
     num_threads,
 )
+from fastevals._validation.labels import as_labels
 from fastevals.infer.bootstrap import subjects
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.measure.metric_specs import parse_metrics
@@ -43,14 +44,15 @@ def models(n: int = 300, classes: int = 3) -> tuple[Any, dict[str, Any]]:
 @given(rows, st.booleans())
 def test_cells_add_up_to_each_models_matrix(columns: list[list[int]], text: bool) -> None:
     true, *predicted = (np.array(column).astype(str) if text else np.array(column) for column in columns)
-    joint = count_joint_cells(true, {str(i): each for i, each in enumerate(predicted)})
+    read, *models = (as_labels("the labels", each) for each in (true, *predicted))
+    joint = count_joint_cells(read, {str(i): each for i, each in enumerate(models)})
     labels = np.unique(np.concatenate([true, *predicted]))
     assert joint.matrix.labels.tolist() == labels.tolist()
     for i, each in enumerate(predicted):
         expected = ConfusionMatrix.from_predictions(true, each, labels=labels).counts
         assert (joint.matrix.counts[i] == expected).all()
         assert (joint.matrices(joint.sizes[None])[0, i] == expected).all()
-    again, of_row = number_joint_cells(true, {str(i): each for i, each in enumerate(predicted)}, None)
+    again, of_row = number_joint_cells(read, {str(i): each for i, each in enumerate(models)}, None)
     for ours, other in zip(joint[1:], again[1:], strict=True):
         np.testing.assert_array_equal(ours, other)
     assert (np.bincount(of_row, minlength=joint.sizes.size) == joint.sizes).all()

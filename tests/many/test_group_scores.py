@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
-from fastevals._validation.labels import check_group_cells
+from fastevals._validation.labels import as_group_keys, check_group_cells
 from fastevals.counting.groups import _check_group_rows, code_groups
 from fastevals.many import group_scores as by_group
 from tests.reference import ranking as reference
@@ -125,7 +125,7 @@ def test_dates_of_other_packages() -> None:
 def test_codes_are_in_the_order_of_keys(keys: list[int], spread: int, text: bool) -> None:
     given_keys = np.array(keys) * spread
     given_keys = given_keys.astype("U") if text else given_keys
-    codes = code_groups(given_keys)
+    codes = code_groups(as_group_keys("groups", given_keys))
     numbered = codes.block(slice(None))
     np.testing.assert_array_equal(codes.keys(numbered), given_keys)
     assert (np.argsort(numbered, kind="stable") == np.argsort(given_keys, kind="stable")).all()

@@ -7,19 +7,20 @@ import pytest
 
 from fastevals import ConfusionMatrix, num_threads
 from fastevals._execution import BLOCK
+from fastevals._validation.text import encode_text, share_names
 from fastevals.counting.labels import code_labels
 
 MANY = 2 * BLOCK + 7  # rows in more than one part
 
 
 def check(*arrays):
-    labels, codes = code_labels("y", list(arrays))
+    text = arrays[0].dtype.kind in "OU"
+    labels, codes = share_names([encode_text("y", array) for array in arrays]) if text else code_labels(arrays)
     plain = [array.astype(str) if array.dtype.kind in "OU" else array.astype(np.int64) for array in arrays]
     expected, numbers = np.unique(np.concatenate(plain), return_inverse=True)
     assert labels.tolist() == expected.tolist()
     assert np.concatenate(codes).tolist() == numbers.tolist()
     assert [each.size for each in codes] == [each.size for each in arrays]
-    assert all(each.dtype == np.int64 for each in codes)
 
 
 @pytest.mark.parametrize("n", [5, MANY])
@@ -51,11 +52,11 @@ def test_words_that_are_alike():
 def test_the_number_of_threads_makes_no_difference():
     text = np.array(["b", "c", "a"])[np.random.default_rng(1).integers(0, 3, MANY)]
     with num_threads(1):
-        labels, (one,) = code_labels("y", [text])
+        one = encode_text("y", text)
     with num_threads(3):
-        again, (three,) = code_labels("y", [text])
-    assert labels.tolist() == again.tolist() == ["a", "b", "c"]
-    assert (one == three).all()
+        three = encode_text("y", text)
+    assert one.names.tolist() == three.names.tolist() == ["a", "b", "c"]
+    assert (one.codes == three.codes).all()
 
 
 @pytest.mark.parametrize("n", [3, MANY])
@@ -64,7 +65,7 @@ def test_objects_that_are_no_strings(odd, n):
     labels = np.array(["a"] * n, dtype=object)
     labels[2] = odd
     with pytest.raises(ValueError, match=r"at row 2$"):
-        code_labels("y_true", [labels, labels])
+        encode_text("y_true", labels)
 
 
 def test_confusion_matrices_count_by_them():

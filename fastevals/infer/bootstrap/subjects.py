@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastevals._validation.arrays import as_weights, check_same_length, usual_unit
 from fastevals._validation.labels import as_groups
 from fastevals._validation.options import show
+from fastevals._validation.text import find_sorted
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import TargetSample
@@ -139,7 +140,7 @@ def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Samplin
         true, predicted = true[kept], predicted[kept]
     matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label, sample_weight=weights)
     order = np.argsort(matrix.labels)
-    cells = [order[np.searchsorted(matrix.labels[order], labels)] for labels in (true, predicted)]
+    cells = [order[find_sorted(matrix.labels[order], labels)] for labels in (true, predicted)]
     return LabelSample(
         matrix, cells[0] * matrix.labels.size + cells[1], LABELS.metrics(specs),
         weights=weights, groups=groups, stratified=design.stratified,

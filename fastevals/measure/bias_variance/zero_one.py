@@ -23,6 +23,7 @@ from fastevals._validation.labels import (
     check_comparable_labels,
 )
 from fastevals._validation.options import listed, row_at, show
+from fastevals._validation.text import TextLabels
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.decomposition import (
     Decomposition,
@@ -225,7 +226,7 @@ class ZeroOneLoss(Loss):
         if columns is None:
             table, names = as_model_table(name, values, self.n_samples, one)
             label = f"{name}[0]" if names is None else names[0]
-            if table.dtype.kind in "fiubU":
+            if table.dtype.kind in "fiub":
                 as_predicted_labels(self.true, {label: table[0]})  # what is wrong with one row is with all
                 check_comparable_labels(y_true=self.true, **{name: table})
                 return ModelTables(name, [table], names)
@@ -433,11 +434,11 @@ class LabelNumbering:
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
         """Return a block of labels as integers, and a table whose row ``integer - low`` has the number of the class."""
+        if isinstance(block, TextLabels):
+            return plain_block(block.codes, INT), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind
         if kind in "biu" and block.dtype.itemsize == 1:
             return plain_block(block, block.dtype).view(np.uint8), 0, self._bytes[kind]
-        if kind == "U":
-            return self._find(block), 0, self._table
         if kind != "f":
             values = plain_block(block, INT)
             return (self._find(values) if self._searches else values), self._low, self._table
@@ -457,6 +458,8 @@ class LabelNumbering:
 
 def distinct(labels: NDArray[Any]) -> NDArray[Any]:
     """Return the labels that occur, in order."""
+    if isinstance(labels, TextLabels):
+        return labels.occurring()[0]
     if labels.dtype.kind in "iu":
         low, high = int(labels.min()), int(labels.max())
         if high - low < WIDEST and -(2**63) <= low <= high < 2**63:

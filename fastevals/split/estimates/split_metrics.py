@@ -29,6 +29,7 @@ from fastevals._validation.labels import (
     as_true_labels,
 )
 from fastevals._validation.options import check_one_number, listed, show
+from fastevals._validation.text import find_sorted, unique_inverse
 from fastevals.counts import Cells
 from fastevals.infer.proportions import OUTCOMES
 from fastevals.measure.confusion import ConfusionMatrix
@@ -194,7 +195,7 @@ class LabelMetrics(AdditiveMetrics):
         self.names = list(specs)
         self._specs = specs
         self._name, self._y = name, as_true_labels(name, y)
-        self.classes: Classes = as_classes(name, np.unique(self._y), labels, pos_label)
+        self.classes: Classes = as_classes(name, unique_inverse(self._y)[0], labels, pos_label)
         self._order = np.argsort(self.classes.labels, kind="stable")
         self._n_cells = self.classes.labels.size**2
         self._true = self._codes(name, self._y)
@@ -474,7 +475,7 @@ def _as_class_codes(
 ) -> NDArray[np.int32]:
     """Return the number of each label among the classes, which `order` sorts; raise of a label that is none."""
     ordered = classes[order]
-    place = np.minimum(np.searchsorted(ordered, labels), classes.size - 1)
+    place = np.minimum(find_sorted(ordered, labels), classes.size - 1)
     odd = ordered[place] != labels
     if odd.any():
         row = int(np.argmax(odd))

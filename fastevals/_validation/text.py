@@ -1,0 +1,350 @@
+"""Labels that are text, of whatever storage, as numbers and the names that they stand for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._kernels.labels import enter_keys, note_first, number_keys, number_words
+from fastevals._validation.arrays import check_all_strings
+
+Codes = NDArray[Any]
+Ints = NDArray[np.int64]
+INT = np.dtype(np.int64)
+
+SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
+GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
+MOSTLY = 15 / 16  # of a block's objects: where more are no object that was there before, all are told apart by value
+SHORT = 1 << 6  # characters of text that is copied to a fixed width
+
+
+class TextLabels:
+    """Labels that are text: the code of each row, and the name that each code stands for.
+
+    To what reads it, it is an array of fixed-width text: that it becomes (`numpy.asarray`), its items are strings, and
+    slices, masks and comparisons work as an array's do, but on the codes.
+
+    Attributes
+    ----------
+    names : ndarray of shape (n_names,)
+        Fixed-width text, ascending, all different. Not each need occur.
+    codes : ndarray of integers
+        Their places, of any shape.
+    """
+
+    __slots__ = ("codes", "names")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, names: NDArray[Any], codes: Codes) -> None:
+        self.names, self.codes = names, codes
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the names."""
+        return self.names.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the codes."""
+        return self.codes.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.codes.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return self.codes.size
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.names[self.codes].astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def __getitem__(self, rows: Any) -> Any:
+        codes = self.codes[rows]
+        return TextLabels(self.names, codes) if isinstance(codes, np.ndarray) else self.names[codes]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, str):
+            return self.codes == self.code(other)
+        if isinstance(other, TextLabels):
+            _, (mine, its) = share_names([self, other])
+            return mine == its
+        return np.asarray(self) == other
+
+    def __ne__(self, other: object) -> Any:
+        return ~(self == other)
+
+    def copy(self) -> TextLabels:
+        """Return labels with codes of their own."""
+        return TextLabels(self.names, self.codes.copy())
+
+    def tolist(self) -> Any:
+        """Return the names as lists of strings."""
+        return np.asarray(self).tolist()
+
+    def code(self, name: str) -> int:
+        """Return the code of a name, -1 if it is none."""
+        place = int(np.searchsorted(self.names, np.str_(name)))
+        return place if place < self.names.size and self.names[place] == name else -1
+
+    def occurring(self) -> tuple[NDArray[Any], Codes]:
+        """Return the names that occur, and the codes among these."""
+        first = first_rows(self.codes, self.names.size)
+        seen = np.flatnonzero(first >= 0)
+        if seen.size == self.names.size:
+            return self.names, self.codes
+        place = np.cumsum(first >= 0) - 1
+        return self.names[seen], place[self.codes]
+
+
+def unique_inverse(labels: Any) -> tuple[NDArray[Any], Codes]:
+    """Return the distinct values of an array or of text, ascending, and each row's place among them."""
+    if isinstance(labels, TextLabels):
+        return labels.occurring()
+    values, places = np.unique(labels, return_inverse=True)
+    return values, places
+
+
+def find_sorted(values: NDArray[Any], labels: Any) -> NDArray[np.intp]:
+    """Return where `numpy.searchsorted` finds each label among sorted values: of text it looks up the names."""
+    text = isinstance(labels, TextLabels)
+    places = np.asarray(np.searchsorted(values, labels.names if text else labels))
+    return places[labels.codes] if text else places
+
+
+def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
+    """Return the names of all labels, ascending, and the codes of each among these."""
+    names = labels[0].names
+    if all(each.names is names or np.array_equal(each.names, names) for each in labels[1:]):
+        return names, [each.codes for each in labels]
+    names = np.unique(np.concatenate([each.names for each in labels]))
+    return names, [np.searchsorted(names, each.names)[each.codes] for each in labels]
+
+
+def first_rows(codes: Codes, n_codes: int) -> Ints:
+    """Return the first row of each code, -1 where it has none."""
+    first = np.full(n_codes, -1, dtype=INT)
+    flat = codes.ravel()
+    for block in blocks(slice(0, flat.size)):
+        note_first(np.ascontiguousarray(flat[block], dtype=INT), block.start, first)
+    return first
+
+
+# Columns that come with codes -----------------------------------------------------------------------------------------
+
+
+def encode_column(values: Any) -> TextLabels | None:
+    """Return text of a column that has a dictionary, or makes one, in pandas, pyarrow or polars; else None.
+
+    None too where a value is missing: what the error says needs the values.
+    """
+    if isinstance(values, TextLabels):
+        return values
+    encode = _ENCODERS.get(type(values).__module__.partition(".")[0])
+    coded = None if encode is None or getattr(values, "ndim", 1) != 1 else encode(values)
+    if coded is None:
+        return None
+    names, codes = coded
+    if not codes.size or codes.min() < 0 or not all(isinstance(name, str) for name in names):
+        return None
+    return sort_names(names, codes)
+
+
+def _encode_pandas(values: Any) -> tuple[Any, Codes] | None:
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "name", "") == "category":
+        column = values.cat if hasattr(values, "cat") else values
+        return column.categories.tolist(), np.asarray(column.codes)
+    if getattr(dtype, "type", None) is not str:
+        return None
+    codes, names = values.factorize()
+    return names.tolist(), codes
+
+
+def _encode_arrow(values: Any) -> tuple[Any, Codes] | None:
+    from pyarrow import types
+
+    kind = getattr(values, "type", None)
+    if not hasattr(values, "dictionary_encode") or values.null_count:
+        return None
+    if types.is_string(kind) or types.is_large_string(kind):
+        values = values.dictionary_encode()
+    elif not types.is_dictionary(kind):
+        return None
+    if hasattr(values, "unify_dictionaries"):
+        values = values.unify_dictionaries().combine_chunks()
+    return values.dictionary.to_pylist(), values.indices.to_numpy()
+
+
+def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
+    import polars
+
+    if getattr(values, "dtype", None) not in (polars.String, polars.Categorical, polars.Enum) or values.null_count():
+        return None
+    values = values.cast(polars.Categorical) if values.dtype == polars.String else values
+    codes = values.to_physical().to_numpy()
+    first = first_rows(codes, int(codes.max()) + 1 if codes.size else 0)
+    seen = np.flatnonzero(first >= 0)
+    names = values[first[seen]].to_list()
+    return names, codes if seen.size == first.size else (np.cumsum(first >= 0) - 1)[codes]
+
+
+_ENCODERS: dict[str, Callable[[Any], tuple[Any, Codes] | None]] = {
+    "pandas": _encode_pandas,
+    "polars": _encode_polars,
+    "pyarrow": _encode_arrow,
+}
+
+
+# Arrays of text -------------------------------------------------------------------------------------------------------
+
+
+def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
+    """Return an array of fixed-width text, bytes, strings of any width or Python objects as labels.
+
+    Raises
+    ------
+    ValueError
+        If one of its Python objects is no string.
+    """
+    if array.dtype.kind == "O":
+        return _encode_objects(name, array)
+    if array.dtype.kind == "T":
+        short = not hasattr(array.dtype, "na_object") and int(np.strings.str_len(array).max()) <= SHORT
+        if not short:
+            return _encode_objects(name, array.astype(object))
+    names, (codes,) = number_values([array])
+    return sort_names(names, codes)
+
+
+def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
+    """Return labels of codes into names in any order, of which two may be the same to NumPy."""
+    text = np.asarray(names, dtype=np.str_)
+    distinct, place = text, np.arange(text.size)
+    if not (text[1:] > text[:-1]).all():
+        distinct, place = np.unique(text, return_inverse=True)
+    elif codes.dtype != INT:
+        return TextLabels(text, codes)
+    place = place.astype(np.min_scalar_type(distinct.size))
+    out = np.empty(codes.shape, dtype=place.dtype)
+    run(lambda part: np.take(place, codes[part], out=out[part]), chunks(codes.size))
+    return TextLabels(distinct, out)
+
+
+def as_text(labels: Any) -> Any:
+    """Return a label of bytes, or an array of them, as text, each byte one character: the two name one class."""
+    if isinstance(labels, bytes):
+        return labels.decode("latin-1")
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
+        return labels
+    codes = np.ascontiguousarray(labels)[..., np.newaxis].view(np.uint8).astype(np.uint32)
+    return codes.view(f"U{labels.itemsize}")[..., 0]
+
+
+def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
+    """Number Python strings: the objects, of which there mostly are few, and then these by value."""
+    distinct, codes = _number_objects(array)
+    values = array if distinct is None else array[distinct]
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings know their hashes
+    try:
+        listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))
+        by_value = np.fromiter(map(numbers.__getitem__, listed), dtype=INT, count=values.size)
+        odd = not all(isinstance(each, (str, bytes)) for each in numbers)
+    except TypeError:  # a value without a hash
+        odd = True
+    if odd:
+        check_all_strings(name, array)
+    return sort_names(list(map(as_text, numbers)), by_value if distinct is None else by_value[codes])
+
+
+def _number_objects(array: NDArray[Any]) -> tuple[Ints | None, Ints]:
+    """Return the first row of each object, and each row's number; None if most rows have an object of their own."""
+    addresses, codes = np.asarray(_Addresses(array)), np.empty(array.size, dtype=INT)
+    slots, first, n = np.full(SLOTS, -1, dtype=INT), np.empty(SLOTS // 2, dtype=INT), 0
+    for block in blocks(slice(0, array.size)):
+        if n > MOSTLY * block.start > 0:
+            return None, codes
+        done = block.start
+        while True:
+            done, n = number_keys(addresses, done, block.stop, slots, first, n, codes)
+            if done == block.stop:
+                break
+            slots, first = np.full(slots.size * GROWTH, -1, dtype=INT), np.resize(first, first.size * GROWTH)
+            enter_keys(addresses, first, n, slots)
+    return first[:n], codes
+
+
+class _Addresses:
+    """The addresses of an array's objects, as an array: equal ones are of one object."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array  # which keeps the objects
+        self.__array_interface__ = {**array.__array_interface__, "typestr": INT.str, "descr": [("", INT.str)]}
+
+
+# By hash --------------------------------------------------------------------------------------------------------------
+
+
+def number_values(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
+    """Return the distinct values of arrays of integers, or of fixed-width text, in any order, and each row's place.
+
+    Integers, of any type, are compared as int64.
+    """
+    if sum(array.size for array in arrays) <= BLOCK:  # then threads and a second table take longer than the rest
+        both = [_as_hashed(array) for array in arrays]
+        values, numbers = _number_by_first(both[0] if len(both) == 1 else np.concatenate(both))
+        return values, np.split(numbers, np.cumsum([array.size for array in arrays[:-1]]))
+    codes = [np.empty(array.size, dtype=INT) for array in arrays]
+    parts = [(k, part) for k, array in enumerate(arrays) for part in chunks(array.size)]
+
+    def number(item: tuple[int, slice]) -> NDArray[Any]:
+        k, part = item
+        values, codes[k][part] = _number_by_first(_as_hashed(arrays[k][part]))
+        return values
+
+    values_by_part = run(number, parts, compiles=number_words)
+    values, numbers = _number_by_first(np.concatenate(values_by_part))
+    start = 0
+    for (k, part), part_values in zip(parts, values_by_part, strict=True):
+        codes_of_part = numbers[start : start + part_values.size]
+        for block in blocks(part):
+            codes[k][block] = codes_of_part[codes[k][block]]
+        start += part_values.size
+    return values, codes
+
+
+def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as the kernel takes it: rows of whole words."""
+    if array.dtype.kind == "T":
+        array = array.astype(f"U{max(int(np.strings.str_len(array).max()), 1)}")
+    array = as_text(array)
+    dtype = array.dtype.newbyteorder("=") if array.dtype.kind == "U" else INT
+    plain = array.dtype == dtype and array.flags.carray
+    return array if plain else np.array(array, dtype=dtype, order="C")
+
+
+def _number_by_first(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return distinct values in the order they are first seen, and each row's number among them."""
+    words = values.view(np.uint32).reshape(values.size, -1)
+    codes = np.empty(values.size, dtype=INT)
+    slots = SLOTS
+    while True:
+        first = np.empty(slots // 2, dtype=INT)
+        n = number_words(words, np.full(slots, -1, dtype=INT), first, codes)
+        if n >= 0:
+            return values[first[:n]], codes
+        slots *= GROWTH
