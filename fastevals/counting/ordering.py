@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._execution import BLOCK, blocks, chunks, get_num_threads, run
 from fastevals._kernels.partition import (
     FINE,
     STRIP,
@@ -580,6 +580,7 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
 def _sort_few(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
     """`_sort_slots` of one bucket, without kernels: the same bits."""
+    get_num_threads()  # which says what is wrong with FASTEVALS_NUM_THREADS, however few the rows
     flags = np.empty(scores.size, dtype=np.uint8)
     if labels.compare(slice(None), flags) != scores.size:
         raise_not_binary("y_true", labels.values)
