@@ -69,6 +69,14 @@ SWAPPED = {one: other for pair in NAMES for one, other in (pair.split(), pair.sp
 SIDES = {"left": "right", "right": "left"}
 
 
+class Word(NamedTuple):
+    """A token; `start` and `end` are places in its line's UTF-8 bytes."""
+
+    text: str
+    start: int
+    end: int
+
+
 class Change(NamedTuple):
     """New text for a part of a line; `start` and `end` are places in its UTF-8 bytes."""
 
@@ -115,12 +123,11 @@ def room_of(file: str) -> str:
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
     """List all changes to a file in the order of their places: none to annotations, formatted text or imports."""
-    tree, lines = ast.parse(source), source.split("\n")
-    tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.string.strip()]
+    tree, lines, words = ast.parse(source), source.split("\n"), _words(source)
     found = {
         Mutant(file, change, lines[change.line - 1], name)
         for node, name in _nodes(tree)
-        for change in _changes(node, tokens, lines)
+        for change in _changes(node, words)
     }
     return sorted(found)
 
@@ -144,7 +151,7 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
         todo = [pair for pair in todo if isinstance(pair[0], ast.AST)]
 
 
-def _changes(node: ast.AST, tokens: Sequence[tokenize.TokenInfo], lines: Sequence[str]) -> Iterator[Change]:
+def _changes(node: ast.AST, words: Mapping[int, Sequence[Word]]) -> Iterator[Change]:
     """Give the changes at a node."""
 
     def whole(of: Any, *new: str) -> Iterator[Change]:
@@ -152,14 +159,15 @@ def _changes(node: ast.AST, tokens: Sequence[tokenize.TokenInfo], lines: Sequenc
             yield from (Change(of.lineno, of.col_offset, of.end_col_offset, text) for text in new)
 
     def between(left: Any, right: Any, kind: ast.AST, suffix: str = "") -> Iterator[Change]:
-        old, new = (words + suffix for words in OPERATORS[type(kind)])
-        first, last = (left.end_lineno, left.end_col_offset), (right.lineno, right.col_offset)
-        for at, token in enumerate(tokens):
-            words = tokens[at : at + len(old.split())]
-            (line, start, _), (end_line, _, end) = _in_bytes(token, lines), _in_bytes(words[-1], lines)
-            inside = first <= (line, start) and (end_line, end) <= last and line == end_line
-            if inside and [word.string for word in words] == old.split():
-                yield Change(line, start, end, new)
+        old, new = (operator + suffix for operator in OPERATORS[type(kind)])
+        for line in range(left.end_lineno, right.lineno + 1):
+            first = left.end_col_offset if line == left.end_lineno else 0
+            last = right.col_offset if line == right.lineno else math.inf
+            inside = [word for word in words.get(line, []) if first <= word.start and word.end <= last]
+            for at in range(len(inside)):
+                found = inside[at : at + len(old.split())]
+                if [word.text for word in found] == old.split():
+                    yield Change(line, found[0].start, found[-1].end, new)
 
     match node:
         case ast.BinOp(left, op, right):
@@ -196,10 +204,15 @@ def _changes(node: ast.AST, tokens: Sequence[tokenize.TokenInfo], lines: Sequenc
             yield from whole(test, f"(not ({ast.unparse(test)}))")
 
 
-def _in_bytes(token: tokenize.TokenInfo, lines: Sequence[str]) -> tuple[int, int, int]:
-    """Give a token's line and where in its bytes it starts and ends."""
-    (line, start), (_, end) = token.start, token.end
-    return line, len(lines[line - 1][:start].encode()), len(lines[line - 1][:end].encode())
+def _words(source: str) -> dict[int, list[Word]]:
+    """Give the tokens of each line, and where in its bytes they start and end."""
+    words: dict[int, list[Word]] = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        (line, start), (_, end) = token.start, token.end
+        if token.string.strip():
+            start, end = (len(token.line[:column].encode()) for column in (start, end))
+            words.setdefault(line, []).append(Word(token.string, start, end))
+    return words
 
 
 def mutants_at(places: Sequence[str], root: Path = ROOT) -> list[Mutant]:
