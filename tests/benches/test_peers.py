@@ -20,6 +20,12 @@ from benches.splits import SPLITS
 CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
 PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
+DATA = [
+    Data(300, "scores of 1 decimal"),
+    pytest.param(Data(1000, "whole scores"), marks=pytest.mark.slow),
+    pytest.param(Data(2000), marks=pytest.mark.slow),
+]
+
 
 @pytest.fixture
 def few(monkeypatch):
@@ -32,7 +38,7 @@ def few(monkeypatch):
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("case", "library"), PEERS)
-@pytest.mark.parametrize("data", [Data(300, "scores of 1 decimal"), Data(1000, "whole scores"), Data(2000)], ids=str)
+@pytest.mark.parametrize("data", DATA, ids=str)
 def test_peers_agree_with_fastevals(case, library, data):
     assert_agree(CASES[case]["fastevals"](data)(), CASES[case][library](data)(), library)
 
