@@ -322,6 +322,21 @@ def as_predicted_labels(
     return models
 
 
+def text_rows(name: str, values: Any) -> dict[str, Any] | None:
+    """Return the models of a list by what errors call them, if each is a column of text, which keeps its codes."""
+    rows = [_text_column(row) for row in values] if isinstance(values, (list, tuple)) else []
+    if not rows or any(row is None for row in rows):
+        return None
+    return {f"{name}[{i}]": row for i, row in enumerate(rows)}
+
+
+def _text_column(values: Any) -> Any:
+    """Return a column of text as `as_labels` takes it, or None of anything else."""
+    coded = None if isinstance(values, np.ndarray) else encode_column(values)
+    is_text = coded is None and getattr(values, "ndim", 0) == 1 and getattr(values.dtype, "kind", "") in "OTUS"
+    return np.asarray(values) if is_text else coded
+
+
 def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
     """Return the classes that two or more models predict, as from `as_predicted_labels`, and the models' names.
 
@@ -332,6 +347,10 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     if columns is not None:
         check_two_models(name, columns)
         return as_predicted_labels(y_true, {f"{name}[{key!r}]": each for key, each in columns.items()}), tuple(columns)
+    rows = text_rows(name, values)
+    if rows is not None:
+        check_two_models(name, rows)
+        return as_predicted_labels(y_true, rows), tuple(range(len(rows)))
     array = as_array(name, values)
     if array.ndim != 2:
         raise ValueError(

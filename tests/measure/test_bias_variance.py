@@ -458,6 +458,18 @@ def test_names_of_classes_do_not_matter(options: dict[str, Any], names: str) -> 
         assert result.main_prediction.tolist() == ([v.decode() for v in wanted] if names == "bytes" else wanted)
 
 
+@pytest.mark.parametrize("storage", [None, "category", "string[pyarrow]"])
+def test_models_of_a_list_may_be_columns_of_text(storage: Any) -> None:
+    text = np.array(["ant", "bee", "cat", "bee"], dtype=object)
+    column, other = (each if storage is None else pd.Series(each, dtype=storage) for each in (text, [*text[:3], "fly"]))
+    result = bias_variance(column, [column, column], y_observed=(column, column), loss="zero_one")
+    assert (result.expected_loss, result.main_prediction.tolist()) == (0.0, text.tolist())
+    with pytest.raises(ValueError, match=r"predictions\[1\] has 3"):
+        bias_variance(column, [column, column[:3]], loss="zero_one")
+    with pytest.raises(ValueError, match=r"predictions\[1\] has the label 'fly' at row 3, which is not among"):
+        bias_variance(column, [column, other], loss="zero_one")
+
+
 def test_booleans_are_zero_and_one() -> None:
     y, predictions = np.array([True, False, True]), np.array([[True, True, False], [False, False, True]])
     result = bias_variance(y, predictions, loss="zero_one")

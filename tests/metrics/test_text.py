@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastevals import ConfusionMatrix, Ranking, grouped_auc, metrics
+from fastevals import ConfusionMatrix, Ranking, bias_variance, grouped_auc, metrics
 from fastevals._execution import BLOCK
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import TextLabels, share_names, unique_inverse
@@ -82,6 +82,9 @@ def test_what_is_measured_of_it_is_what_is_of_numbers(kind: str) -> None:
     assert np.array_equal(found.values, grouped_auc(true % 2, score, groups).values)
     two = KINDS[kind](["b" if code % 2 else "a" for code in true.tolist()])
     assert Ranking(two, score, pos_label="b").roc_auc() == Ranking(true % 2, score).roc_auc()
+    assert (
+        bias_variance(y, [p, y], loss="zero_one").bias == bias_variance(true, [predicted, true], loss="zero_one").bias
+    )
     if kind != "bytes":  # which scikit-learn refuses
         assert metrics.accuracy_score(y, p) == metrics.accuracy_score(true, predicted)
         assert np.array_equal(metrics.confusion_matrix(y, p), matrix.counts)

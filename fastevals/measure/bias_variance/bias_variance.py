@@ -427,7 +427,7 @@ class SampleSums:
         Counts of models are summed as integers, exactly; floats in a pair, a sum and what it has lost by rounding.
         """
         loss = self._problem.loss
-        self._main[samples], parts = loss.sample_parts(state, self._n_models, samples)
+        parts = loss.sample_parts(state, self._n_models, samples, self._main[samples])
         if self._kept is not None:
             for name, kept in self._kept.items():
                 np.divide(parts[name], loss.divisor(self._n_models), out=kept[samples])

@@ -175,8 +175,8 @@ class Loss(Protocol):
     def divisor(self, n: int) -> int:
         """Return what `sample_parts` of n models are to be divided by: until then counts stay whole."""
 
-    def sample_parts(self, state: Any, n: int, samples: slice) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-        """Return the main prediction of n models, and the parts of the loss of each sample times the divisor."""
+    def sample_parts(self, state: Any, n: int, samples: slice, predicted: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Write the main prediction of n models; return the parts of the loss of each sample times the divisor."""
 
     def check_valid(self, models: ModelTables) -> None:
         """Raise if a label is not as it must be."""
@@ -247,7 +247,7 @@ def check_same_pairs(predictions: ModelTables, observed: ModelTables) -> None:
 
 PANEL = 64  # models whose distances are added up before they are merged: few, for the digits; many, for the time
 
-COPIED = 1024  # samples of a panel of which a copy stays in cache
+COPIED = PANEL << 10  # labels of which a copy stays in cache
 
 
 def panels(n_models: int) -> Iterator[slice]:
@@ -256,10 +256,11 @@ def panels(n_models: int) -> Iterator[slice]:
         yield slice(start, min(start + PANEL, n_models))
 
 
-def strips(samples: slice) -> Iterator[slice]:
-    """Cut samples into slices of which a panel may be copied."""
-    for start in range(samples.start, samples.stop, COPIED):
-        yield slice(start, min(start + COPIED, samples.stop))
+def strips(samples: slice, n_models: int) -> Iterator[slice]:
+    """Cut samples into slices of which a panel of so many models may be copied."""
+    size = COPIED // min(n_models, PANEL)
+    for start in range(samples.start, samples.stop, size):
+        yield slice(start, min(start + size, samples.stop))
 
 
 def block_as_double(models: ModelTables, rows: slice, samples: slice) -> NDArray[np.float64]:

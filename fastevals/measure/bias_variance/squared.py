@@ -132,7 +132,7 @@ class SquaredLoss(Loss):
             for rows in panels(models.n_models):
                 add_models(table[rows], samples.start, n + rows.start, state.high, state.low, state.squares, space)
         else:
-            for strip in strips(samples):
+            for strip in strips(samples, models.n_models):
                 part = state.view(slice(strip.start - samples.start, strip.stop - samples.start))
                 self._add_copies(part, n, models, observed, strip, space)
         return bool(np.isfinite(state.squares).all()) and (
@@ -162,8 +162,8 @@ class SquaredLoss(Loss):
         """Return 1: parts are numbers, not counts."""
         return 1
 
-    def sample_parts(self, state: PredictionMoments, n: int, samples: slice) -> tuple[Floats, dict[str, Floats]]:
-        """Return the main prediction of n models, and the parts of the loss of each sample."""
+    def sample_parts(self, state: PredictionMoments, n: int, samples: slice, predicted: Floats) -> dict[str, Floats]:
+        """Write the main prediction of n models; return the parts of the loss of each sample."""
         true = plain_block(self.true[samples], DOUBLE)
         with np.errstate(over="ignore", invalid="ignore"):
             bias = (state.high - true) + state.low
@@ -181,7 +181,8 @@ class SquaredLoss(Loss):
         for name, values in parts.items():
             if name != "cross_term":
                 values[np.isnan(values)] = np.inf  # of finite numbers: an infinite sum less another
-        return state.high, parts
+        predicted[:] = state.high
+        return parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

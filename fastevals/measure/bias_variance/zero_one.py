@@ -21,6 +21,7 @@ from fastevals._validation.labels import (
     as_true_labels,
     check_class_number,
     check_comparable_labels,
+    text_rows,
 )
 from fastevals._validation.options import listed, row_at, show
 from fastevals._validation.text import TextLabels
@@ -222,7 +223,7 @@ class ZeroOneLoss(Loss):
 
     def as_tables(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
         """Return predicted, or observed, labels of models."""
-        columns = as_model_columns(name, values)
+        columns = as_model_columns(name, values) or text_rows(name, values)
         if columns is None:
             table, names = as_model_table(name, values, self.n_samples, one)
             label = f"{name}[0]" if names is None else names[0]
@@ -261,7 +262,7 @@ class ZeroOneLoss(Loss):
             count_unknown(*self._classes.numbered(table[rows, strip]))
             for table in models.tables
             for rows in panels(len(table))
-            for strip in strips(samples)
+            for strip in strips(samples, len(table))
         )
 
     def add(
@@ -288,7 +289,7 @@ class ZeroOneLoss(Loss):
                 unknown += self._count_block(counts, table, samples.start, space)
                 continue
             for rows in panels(len(table)):
-                for strip in strips(samples):
+                for strip in strips(samples, len(table)):
                     strip_counts = counts[strip.start - samples.start : strip.stop - samples.start]
                     unknown += self._count_block(strip_counts, table[rows, strip], 0, space)
         return unknown
@@ -303,8 +304,8 @@ class ZeroOneLoss(Loss):
         """Return what `sample_parts` of n models are to be divided by."""
         return DECOMPOSITIONS[self.decomposition].divisor(n)
 
-    def sample_parts(self, state: ClassVotes, n: int, samples: slice) -> tuple[NDArray[Any], dict[str, Ints]]:
-        """Return the main prediction of n models, and the parts of the loss of each sample times the divisor."""
+    def sample_parts(self, state: ClassVotes, n: int, samples: slice, predicted: NDArray[Any]) -> dict[str, Ints]:
+        """Write the main prediction of n models; return the parts of the loss of each sample times the divisor."""
         true = self._classes.codes(self.true[samples])
         main, for_main, for_true, squared = np.empty((4, true.size), dtype=np.int64)
         most_frequent(state.predicted, true, main, for_main, for_true, squared)
@@ -325,7 +326,8 @@ class ZeroOneLoss(Loss):
             all_votes = np.full(true.size, n * n)
             others = matches, n * (label == main), n * (label == true), squared, all_votes, n * matches
         counts = VoteCounts(n, main == true, for_main, for_true, *others)
-        return self.labels[main], DECOMPOSITIONS[self.decomposition].parts(counts)
+        np.take(self.labels, main, out=predicted, mode="clip")  # which checks no place, so it writes at once
+        return DECOMPOSITIONS[self.decomposition].parts(counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

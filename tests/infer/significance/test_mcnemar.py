@@ -358,6 +358,11 @@ def test_inputs_of_many_models() -> None:
         assert (pairwise_mcnemar_tests(true.astype(np.int64), each).unadjusted_pvalue == expected).all()
     for labels in (names, names.astype(object), names.astype("S")):
         assert (pairwise_mcnemar_tests(labels[true], labels[array]).unadjusted_pvalue == expected).all()
+        assert (pairwise_mcnemar_tests(labels[true], [*labels[array]]).unadjusted_pvalue == expected).all()
+    categories = [pd.Series(names[model], dtype="category") for model in models]
+    assert (pairwise_mcnemar_tests(names[true], categories).unadjusted_pvalue == expected).all()
+    with pytest.raises(ValueError, match="two"):
+        pairwise_mcnemar_tests(names[true], categories[:1])
     assert pairwise_mcnemar_tests(true, given[-1], reference="b").between("b", "d").pvalue <= 1
 
 
