@@ -159,7 +159,7 @@ def encode_column(values: Any) -> TextLabels | None:
     if coded is None:
         return None
     names, codes = coded
-    if not codes.size or codes.min() < 0 or not all(isinstance(name, str) for name in names):
+    if not codes.size or not all(isinstance(name, str) for name in names):
         return None
     return sort_names(names, codes)
 
@@ -168,11 +168,12 @@ def _encode_pandas(values: Any) -> tuple[Any, Codes] | None:
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "name", "") == "category":
         column = values.cat if hasattr(values, "cat") else values
-        return column.categories.tolist(), np.asarray(column.codes)
-    if getattr(dtype, "type", None) is not str:
+        names, codes = column.categories, np.asarray(column.codes)
+    elif getattr(dtype, "type", None) is str:
+        codes, names = values.factorize()
+    else:
         return None
-    codes, names = values.factorize()
-    return names.tolist(), codes
+    return None if codes.size and codes.min() < 0 else (names.tolist(), codes)
 
 
 def _encode_arrow(values: Any) -> tuple[Any, Codes] | None:

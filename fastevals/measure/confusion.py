@@ -102,9 +102,10 @@ class ConfusionMatrix:
 
     @classmethod
     def _from_counts(cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()) -> ConfusionMatrix:
-        """Make the matrix of classes that are in the order of the counts."""
+        """Make the matrix of classes in the order of the counts, which are our own: whole ones are as they must be."""
         matrix = cls.__new__(cls)
-        matrix.counts = _as_square_counts("counts", counts)
+        matrix.counts = _as_square_counts("counts", counts) if counts.dtype.kind == "f" else counts.view()
+        matrix.counts.flags.writeable = False
         matrix.labels, matrix.pos_label = classes
         matrix._mean_axes = mean_axes
         return matrix
