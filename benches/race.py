@@ -80,13 +80,16 @@ def _expected(case: str, library: str, data: Data) -> Any:
 
 
 def checked_sides(figure: Figure, scale: float) -> tuple[Call, Call | None]:
-    """Set both sides up and raise unless ours agrees with the peer, or, beside a yardstick, with any library."""
+    """Set both sides up and raise unless ours agrees with the peer, or, beside a yardstick, with any library.
+
+    What sides of a figure of memory return is their bytes, which don't.
+    """
     data = data_of(max(int(figure.rows * scale), min(figure.rows, 1000)), figure.kind)
     entries = CASES[figure.case]
     ours = entries["fastevals"](data)
     theirs = (entries | YARDSTICKS)[figure.peer](data) if figure.peer else None
     others = [library for library in entries if library != "fastevals"]
-    if others:
+    if others and figure.unit != "B/row":
         library = figure.peer if figure.peer in others else others[0]
         assert_agree(ours(), _expected(figure.case, library, data), library)
     return ours, theirs
