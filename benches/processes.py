@@ -63,25 +63,33 @@ DECOMPOSITION_MEMORY = MEMORY.format(
 )
 
 
-def _python(*arguments: str, cache: str | None = None) -> str:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache} if cache else None
+@cache
+def _folder() -> Any:
+    """Make a folder for files, which goes when the process does."""
+    return tempfile.TemporaryDirectory()
+
+
+def _python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python to its end; sources are compiled to bytecode once, as those of a package that is installed."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**kept, "PYTHONPYCACHEPREFIX": str(Path(_folder().name) / "bytecode"), **environment}
     made = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     if made.returncode:
         raise RuntimeError(f"{arguments} failed:\n{made.stderr}")
-    return made.stdout
+    return made
 
 
 def _number(code: str) -> Setup:
-    return lambda data: lambda: float(_python("-c", code, str(data.rows)))
+    return lambda data: lambda: float(_python("-c", code, str(data.rows)).stdout)
 
 
 def _cold(*arguments: str) -> Setup:
     def set_up(data: Data) -> Call:
         def call() -> str:
             with tempfile.TemporaryDirectory() as cache:
-                return _python(*arguments, cache=cache)
+                return _python(*arguments, NUMBA_CACHE_DIR=cache).stdout
 
         return call
 
@@ -108,12 +116,6 @@ print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr
 """
 
 
-@cache
-def _folder() -> Any:
-    """Make a folder for files, which goes when the process does."""
-    return tempfile.TemporaryDirectory()
-
-
 def _file(data: Data) -> str:
     """Write the rows to a Parquet file."""
     import pyarrow
@@ -135,10 +137,7 @@ def _command(code: str, *arguments: str, memory: bool) -> Setup:
         path = _file(data)
 
         def call() -> Any:
-            made = subprocess.run(
-                [sys.executable, "-c", code, *(path if argument == "FILE" else argument for argument in arguments)],
-                cwd=ROOT, capture_output=True, text=True, check=True,
-            )  # fmt: skip
+            made = _python("-c", code, *(path if argument == "FILE" else argument for argument in arguments))
             return float(made.stderr.split()[-1]) if memory else data.rows
 
         return call
