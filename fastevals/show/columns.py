@@ -20,7 +20,7 @@ from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.options import did_you_mean, import_optional, row_at, show
-from fastevals._validation.text import encode_text, unique_inverse
+from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, is_number
@@ -73,9 +73,10 @@ def read_data(
 
 def _as_labels(shown: str, values: Any) -> NDArray[Any]:
     """Return a column that need not hold numbers; days and times are text, as those of a file."""
-    array = as_array(shown, values)
+    coded = encode_column(values)
+    array = as_array(shown, values) if coded is None else coded
     if array.dtype.kind != "M":
-        return as_labels(shown, values)
+        return as_labels(shown, array)
     missing = np.flatnonzero(np.isnat(array))
     if missing.size:
         count = f"{missing.size} missing value{'s' * (missing.size > 1)}"
