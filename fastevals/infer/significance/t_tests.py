@@ -18,6 +18,7 @@ from fastevals._validation.tables import (
 )
 from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, critical_value, decide, pvalues
 from fastevals.infer.significance.paired import (
+    FIRST,
     ScaledDifferences,
     in_own_unit,
     ratio,
@@ -277,7 +278,14 @@ def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> fl
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
     """Return the mean difference and its standard error, in the differences' units."""
     values = scaled.values
-    constant = values.max(axis=-1) == values.min(axis=-1)
+    constant = _all_equal(values[..., :FIRST])
+    if constant.any():
+        constant = _all_equal(values)
     mean = values.mean(axis=-1, keepdims=True)
     error = np.sqrt(variance_factor) * values.std(axis=-1, ddof=1, mean=mean)
     return np.where(constant, values[..., 0], mean[..., 0]), np.where(constant, 0.0, error)
+
+
+def _all_equal(values: Floats) -> NDArray[np.bool_]:
+    """Return whether the values along the last axis are all the same."""
+    return np.asarray(values.max(axis=-1) == values.min(axis=-1))
