@@ -447,7 +447,7 @@ FLOATS = Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN))
 def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
     """Choose the codec for an array of scores; return it, and the scores that it encodes."""
     kind, size = scores.dtype.kind, scores.dtype.itemsize
-    if kind in "iu" and size == 8:
+    if kind in "iu":  # short ones too: as floats their keys would crowd at each power of two, and miss around 0
         return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
     if kind == "f" and size > 8:
         check_finite("y_score", scores)

@@ -72,6 +72,8 @@ DISTRIBUTIONS: dict[str, Draw] = {
     "adjacent ids": lambda rng, n: 2**62 + rng.permutation(n),
     "unsigned ids": lambda rng, n: rng.integers(0, 2**64 - 1, n, dtype=np.uint64, endpoint=True),
     "small integers": lambda rng, n: rng.integers(-128, 128, n).astype(np.int8),
+    "short ids": lambda rng, n: rng.integers(-(2**31), 2**31 - 1, n, dtype=np.int32, endpoint=True),
+    "short unsigned ids": lambda rng, n: rng.integers(0, 2**32 - 1, n, dtype=np.uint32, endpoint=True),
     "float32": lambda rng, n: rng.normal(size=n).astype(np.float32),
     "float16": lambda rng, n: rng.normal(size=n).astype(np.float16),
     "longdouble": lambda rng, n: 1 + rng.integers(0, 999, n) * np.finfo(np.longdouble).eps,
