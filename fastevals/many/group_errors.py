@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,12 +62,13 @@ def grouped_errors(
     if weights is not None:
         rows = rows._replace(weights=in_usual_unit(weights))
         rows = rows if weights.all() else rows.take(np.flatnonzero(weights))
-    sums, unusual = _sum_errors(rows)
+    summed = cache(lambda: _sum_errors(rows))  # which medians do without
     values = []
     for metric in metrics:
         if metric.name == "median_absolute_error":
             values.append(_medians(rows))
         else:
+            sums, unusual = summed()
             values.append(metric.of_sums(sums))
             _measure_one_by_one(metric, rows, np.flatnonzero(unusual), values[-1])
     return GroupedErrors(keys.keys(occurring), values, np.bincount(rows.groups, minlength=rows.n_groups), totals)
