@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._memory import lend
 from fastevals._validation.options import warn_degenerate
 from fastevals._validation.tables import find_name
 from fastevals.infer.significance.decision import critical_value
@@ -45,7 +46,7 @@ def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
     Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
     """
     (a, b), exponent = scale_to_unit(a, b, usual=USUAL)
-    values = a - b
+    values = np.subtract(a, b, out=lend(a.size, a.dtype).reshape(a.shape))
     first = (..., slice(FIRST))
     lowest, highest = _common_values(values[first], a[first], b[first])
     if (lowest > highest).all():  # the first few tell: no other rows make them equal

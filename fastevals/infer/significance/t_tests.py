@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._memory import lend
 from fastevals._validation.options import check_number
 from fastevals._validation.tables import (
     Measurements,
@@ -282,7 +283,9 @@ def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[
     if constant.any():
         constant = _all_equal(values)
     mean = values.mean(axis=-1, keepdims=True)
-    error = np.sqrt(variance_factor) * values.std(axis=-1, ddof=1, mean=mean)
+    deviations = np.subtract(values, mean, out=lend(values.size, values.dtype).reshape(values.shape))
+    squares = np.multiply(deviations, deviations, out=deviations)  # `std` takes a third longer, for fresh memory
+    error = np.sqrt(variance_factor) * np.sqrt(squares.sum(axis=-1) / (values.shape[-1] - 1))
     return np.where(constant, values[..., 0], mean[..., 0]), np.where(constant, 0.0, error)
 
 
