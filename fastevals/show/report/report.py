@@ -342,9 +342,9 @@ def _read_columns(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:
 
 
 def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
-    """Return the rows that columns hold, checked, and the positive label."""
+    """Return the rows that columns hold, checked, and the positive label; the labels are taken out of the columns."""
     names = roles.message_names()
-    positive, positive_label = _positives(names[roles.label], columns[roles.label], pos_label)
+    positive, positive_label = _positives(names[roles.label], columns.pop(roles.label), pos_label)
     scores = {}
     for name in roles.scores:
         scores[name] = as_scores(names[name], columns[name])
