@@ -220,7 +220,7 @@ def _sum_by_score(
     extremes = _finite_extremes(codec, scores, int(ordered[0]), int(ordered[-1]))
     bits, tps, fps = np.empty(ordered.size, np.int64), np.empty(ordered.size), np.empty(ordered.size)
     n = sweep_sums(ordered, ordered_sums, codec.flip_below, codec.flip, bits, tps, fps)
-    thresholds = np.append(np.inf, codec.values(bits[:n])).astype(codec.threshold_dtype(extremes), copy=False)
+    thresholds = _from_infinity(codec.values(bits[:n]), codec.threshold_dtype(extremes))
     counts = ThresholdCounts._unchecked(thresholds, np.append(0.0, tps[:n]), np.append(0.0, fps[:n]))
     return counts, int(rows[:, 1].sum())
 
@@ -234,10 +234,16 @@ def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> Th
     keys = keys[order]
     last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
     values = codec.decode(keys[last])
-    thresholds = np.append(np.inf, values).astype(codec.threshold_dtype(values[[-1, 0]]), copy=False)
-    thresholds[1:] = values
+    thresholds = _from_infinity(values, codec.threshold_dtype(values[[-1, 0]]))
     tps, fps = (np.append(0, np.cumsum(counts[rows[order]])[last]) for counts in (positives, negatives))
     return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+
+def _from_infinity(scores: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return infinity and the scores after it, of a float type that holds them all."""
+    thresholds = np.empty(scores.size + 1, dtype=dtype)
+    thresholds[0], thresholds[1:] = np.inf, scores
+    return thresholds
 
 
 def fill_counts(

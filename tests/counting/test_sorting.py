@@ -329,6 +329,13 @@ def test_weights_of_few_scores_are_summed_as_sorted_ones(name, monkeypatch):
     assert summed.counts.tps[-1] == math.fsum(weights[labels])
 
 
+@pytest.mark.parametrize(("first", "dtype"), [(2**62, np.int64), (-(2**63), np.int64), (2**64 - 900, np.uint64)])
+def test_few_integers_that_no_float64_holds_are_thresholds_as_they_are(first, dtype):
+    scores = np.array([first + k for k in range(900)], dtype=dtype)
+    counts = Ranking(np.arange(9000) % 2, np.resize(scores, 9000), sample_weight=np.ones(9000)).counts
+    np.testing.assert_array_equal(counts.thresholds[:0:-1].astype(dtype), scores)
+
+
 def _columns(counts):
     return counts.thresholds, counts.tps, counts.fps
 
