@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from fastevals import Ranking, num_threads
 from fastevals._kernels.sweep import count_by_key
+from fastevals.counting import ordering
 from fastevals.counting.ordering import BinaryLabels, count_ties, split_by_class
 
 N = 140_000  # three chunks
@@ -61,6 +62,16 @@ def test_many_scores_are_not_counted():
     for threads in (1, 3):
         with num_threads(threads):
             assert count_ties(labels, unseen) is None
+
+
+def test_whether_ties_are_counted_is_a_matter_of_the_data_alone(monkeypatch):
+    """A thread that has seen part of the rows would have room for their scores, where one alone has none for all."""
+    scores = np.zeros(N)
+    scores[1::40] = 1 + np.arange(N // 40)  # which a sample sees none of
+    labels = BinaryLabels(np.arange(N) % 2, 1, 0)
+    assert count_ties(labels, scores) is None
+    monkeypatch.setattr(ordering, "run", lambda task, items, workspace: [task(each, workspace()) for each in items])
+    assert count_ties(labels, scores) is None
 
 
 @pytest.mark.parametrize("bad", [math.nan, -math.nan, math.inf, -math.inf])
