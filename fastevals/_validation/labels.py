@@ -223,9 +223,10 @@ def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.int64)
 
 
-def check_class_number(name: str, distinct: NDArray[Any]) -> None:
-    """Raise if there are too many labels for a matrix."""
+def check_class_number(name: str, distinct: NDArray[Any], names: NDArray[Any] | None = None) -> None:
+    """Raise if there are too many labels for a matrix; `names` are those of labels that are codes."""
     if distinct.size > MOST_CLASSES:
+        distinct = distinct if names is None else names[distinct]
         raise ValueError(f"{name} must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
 
 

@@ -44,7 +44,7 @@ def count_label_pairs(
     check_comparable_labels(y_true=true, y_pred=predicted)
     if isinstance(true, TextLabels):
         names, codes = share_names([true, predicted])
-        table, seen = _count_present(codes, weights)
+        table, seen = _count_present(codes, weights, names)
         return table, names[seen]
     numbers = [as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)]
     table, distinct = _count_present(numbers, weights)
@@ -52,12 +52,12 @@ def count_label_pairs(
 
 
 def _count_present(
-    arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None
+    arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None, names: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count pairs of labels; return the matrix over those that occur, and them."""
+    """Count pairs of labels, or of codes of names; return the matrix over those that occur, and them."""
     counted = count_in_range(arrays, weights)
     if counted is None:
-        distinct, codes = number_labels("y_true and y_pred", arrays)
+        distinct, codes = number_labels("y_true and y_pred", arrays, names)
         return count_codes(codes, weights, 0, distinct.size)[0].reshape(distinct.size, -1), distinct
     table, low, width = counted
     table = table.reshape(width, width)
@@ -112,7 +112,7 @@ def count_grouped_pairs(
             names = np.arange(low, low + width)
             break
     if tables is None:
-        names, numbers = number_labels("y_true and y_pred", [true, predicted])
+        names, numbers = number_labels("y_true and y_pred", [true, predicted], texts)
         codes = code_groups(groups)
         tables = _count_within_groups(codes, numbers[0], numbers[1], weights, 0, names.size)
     assert tables is not None

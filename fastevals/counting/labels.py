@@ -50,16 +50,21 @@ def count_equal(first: NDArray[Any], second: NDArray[Any]) -> int:
     return count(slice(None)) if first.size < ALONE else sum(run(count, chunks(first.size)))
 
 
-def number_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Number at most 10,000 labels as `code_labels` does; codes from a table have the shortest unsigned dtype."""
+def number_labels(
+    name: str, arrays: Sequence[NDArray[Any]], names: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Number at most 10,000 labels as `code_labels` does; codes from a table have the shortest unsigned dtype.
+
+    Errors call labels that are codes of text by their `names`.
+    """
     if isinstance(arrays[0], TextLabels):
         names, arrays = share_names(arrays)
-        labels, codes = number_labels(name, arrays)
+        labels, codes = number_labels(name, arrays, names)
         return names[labels], codes
     low, width = label_range(arrays)
     if width > WIDEST:
         labels, codes = code_labels(arrays)
-        check_class_number(name, labels)
+        check_class_number(name, labels, names)
         return labels, codes
     offsets = [np.empty(array.size, dtype=np.min_scalar_type(width - 1)) for array in arrays]
 
@@ -70,7 +75,7 @@ def number_labels(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[An
 
     seen = np.logical_or.reduce(run(fill, [(k, part) for k, array in enumerate(arrays) for part in chunks(array.size)]))
     labels = np.flatnonzero(seen) + low
-    check_class_number(name, labels)
+    check_class_number(name, labels, names)
     if labels.size == width:
         return labels, offsets
     number = (np.cumsum(seen) - 1).astype(offsets[0].dtype)
@@ -92,7 +97,9 @@ def code_labels(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDAr
 # Tables of labels -----------------------------------------------------------------------------------------------------
 
 
-def count_label_tuples(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Ints, Ints]:
+def count_label_tuples(
+    name: str, arrays: Sequence[NDArray[Any]], names: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Ints, Ints]:
     """Count rows by the labels that each of two or more arrays has for them.
 
     Parameters
@@ -101,6 +108,8 @@ def count_label_tuples(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
         What errors call the arrays together.
     arrays : sequence of ndarray of shape (n_rows,)
         Labels that can be compared: strings, or integers.
+    names : ndarray, optional
+        What errors call labels that are codes.
 
     Returns
     -------
@@ -114,16 +123,15 @@ def count_label_tuples(name: str, arrays: Sequence[NDArray[Any]]) -> tuple[NDArr
     """
     if isinstance(arrays[0], TextLabels):
         names, arrays = share_names(arrays)
-        labels, *cells = count_label_tuples(name, arrays)
+        labels, *cells = count_label_tuples(name, arrays, names)
         return names[labels], *cells
     counted = count_in_range(arrays, None)
     if counted is not None:
         table, low, width = counted
         codes, rows = _occupied_cells(table, width, len(arrays))
         seen, codes = np.unique(codes, return_inverse=True)
-        check_class_number(name, seen)
         return seen + low, codes.reshape(len(arrays), -1), rows
-    labels, numbers = number_labels(name, arrays)
+    labels, numbers = number_labels(name, arrays, names)
     if len(arrays) <= MOST_ARRAYS and labels.size ** len(arrays) <= DENSE:
         return labels, *_occupied_cells(count_codes(numbers, None, 0, labels.size)[0], labels.size, len(arrays))
     folded = fold_codes(numbers, labels.size)

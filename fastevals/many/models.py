@@ -346,12 +346,13 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
     """Count true against predicted labels of each model; return stacked matrices and the labels of all, in order."""
     names, true = list(y_true), list(y_true.values())
     for i, (label, each) in enumerate(predicted.items()):
-        check_comparable_labels(**{_shared_or_own(names, i): _shared_or_own(true, i), label: each})
+        truths = {names[0]: true[0], _shared_or_own(names, i): _shared_or_own(true, i)}
+        check_comparable_labels(**truths, **{label: each})  # matrices are over the labels of all
     models, beside = list(predicted.items()), [None] if weights is None else list(weights.values())
-    texts = None
     if isinstance(true[0], TextLabels):
         texts, codes = share_names([*true, *predicted.values()])
-        true, models = codes[: len(true)], list(zip(predicted, codes[len(true) :], strict=True))
+        shared = [TextLabels(texts, each) for each in codes]
+        true, models = shared[: len(true)], list(zip(predicted, shared[len(true) :], strict=True))
 
     def count(i: int) -> tuple[Array, Array]:
         these, weight, (label, those) = _shared_or_own(true, i), _shared_or_own(beside, i), models[i]
@@ -369,7 +370,7 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
     for matrix, (counts, own) in zip(stack, counted, strict=True):
         places = np.searchsorted(labels, own)
         matrix[np.ix_(places, places)] = counts
-    return stack, labels if texts is None else texts[labels]
+    return stack, labels
 
 
 # Predicted numbers -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastevals import ConfusionMatrix, batch_metrics
 from fastevals._validation.labels import as_labels
 from fastevals.counting import labels as label_tuples
 from fastevals.counting.labels import ALONE, count_equal, count_label_tuples, label_range
@@ -74,6 +76,21 @@ def test_too_many_labels() -> None:
     for step in (1, 10**6):
         with pytest.raises(ValueError, match="the arrays must have at most 10000 labels"):
             count_label_tuples("the arrays", [np.arange(10_001) * step] * 3)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda text: count_label_tuples("y", [as_labels("y", text)] * 3),
+        lambda text: ConfusionMatrix.from_predictions(text, text),
+        lambda text: ConfusionMatrix.from_groups(text, text, np.zeros(text.size)),
+        lambda text: batch_metrics(text, [text, text], "accuracy"),
+    ],
+)
+def test_too_many_labels_are_named(count: Callable[[Any], object]) -> None:
+    text = np.array([f"id {i}" for i in range(10_001)])
+    with pytest.raises(ValueError, match="must have at most 10000 labels, got 'id 0', 'id 1', 'id 10', "):
+        count(text)
 
 
 @pytest.mark.parametrize("n", [ALONE - 1, ALONE, ALONE + 70_001])

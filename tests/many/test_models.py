@@ -274,6 +274,13 @@ def test_errors_of_many_short_models_are_those_of_each(weighted: bool) -> None:
         batch_metrics(targets, predicted, "r2")
 
 
+def test_labels_of_all_models_are_of_one_type() -> None:
+    with pytest.raises(
+        ValueError, match=r"labels must be of one type, but y_true\['a'\] has strings and y_true\['b'\]"
+    ):
+        batch_metrics({"a": ["x", "y"], "b": [0, 1]}, {"a": ["x", "y"], "b": [0, 1]}, "accuracy")
+
+
 # Undefined, threads, results --------------------------------------------------------------------------------------
 
 
