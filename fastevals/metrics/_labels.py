@@ -388,7 +388,7 @@ def _as_class_labels(name: str, array: Any) -> Any:
     if kind == "u" and array.itemsize == 8:
         return as_class_numbers(name, array)
     if kind == "U" or (kind == "O" and isinstance(array[0], str)):
-        return encode_text("y_true and y_pred", array)
+        return encode_text(name, array)
     return array if kind in "iub" else None
 
 

@@ -136,3 +136,9 @@ def test_comparisons() -> None:
     names, codes = share_names([first, second])
     assert names.tolist() == ["a", "b", "c"]
     assert [each.tolist() for each in codes] == [[0, 1, 2], [0, 2, 2]]
+
+
+def test_missing_text_is_said_to_be_in_the_target_that_lacks_it() -> None:
+    text = np.array(["a", None, "b"], dtype=object)
+    with pytest.raises(ValueError, match=r"^y_pred has 1 missing value, the first at row 1"):
+        metrics.accuracy_score(["a", "b", "b"], text)
