@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.agreement import count_common
 from fastevals._validation.labels import as_class_numbers
+from fastevals._validation.text import TextLabels, share_names
 
 WORD = 64
 CELLS = 1 << 21  # of a part: its bits stay in cache while pairs are counted, and few calls are made
@@ -30,6 +31,9 @@ class Agreement:
     """
 
     def __init__(self, true: NDArray[Any], models: dict[str, NDArray[Any]]) -> None:
+        if isinstance(true, TextLabels):
+            _, (true, *codes) = share_names([true, *models.values()])
+            models = dict(zip(models, codes, strict=True))
         self._models = models
         self._true_as = {dtype: _narrowed(true, dtype) for dtype in {labels.dtype for labels in models.values()}}
         self.n_models = sum(len(np.atleast_2d(labels)) for labels in models.values())
@@ -71,8 +75,6 @@ class Agreement:
 
 def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the true classes in the predictions' type, if it holds them: no block is converted to be compared."""
-    if dtype.kind == "U":
-        return true
     narrow = true.astype(np.int64 if dtype.kind == "f" else dtype)
     return narrow if (narrow == true).all() else true
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fastevals import num_threads
+from fastevals import cochran_q_test, num_threads
 from fastevals.infer.significance import agreement
 from fastevals.infer.significance.mcnemar import (
     MCNEMAR_METHODS,
@@ -433,3 +433,17 @@ def test_tables_of_pairs_are_those_of_two() -> None:
         alone = mcnemar_test(true, predicted[i], predicted[j])
         assert (table == alone.table).all()
         assert result.statistic == alone.statistic
+
+
+@pytest.mark.parametrize("names", ["a b c d", "d b a c"])
+def test_text_is_compared_as_numbers_are(names):
+    rng = np.random.default_rng(0)
+    true, *predicted = rng.integers(0, 3, (4, 9000))  # of several parts
+    predicted[1][rng.random(9000) < 0.1] = 3  # which no other has
+    words = np.array(names.split())
+    expected = pairwise_mcnemar_tests(true, np.array(predicted)).tables
+    text = words[np.array(predicted)]
+    for models in (text, dict(zip("xyz", text, strict=True))):
+        assert np.array_equal(pairwise_mcnemar_tests(words[true], models).tables, expected)
+        found = cochran_q_test(words[true], models)
+        assert found.pvalue == cochran_q_test(true, predicted).pvalue
