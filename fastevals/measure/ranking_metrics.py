@@ -19,7 +19,7 @@ from fastevals._execution import chunks, run
 from fastevals._kernels import areas
 from fastevals._validation.arrays import power_of_two
 from fastevals.counting.sweeps import best_row, sum_steps
-from fastevals.counts import Cells, ThresholdCounts
+from fastevals.counts import Cells, ThresholdCounts, read_only_as
 from fastevals.measure.cells import informedness
 from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
 
@@ -212,7 +212,9 @@ def hull(counts: ThresholdCounts) -> ThresholdCounts:
         return counts.take(_vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)))
     parts = run(lambda part: part.start + _vertices(x[part], y[part]), chunks(x.size))
     rows = np.concatenate(parts)  # a vertex of all is one of its part
-    return counts.take(rows[_vertices(x[rows], y[rows])] if len(parts) > 1 else rows)
+    if len(parts) > 1:
+        rows = rows[_vertices(*(read_only_as(each[rows], each.dtype) for each in (x, y)))]
+    return counts.take(rows)
 
 
 def _vertices(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
