@@ -103,12 +103,8 @@ class TextLabels:
 
     def occurring(self) -> tuple[NDArray[Any], Codes]:
         """Return the names that occur, and the codes among these."""
-        first = first_rows(self.codes, self.names.size)
-        seen = np.flatnonzero(first >= 0)
-        if seen.size == self.names.size:
-            return self.names, self.codes
-        place = np.cumsum(first >= 0) - 1
-        return self.names[seen], place[self.codes]
+        seen, _, codes = _occurring(self.codes, self.names.size)
+        return self.names[seen], codes
 
 
 def unique_inverse(labels: Any) -> tuple[NDArray[Any], Codes]:
@@ -135,13 +131,13 @@ def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
     return names, [np.searchsorted(names, each.names)[each.codes] for each in labels]
 
 
-def first_rows(codes: Codes, n_codes: int) -> Ints:
-    """Return the first row of each code, -1 where it has none."""
-    first = np.full(n_codes, -1, dtype=INT)
-    flat = codes.ravel()
+def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Codes]:
+    """Return the codes that occur, ascending, the first row of each, and codes as their places among these."""
+    first, flat = np.full(n_codes, -1, dtype=INT), codes.ravel()
     for block in blocks(slice(0, flat.size)):
         note_first(np.ascontiguousarray(flat[block], dtype=INT), block.start, first)
-    return first
+    seen = np.flatnonzero(first >= 0)
+    return seen, first[seen], codes if seen.size == n_codes else (np.cumsum(first >= 0) - 1)[codes]
 
 
 # Columns that come with codes -----------------------------------------------------------------------------------------
@@ -198,10 +194,8 @@ def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
         return None
     values = values.cast(polars.Categorical) if values.dtype == polars.String else values
     codes = values.to_physical().to_numpy()
-    first = first_rows(codes, int(codes.max()) + 1 if codes.size else 0)
-    seen = np.flatnonzero(first >= 0)
-    names = values[first[seen]].to_list()
-    return names, codes if seen.size == first.size else (np.cumsum(first >= 0) - 1)[codes]
+    _, first, codes = _occurring(codes, int(codes.max()) + 1 if codes.size else 0)
+    return values[first].to_list(), codes
 
 
 _ENCODERS: dict[str, Callable[[Any], tuple[Any, Codes] | None]] = {
