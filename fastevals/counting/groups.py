@@ -18,7 +18,7 @@ from fastevals._validation.labels import (
     check_known_labels,
 )
 from fastevals._validation.text import TextLabels, number_values, share_names
-from fastevals.counting.labels import count_codes, count_in_range, label_range, number_labels
+from fastevals.counting.labels import count_codes, count_in_range, in_order, label_range, number_labels
 from fastevals.counting.ordering import plain_block
 
 Codes = NDArray[np.uint32]
@@ -250,12 +250,9 @@ def code_groups(groups: NDArray[Any]) -> GroupCodes:
 def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
     """Number 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
     values, (codes,) = number_values([keys.view(np.int64)])
-    distinct = values.view(keys.dtype)
-    order = np.argsort(distinct)
-    rank = np.empty(order.size, dtype=np.uint32)
-    rank[order] = np.arange(order.size, dtype=np.uint32)
-    distinct = distinct[order].view(dtype) if dtype.kind in "mM" else distinct[order].astype(dtype, copy=False)
-    return GroupCodes(order.size, None, rank[codes], distinct, dtype)
+    distinct, place = in_order(values.view(keys.dtype))
+    distinct = distinct.view(dtype) if dtype.kind in "mM" else distinct.astype(dtype, copy=False)
+    return GroupCodes(distinct.size, None, place.astype(np.uint32)[codes], distinct, dtype)
 
 
 def _check_group_rows(name: str, n: int) -> None:

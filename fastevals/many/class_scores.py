@@ -33,7 +33,7 @@ from fastevals._validation.labels import (
     check_known_labels,
 )
 from fastevals._validation.options import listed, show
-from fastevals.counting.labels import number_labels
+from fastevals.counting.labels import number_labels, rows_by_code
 from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
@@ -290,7 +290,7 @@ def _weighted_pair_aucs(scores: ClassScores) -> Floats:
     assert codes is not None
     assert scores.weights is not None
     check_class_sizes("y_true", LIMIT, int(sizes.max()))
-    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+    rows = rows_by_code(codes, sizes.size)
     # A class's unit cancels out: in one of its own no product overflows or vanishes.
     units = np.array([power_of_two(total) for total in scores.support().tolist()])
     weights = scores.weights * units[codes]

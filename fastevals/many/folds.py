@@ -13,6 +13,7 @@ from fastevals._validation.arrays import as_scores, as_weights, check_finite, ch
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
 from fastevals._validation.options import check_choice, show
 from fastevals._validation.text import unique_inverse
+from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each
 from fastevals.measure import cells
 from fastevals.measure.curves.base import Polyline, limits
@@ -125,10 +126,8 @@ class RankingFolds:
         names, codes = unique_inverse(fold)
         _check_fold_number("folds", names)
         _check_two_labels("y_true", labels, positive)
-        order = np.argsort(codes.astype(np.uint16), kind="stable")  # of 16 bits it is a radix sort
-        rows_by_fold = np.split(order, np.cumsum(np.bincount(codes))[:-1])
         rankings = {}
-        for name, rows in zip(names.tolist(), rows_by_fold, strict=True):
+        for name, rows in zip(names.tolist(), rows_by_code(codes, names.size), strict=True):
             fold_weights = None if weights is None else weights[rows]
             _check_fold_weight(name, fold_weights)
             rankings[name] = Ranking(labels[rows] == positive, scores[rows], sample_weight=fold_weights)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from fastevals import Ranking, delong, grouped_auc, grouped_metrics
+from fastevals.counting.labels import rows_by_code
 from fastevals.datasets import load_digits_eight
-from fastevals.show.columns import encode_values, rows_by_code
+from fastevals.show.columns import encode_values
 from fastevals.show.report import intervals, over_values
 from fastevals.show.report import report as report_module
 from tests.show.test_cli import report, report_json, strict_json, write

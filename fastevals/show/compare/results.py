@@ -26,6 +26,7 @@ from fastevals._text import (
 )
 from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.options import UndefinedMetricWarning, check_choice, check_number
+from fastevals.counting.labels import rows_by_code
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
 from fastevals.infer.significance.rank_comparisons import (
@@ -36,7 +37,7 @@ from fastevals.infer.significance.rank_comparisons import (
 )
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
-from fastevals.show.columns import check_columns, columns_by_role, encode_values, rows_by_code
+from fastevals.show.columns import check_columns, columns_by_role, encode_values
 from fastevals.show.commands import TextResult, option
 
 MOST_BLOCKS = 1000

@@ -23,6 +23,7 @@ from fastevals._execution import progressed
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, raise_not_finite
 from fastevals._validation.labels import binary_labels, distinct_pair
 from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
+from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
@@ -43,7 +44,6 @@ from fastevals.show.columns import (
     encode_values,
     parse_label,
     read_data,
-    rows_by_code,
 )
 from fastevals.show.commands import CsvForm, TextResult, check_required_columns, option
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
