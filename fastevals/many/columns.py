@@ -118,7 +118,8 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
 def are_many_and_short(columns: Sequence[NDArray[Any]]) -> bool:
     """Return whether columns are so many, and so short, that they are measured as groups of rows."""
-    return len(columns) > FEW_GROUPS and sum(each.size for each in columns) <= SHORT * len(columns)
+    sizes = [each.size for each in columns]
+    return len(sizes) > FEW_GROUPS and sum(sizes) <= SHORT * len(sizes) and max(sizes) < LARGE
 
 
 def _are_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> bool:

@@ -27,8 +27,9 @@ from fastevals._validation.text import TextLabels, share_names
 from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.many.columns import Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
+from fastevals.many.columns import TOGETHER, Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
 from fastevals.many.group_errors import grouped_errors
+from fastevals.many.group_scores import spans
 from fastevals.measure.kinds import (
     LABELS,
     SCORES,
@@ -402,17 +403,20 @@ def _measure_targets(
 def _errors_of_groups(
     metrics: Sequence[TargetMetric], y_true: Arrays, models: Arrays, weights: Arrays | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric of models that are each a group of rows."""
+    """Return each metric of models that are each a group of rows, some millions of rows at a time."""
     for name, values in {**y_true, **models}.items():
         check_finite(name, values)
+    starts, parts = np.cumsum([0, *(each.size for each in models.values())]), []
+    for first, last in spans(starts, TOGETHER):
 
-    def beside(arrays: Arrays) -> Array:
-        own = list(arrays.values())
-        return np.concatenate(own * len(models) if len(own) == 1 else own)
+        def rows(arrays: Arrays, numbers: range = range(first, last)) -> Array:
+            each = list(arrays.values())
+            return np.concatenate([_shared_or_own(each, i) for i in numbers])
 
-    groups = np.repeat(np.arange(len(models)), [each.size for each in models.values()])
-    row_weights = None if weights is None else beside(weights)
-    return grouped_errors(metrics, beside(y_true), beside(models), groups, row_weights).values
+        groups = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
+        row_weights = None if weights is None else rows(weights)
+        parts.append(grouped_errors(metrics, rows(y_true), rows(models), groups, row_weights).values)
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 def _errors_of_same_rows(

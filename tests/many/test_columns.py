@@ -169,6 +169,13 @@ def test_many_short_columns_are_measured_as_groups(weighted: bool, monkeypatch: 
         batch_values(columns, metrics[1:])
 
 
+def test_columns_are_groups_if_all_are_short() -> None:
+    short = [np.empty(3)] * module.FEW_GROUPS
+    assert not module.are_many_and_short(short)
+    assert module.are_many_and_short([*short, np.empty(module.SHORT)])
+    assert not module.are_many_and_short([*short, np.empty(module.LARGE)])  # though their mean is
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_layouts_and_threads_give_the_same_bits(n_threads: int) -> None:
     flags, scores = table(19, 9000, decimals=3)

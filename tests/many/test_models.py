@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from fastevals import (
     regression_metrics,
 )
 from fastevals.many import columns
+from fastevals.many import models as module
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from tests.reference import models as reference
 from tests.strategies import BOUNDED, EXTREME, ORDINARY
@@ -256,7 +258,10 @@ def test_each_metric_of_numbers(weighted: bool) -> None:
 
 @undefined
 @pytest.mark.parametrize("weighted", [False, True])
-def test_errors_of_many_short_models_are_those_of_each(weighted: bool) -> None:
+def test_errors_of_many_short_models_are_those_of_each(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TOGETHER", 300)
+    taken = mock.Mock(side_effect=module.grouped_errors)
+    monkeypatch.setattr(module, "grouped_errors", taken)
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 9, 150)
     targets, predicted = ({f"m{i}": rng.normal(size=n).round(1) for i, n in enumerate(sizes)} for _ in range(2))
@@ -264,6 +269,7 @@ def test_errors_of_many_short_models_are_those_of_each(weighted: bool) -> None:
     options: dict[str, Any] = {"sample_weight": weights} if weighted else {}
     errors = [name for name, entry in METRICS.items() if entry.of == "targets"]
     found = batch_metrics(targets, predicted, errors, **options)
+    assert taken.call_count > 1
     for name, values in predicted.items():
         own = {"sample_weight": weights[name]} if weighted else {}
         one = regression_metrics(targets[name], values, **own)
