@@ -113,6 +113,17 @@ def test_groups_of_rows_stand_for_rows_where_there_are_many(stratified, monkeypa
     assert abs(exact[0]) > 0.02
 
 
+@pytest.mark.parametrize("stratified", [False, True])
+def test_random_groups_share_out_all_rows(stratified):
+    rng = np.random.default_rng(3)
+    sample = sample_of(
+        Ranking(np.arange(900) % 3 == 0, rng.random(900).round(2)).counts, ["roc_auc"], stratified=stratified
+    )
+    for part in sample.strata:
+        left = np.array([sample.without_group(KEY, number, part) for number in range(base.GROUPS)], dtype=int)
+        assert (left.sum(axis=0) == (base.GROUPS - 1) * sample.sizes[part].astype(int)).all()
+
+
 def test_groups_of_rows_of_few_large_cells():
     counts = Ranking(np.arange(10**6) % 10 < 3, np.arange(10**6) % 997 + 200 * (np.arange(10**6) % 10 < 3)).counts
     sample = sample_of(counts, ["ks_statistic"])
