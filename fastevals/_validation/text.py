@@ -115,11 +115,13 @@ def unique_inverse(labels: Any) -> tuple[NDArray[Any], Codes]:
     return values, places
 
 
-def find_sorted(values: NDArray[Any], labels: Any) -> NDArray[np.intp]:
-    """Return where `numpy.searchsorted` finds each label among sorted values: of text it looks up the names."""
-    text = isinstance(labels, TextLabels)
-    places = np.asarray(np.searchsorted(values, labels.names if text else labels))
-    return places[labels.codes] if text else places
+def find_sorted(values: NDArray[Any], labels: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the place of each label among sorted values, and whether it is one of them; text goes by its names."""
+    if isinstance(labels, TextLabels):
+        places, found = find_sorted(values, labels.names)
+        return places[labels.codes], found[labels.codes]
+    places = np.minimum(np.searchsorted(values, labels), values.size - 1)
+    return places, values[places] == labels
 
 
 def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:

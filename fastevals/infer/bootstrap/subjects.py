@@ -140,7 +140,7 @@ def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Samplin
         true, predicted = true[kept], predicted[kept]
     matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label, sample_weight=weights)
     order = np.argsort(matrix.labels)
-    cells = [order[find_sorted(matrix.labels[order], labels)] for labels in (true, predicted)]
+    cells = [order[find_sorted(matrix.labels[order], labels)[0]] for labels in (true, predicted)]
     return LabelSample(
         matrix, cells[0] * matrix.labels.size + cells[1], LABELS.metrics(specs),
         weights=weights, groups=groups, stratified=design.stratified,

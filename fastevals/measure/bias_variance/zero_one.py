@@ -24,7 +24,7 @@ from fastevals._validation.labels import (
     text_rows,
 )
 from fastevals._validation.options import listed, row_at, show
-from fastevals._validation.text import TextLabels
+from fastevals._validation.text import TextLabels, find_sorted
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.decomposition import (
     Decomposition,
@@ -424,8 +424,8 @@ class LabelNumbering:
     def _find(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of each value's class by search, -1 for none."""
         known = self.labels if self._numbers is None else self._numbers
-        at = np.minimum(np.searchsorted(known, values), known.size - 1)
-        return np.where(known[at] == values, at, -1)
+        at, found = find_sorted(known, values)
+        return np.where(found, at, -1)
 
     def is_direct(self, table: NDArray[Any]) -> bool:
         """Return whether `numbered` returns a whole array without a copy."""

@@ -474,11 +474,9 @@ def _as_class_codes(
     name: str, labels: NDArray[Any], classes: NDArray[Any], order: NDArray[np.intp]
 ) -> NDArray[np.int32]:
     """Return the number of each label among the classes, which `order` sorts; raise of a label that is none."""
-    ordered = classes[order]
-    place = np.minimum(find_sorted(ordered, labels), classes.size - 1)
-    odd = ordered[place] != labels
-    if odd.any():
-        row = int(np.argmax(odd))
+    place, found = find_sorted(classes[order], labels)
+    if not found.all():
+        row = int(np.argmin(found))
         raise ValueError(
             f"{name} has the label {show(_plain(labels[row]))} at row {row}, which is not among the classes: "
             f"{listed(list(classes))}"
