@@ -90,13 +90,13 @@ class PooledScores:
     __slots__ = ("_counter", "_sweeps", "rows", "task_size")
 
     def __init__(self, labels: BinaryLabels, scores: NDArray[Any], metric: RankingMetric) -> None:
-        true = np.concatenate((labels.values, labels.values))
-        ranking = Ranking(true, scores, pos_label=labels.positive)
-        self._sweeps, self.rows, cells = sort_rows_by_step(ranking.counts, scores, true != labels.positive, [metric])
-        units = SamplingUnits.number(true.size, None, None).renumbered(self.rows)
+        flags = np.tile(labels.flags(), 2)
+        counts = Ranking(flags, scores, pos_label=1).counts
+        self._sweeps, self.rows, cells = sort_rows_by_step(counts, scores, flags == 0, [metric])
+        units = SamplingUnits.number(flags.size, None, None).renumbered(self.rows)
         self._counter = CellCounter(self.rows, cells, self._sweeps.steps.sizes.size, units, None)
         self.task_size = (
-            max(1, min(CELLS_PER_TASK // true.size, MOST_PER_TASK)) if self._sweeps.quick else SLOW_PER_TASK
+            max(1, min(CELLS_PER_TASK // flags.size, MOST_PER_TASK)) if self._sweeps.quick else SLOW_PER_TASK
         )
 
     def workspace(self) -> Any:

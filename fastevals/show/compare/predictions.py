@@ -24,6 +24,7 @@ from fastevals._text import (
 )
 from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
+from fastevals._validation.text import unique_inverse
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.mcnemar import (
@@ -217,7 +218,7 @@ def compare_prediction_columns(
         true, {f"{option('pred')} {name!r}": columns[name] for name in models}, true_name=label_name
     )
     groups = None if group is None else encode_groups(f"{option('group')} {group!r}", columns[group])
-    labels = np.unique(np.concatenate([np.unique(column) for column in (true, *predicted.values())]))
+    labels = np.unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
     wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
     classes = as_classes(label_name, labels, None, wanted, option=option("pos_label"))
     predicted = dict(zip(models, predicted.values(), strict=True))
