@@ -12,7 +12,7 @@ __version__ = "0.3.0"
 # `import fastevals` loads no numba or SciPy. `__init__.pyi`, for type checkers, is made of it by `tests.snapshots`.
 _NAMES = {
     "_execution": "get_num_threads num_threads set_num_threads",
-    "_validation.options": "UndefinedMetricWarning",
+    "_options": "UndefinedMetricWarning",
     "counts": "ThresholdCounts",
     "infer.bands": "ConfidenceBand confidence_band",
     "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",
@@ -79,7 +79,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
-    from fastevals._validation.options import names_keywords
+    from fastevals._options import names_keywords
 
     here = getattr(import_module(_HOMES[name]), name)
     value = names_keywords(here)
@@ -96,7 +96,7 @@ def _meant(name: str) -> str:
     if name.startswith("_") or find_spec(f"{__name__}.{name}"):  # a module that is about to be imported
         return ""
     from fastevals import metrics
-    from fastevals._validation.options import did_you_mean
+    from fastevals._options import did_you_mean
     from fastevals.measure.confusion import ConfusionMatrix
     from fastevals.measure.metric_specs import METRIC_ALIASES
     from fastevals.measure.ranking.ranking import Ranking

@@ -60,7 +60,7 @@ from fastevals.measure.regression import RegressionMetrics as RegressionMetrics
 from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.results import SignificanceResult as SignificanceResult
 from fastevals.counts import ThresholdCounts as ThresholdCounts
-from fastevals._validation.options import UndefinedMetricWarning as UndefinedMetricWarning
+from fastevals._options import UndefinedMetricWarning as UndefinedMetricWarning
 from fastevals.infer.significance.corrections import adjust_pvalues as adjust_pvalues
 from fastevals.many.models import batch_auc as batch_auc
 from fastevals.many.models import batch_metrics as batch_metrics

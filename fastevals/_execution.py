@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from fastevals._limits import available_cpus
-from fastevals._validation.options import check_integer, import_optional
+from fastevals._options import check_integer, import_optional
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.random import fill_bits, stream_key
-from fastevals._validation.options import show
+from fastevals._options import show
 
 
 def seed_key(name: str, rng: Any) -> np.uint64:

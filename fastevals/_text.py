@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation.options import show
+from fastevals._options import show
 
 LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
 WIDTH = 100  # of the lines of words; tables may have 120

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.steps import add_counts, rows_at
 from fastevals._memory import lend
+from fastevals._options import row_at, show
 from fastevals._validation.arrays import EXACT, as_scores, check_finite, check_same_length
-from fastevals._validation.options import row_at, show
 from fastevals.results import Frozen
 
 SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits

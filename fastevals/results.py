@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_number, show
 from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap_text
-from fastevals._validation.options import check_number, show
 
 PairNames = Sequence[str] | None  # what conclusions call two learners
 

@@ -19,8 +19,11 @@ PACKAGE = Path(fastevals.__file__).parent
 
 # From the cellar to the roof: a file imports from its own layer and those before it.
 LAYERS = (
-    "_limits _validation _execution _kernels",  # labels are numbered as they are read
+    "_limits _options",
+    "_kernels",
+    "_execution",
     "_random _memory _text",
+    "_validation",
     "results",
     "counts",
     "counting",

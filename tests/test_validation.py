@@ -16,8 +16,7 @@ import pytest
 
 import fastevals
 from fastevals import ConfusionMatrix, Ranking
-from fastevals._validation.arrays import as_thresholds, as_weights
-from fastevals._validation.options import (
+from fastevals._options import (
     check_choice,
     check_costs,
     check_exactly_one,
@@ -26,6 +25,7 @@ from fastevals._validation.options import (
     listed,
     show,
 )
+from fastevals._validation.arrays import as_thresholds, as_weights
 
 # Numbers and options ------------------------------------------------------------------------------------------------
 

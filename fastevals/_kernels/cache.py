@@ -34,7 +34,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
 from fastevals._kernels.ahead import start_wanted
-from fastevals._validation.options import warn_outside
+from fastevals._options import warn_outside
 
 CHECKSUM = 32  # bytes before the payload of a file
 LARGEST = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB

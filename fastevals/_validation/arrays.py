@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import listed, row_at, show
+from fastevals._options import listed, row_at, show
 
 EXACT = 2**53  # up to here every integer is a float64
 USUAL = 2.0**64  # weights as large, or as small, are taken in another unit

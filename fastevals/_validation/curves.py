@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import show
 from fastevals._validation.arrays import as_array, check_finite
-from fastevals._validation.options import show
 
 
 def sum_tolerance(dtype: np.dtype[Any]) -> float:

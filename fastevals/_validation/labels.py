@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
     as_vector,
@@ -17,7 +18,6 @@ from fastevals._validation.arrays import (
     named_columns,
     read_only,
 )
-from fastevals._validation.options import listed, row_at, show
 from fastevals._validation.text import TextLabels, as_text, encode_column, encode_text, share_names
 
 SCAN = 1 << 16  # rows looked at together

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_integer, listed, show
 from fastevals._validation.arrays import (
     EXACT,
     as_array,
@@ -20,7 +21,6 @@ from fastevals._validation.arrays import (
     named_columns,
     row_labels,
 )
-from fastevals._validation.options import check_integer, listed, show
 
 
 class ResultTable(NamedTuple):

@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels import tubes as kernels
-from fastevals._random import seed_key
-from fastevals._validation.curves import as_shares
-from fastevals._validation.labels import check_resampled_rows, check_unweighted
-from fastevals._validation.options import (
+from fastevals._options import (
     as_flag,
     check_choice,
     check_integer,
@@ -26,6 +23,9 @@ from fastevals._validation.options import (
     warn_too_few,
     warn_undefined,
 )
+from fastevals._random import seed_key
+from fastevals._validation.curves import as_shares
+from fastevals._validation.labels import check_resampled_rows, check_unweighted
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.curve_samples import CURVES, CurveSample
 from fastevals.infer.bootstrap.ranking_samples import RankingSample

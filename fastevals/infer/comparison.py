@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
 from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
-from fastevals._validation.options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_prediction_sample, make_score_sample

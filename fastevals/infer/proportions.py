@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_choice, show
 from fastevals._validation.curves import check_kind
 from fastevals._validation.labels import check_positive_known, check_two_classes
-from fastevals._validation.options import check_choice, show
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.registry import aliases_for

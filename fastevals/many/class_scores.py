@@ -23,6 +23,7 @@ from fastevals._kernels.classes import (
 from fastevals._kernels.placements import index_keys, place_rows
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
+from fastevals._options import listed, show
 from fastevals._validation.arrays import EXACT, as_array, as_weights, check_same_length, power_of_two, raise_not_finite
 from fastevals._validation.labels import (
     as_class_names,
@@ -32,7 +33,6 @@ from fastevals._validation.labels import (
     check_comparable_labels,
     check_known_labels,
 )
-from fastevals._validation.options import listed, show
 from fastevals.counting.labels import number_labels, rows_by_code
 from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values

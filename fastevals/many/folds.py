@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import check_choice, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
-from fastevals._validation.options import check_choice, show
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each

@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.groups_metrics import placement_squares
-from fastevals._random import seed_key
-from fastevals._text import first_lines
-from fastevals._validation.arrays import as_frequencies, as_scores, as_weights, check_same_length
-from fastevals._validation.labels import as_group_keys, binary_labels
-from fastevals._validation.options import (
+from fastevals._options import (
     as_flag,
     check_choice,
     check_integer,
@@ -26,6 +22,10 @@ from fastevals._validation.options import (
     warn_degenerate,
     warn_undefined,
 )
+from fastevals._random import seed_key
+from fastevals._text import first_lines
+from fastevals._validation.arrays import as_frequencies, as_scores, as_weights, check_same_length
+from fastevals._validation.labels import as_group_keys, binary_labels
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastevals._execution import num_threads, run
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
+from fastevals._options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
 from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_frequencies, as_weights, check_finite, named_columns
 from fastevals._validation.labels import (
@@ -22,7 +23,6 @@ from fastevals._validation.labels import (
     check_class_sizes,
     check_comparable_labels,
 )
-from fastevals._validation.options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
 from fastevals._validation.text import TextLabels, share_names
 from fastevals.counting.groups import count_label_pairs, expand_to_labels
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys

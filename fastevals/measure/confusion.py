@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import check_choice, check_number, listed, show, warn_undefined
 from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import as_array, as_weights, check_same_length
 from fastevals._validation.curves import as_class_shares, as_cost_matrix
@@ -23,7 +24,6 @@ from fastevals._validation.labels import (
     check_positive_known,
     check_two_classes,
 )
-from fastevals._validation.options import check_choice, check_number, listed, show, warn_undefined
 from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, expand_to_labels
 from fastevals.counts import Cells
 from fastevals.measure import cells

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import BLOCK, run
 from fastevals._kernels.cost_sensitive import cheapest_actions
+from fastevals._options import check_costs, check_number, show
 from fastevals._validation.arrays import as_array
 from fastevals._validation.curves import _as_finite, as_class_shares, as_cost_matrix, sum_tolerance
 from fastevals._validation.labels import as_class_names
-from fastevals._validation.options import check_costs, check_number, show
 
 FEWEST_ROWS = 256  # in a block, for the costs to be read from memory seldom enough
 

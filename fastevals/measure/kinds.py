@@ -14,9 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_choice, check_no_options, check_not_given, check_options
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, as_true_labels, binary_labels, check_comparable_labels
-from fastevals._validation.options import check_choice, check_no_options, check_not_given, check_options
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.confusion import ConfusionMatrix

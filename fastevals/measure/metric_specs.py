@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fastevals._validation.arrays import as_thresholds
-from fastevals._validation.options import (
+from fastevals._options import (
     as_flag,
     check_choice,
     check_no_options,
@@ -18,6 +17,7 @@ from fastevals._validation.options import (
     keyword_parameters,
     show,
 )
+from fastevals._validation.arrays import as_thresholds
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import ranking_metrics, thresholds
 from fastevals.measure.confusion import ConfusionMatrix

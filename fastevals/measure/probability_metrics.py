@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
+from fastevals._options import check_choice, check_integer
 from fastevals._validation.arrays import check_probabilities, power_of_two
-from fastevals._validation.options import check_choice, check_integer
 from fastevals.counts import ThresholdCounts, last_row
 from fastevals.measure.cells import ratio
 from fastevals.results import Frozen

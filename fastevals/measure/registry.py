@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import check_choice, check_costs, check_number, keyword_parameters
+from fastevals._options import check_choice, check_costs, check_number, keyword_parameters
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells, error_metrics, probability_metrics, ranking_metrics
 from fastevals.measure.confusion import ConfusionMatrix

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
+from fastevals._options import check_number, warn_undefined
 from fastevals._validation.arrays import (
     as_predictions,
     as_scores,
@@ -25,7 +26,6 @@ from fastevals._validation.arrays import (
     check_same_length,
     in_usual_unit,
 )
-from fastevals._validation.options import check_number, warn_undefined
 from fastevals.counting.ordering import plain_block
 from fastevals.counting.sweeps import as_pair
 from fastevals.measure.error_metrics import OF_SQUARES, OF_SUMS, RegressionSums, pinball_loss

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import check_number
+from fastevals._options import check_number
 from fastevals.counting.sweeps import best_row
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells

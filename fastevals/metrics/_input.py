@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import show
 from fastevals._validation.arrays import as_array, check_all_strings, is_masked
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
-from fastevals._validation.options import show
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from fastevals._validation.options import UndefinedMetricWarning, warn_outside
+from fastevals._options import UndefinedMetricWarning, warn_outside
 
 
 class InvalidParameterError(ValueError, TypeError):

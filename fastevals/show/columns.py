@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory
+from fastevals._options import did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
-from fastevals._validation.options import did_you_mean, import_optional, row_at, show
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.show.commands import CsvForm, option

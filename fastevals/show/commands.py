@@ -139,7 +139,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
     if arguments.out is not None:
         _prepare_folder(arguments.out)
     if arguments.progress:
-        from fastevals._validation.options import import_optional
+        from fastevals._options import import_optional
 
         import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
 
@@ -213,7 +213,7 @@ class Parser(argparse.ArgumentParser):
         """Raise about an argument that is no option, naming the nearest one."""
         if not argument.startswith("-"):
             self.error(f"unexpected argument {argument!r} (one FILE is read at a time; {self.repeated})")
-        from fastevals._validation.options import nearest  # imports NumPy
+        from fastevals._options import nearest  # imports NumPy
 
         near = nearest(argument.split("=")[0], self._option_string_actions)
         self.error(f"unknown option {argument!r}" + (f", did you mean {near}?" if near else ""))
@@ -250,7 +250,7 @@ class CsvForm(NamedTuple):
     @classmethod
     def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
         """Return the arguments of a call, checked."""
-        from fastevals._validation.options import as_flag  # imports NumPy
+        from fastevals._options import as_flag  # imports NumPy
 
         header = None if header is None else as_flag(option("header"), header)
         return cls(_checked("separator", separator, _separator), _checked("encoding", encoding, _encoding), header)

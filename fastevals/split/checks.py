@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_integer, check_number, listed, show
 from fastevals._validation.arrays import as_array, check_finite
 from fastevals._validation.labels import as_labels, check_comparable_labels
-from fastevals._validation.options import check_integer, check_number, listed, show
 
 SLACK = 1e-14  # of a product of floats
 

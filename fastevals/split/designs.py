@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_instance, is_splitter, show
 from fastevals._validation.arrays import as_array
-from fastevals._validation.options import check_instance, is_splitter, show
 from fastevals.split.checks import check_same_rows
 from fastevals.split.splitters.base import Pair, Rows, Splitter
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit

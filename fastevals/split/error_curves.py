@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import show
 from fastevals._random import random_order, seed_key
-from fastevals._validation.options import show
 from fastevals.results import Frozen
 from fastevals.split.checks import (
     as_strata,

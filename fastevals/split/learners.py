@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
-from fastevals._validation.options import check_integer, import_optional, show
+from fastevals._options import check_integer, import_optional, show
 from fastevals.split.checks import as_fitted_predictions, check_learner, n_rows
 from fastevals.split.splitters.base import Rows
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fastevals._options import _warn, check_integer, is_splitter, show
 from fastevals._random import seed_key
-from fastevals._validation.options import _warn, check_integer, is_splitter, show
 from fastevals.split.checks import as_share_or_count, check_direction, check_some_defined
 from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.fits import Fit

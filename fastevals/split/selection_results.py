@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import listed, show
+from fastevals._options import listed, show
 from fastevals.results import Frozen
 from fastevals.split.checks import as_fitted_predictions, n_rows
 from fastevals.split.estimates.results import ErrorEstimate, no_estimate

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation.options import as_flag, show, warn_undefined
+from fastevals._options import as_flag, show, warn_undefined
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, parse_metric
 from fastevals.results import Frozen, check_confidence_level

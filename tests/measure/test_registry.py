@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals._validation.options import check_number
+from fastevals._options import check_number
 from fastevals.measure import error_metrics, ranking_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.error_metrics import RegressionSums

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._random import seed_key
-from fastevals._validation.options import (
+from fastevals._options import (
     as_flag,
     check_choice,
     check_integer,
@@ -19,6 +18,7 @@ from fastevals._validation.options import (
     warn_left_out,
     warn_undefined,
 )
+from fastevals._random import seed_key
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.measure.kinds import MetricSpecs

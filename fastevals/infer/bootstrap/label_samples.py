@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import show
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, check_known_labels
-from fastevals._validation.options import show
 from fastevals.counting.labels import count_label_tuples, fold_codes, number_labels
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values, draw_tables, leave_out_table, table_size

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import show
 from fastevals._validation.arrays import as_weights, check_same_length, usual_unit
 from fastevals._validation.labels import as_groups
-from fastevals._validation.options import show
 from fastevals._validation.text import find_sorted
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample

@@ -16,10 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._text import shorten_names
-from fastevals._validation.arrays import as_frequencies, as_predictions, as_scores, check_finite, check_same_length
-from fastevals._validation.labels import binary_labels, check_class_sizes, check_unweighted
-from fastevals._validation.options import (
+from fastevals._options import (
     UndefinedMetricWarning,
     check_choice,
     check_integer,
@@ -28,6 +25,9 @@ from fastevals._validation.options import (
     warn_degenerate,
     warn_undefined,
 )
+from fastevals._text import shorten_names
+from fastevals._validation.arrays import as_frequencies, as_predictions, as_scores, check_finite, check_same_length
+from fastevals._validation.labels import binary_labels, check_class_sizes, check_unweighted
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import LIMIT, BinaryLabels
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_integer
 from fastevals._random import seed_key
-from fastevals._validation.options import check_integer
 from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE
 
 Floats = NDArray[np.float64]

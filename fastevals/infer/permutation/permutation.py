@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation.options import as_flag, warn_undefined
+from fastevals._options import as_flag, warn_undefined
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
 from fastevals.infer.permutation.labels import permute_labels

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import check_number, show
 from fastevals._validation.arrays import as_array
-from fastevals._validation.options import check_number, show
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, sidak_adjust
 from fastevals.infer.significance.decision import build_result, check_alpha

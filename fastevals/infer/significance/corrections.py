@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import check_choice, show
 from fastevals._validation.arrays import as_array
-from fastevals._validation.options import check_choice, show
 from fastevals.results import LARGEST_ALPHA
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fastevals._validation.options import check_choice
+from fastevals._options import check_choice
 from fastevals.results import ALTERNATIVES, Interval, Null, SignificanceResult, check_confidence_level, tail_probability
 
 Result = TypeVar("Result", bound=SignificanceResult)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import check_choice
+from fastevals._options import check_choice
 from fastevals._validation.tables import as_measurements, as_pair_of_names, check_same_splits
 from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, decide, pvalues
 from fastevals.infer.significance.paired import (

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._text import printable
-from fastevals._validation.options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.decision import check_alpha, decide
 from fastevals.results import Null, SignificanceResult

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
+from fastevals._options import check_choice, show
 from fastevals._validation.arrays import EXACT, as_array
 from fastevals._validation.labels import as_models_labels, as_predicted_labels, as_true_labels
-from fastevals._validation.options import check_choice, show
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.infer.proportions import METHODS
 from fastevals.infer.significance.agreement import Agreement

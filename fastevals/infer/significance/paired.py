@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._memory import lend
-from fastevals._validation.options import warn_degenerate
+from fastevals._options import warn_degenerate
 from fastevals._validation.tables import find_name
 from fastevals.infer.significance.decision import critical_value
 from fastevals.results import Interval, Null

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import as_flag, check_choice, show
+from fastevals._options import as_flag, check_choice, show
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
 from fastevals.infer.significance.decision import check_alpha

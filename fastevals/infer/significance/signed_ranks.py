@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import as_flag, check_choice
+from fastevals._options import as_flag, check_choice
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues

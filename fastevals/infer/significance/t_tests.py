@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._memory import lend
-from fastevals._validation.options import check_number
+from fastevals._options import check_number
 from fastevals._validation.tables import (
     Measurements,
     as_measurement_pair,

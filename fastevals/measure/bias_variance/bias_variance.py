@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import run
 from fastevals._kernels.bias_variance import add_up
 from fastevals._kernels.compensated import accumulate
+from fastevals._options import as_flag, check_choice, show
 from fastevals._validation.arrays import as_array, as_weights, check_same_length, in_usual_unit, named_columns
 from fastevals._validation.curves import check_kind
-from fastevals._validation.options import as_flag, check_choice, show
 from fastevals.measure.bias_variance.decomposition import (
     Decomposition,
     Loss,

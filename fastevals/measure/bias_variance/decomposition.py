@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._options import listed
 from fastevals._validation.arrays import as_array, named_columns
-from fastevals._validation.options import listed
 from fastevals.counting.ordering import plain_block
 from fastevals.results import Frozen
 

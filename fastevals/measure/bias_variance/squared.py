@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
 from fastevals._kernels.bias_variance import STRIP, add_models, add_pairs, merge_moments
+from fastevals._options import show
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
-from fastevals._validation.options import show
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.decomposition import (
     Decomposition,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.bias_variance import STRIP, count_bytes, count_classes, count_unknown, most_frequent
+from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import check_same_length
 from fastevals._validation.labels import (
     as_class_names,
@@ -23,7 +24,6 @@ from fastevals._validation.labels import (
     check_comparable_labels,
     text_rows,
 )
-from fastevals._validation.options import listed, row_at, show
 from fastevals._validation.text import TextLabels, find_sorted
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.decomposition import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import check_number, show
 from fastevals._validation.arrays import as_thresholds, as_vector
-from fastevals._validation.options import check_number, show
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
 from fastevals.measure.probability_metrics import require_probabilities

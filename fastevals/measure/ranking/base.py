@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
+from fastevals._options import check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.labels import Classes, both_classes
-from fastevals._validation.options import check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals.counts import ThresholdCounts
 from fastevals.measure import probability_metrics, ranking_metrics
 from fastevals.measure import thresholds as at_thresholds

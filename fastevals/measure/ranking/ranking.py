@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import run
 from fastevals._kernels import rates as kernels
 from fastevals._memory import lend
+from fastevals._options import show
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, binary_labels, both_classes
-from fastevals._validation.options import show
 from fastevals.counting.ordering import (
     BinaryLabels,
     ClassSplit,

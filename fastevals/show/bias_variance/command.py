@@ -115,7 +115,7 @@ def _embedded() -> DecomposedCurve:
 
 
 def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
-    from fastevals._validation.options import naming_rows
+    from fastevals._options import naming_rows
     from fastevals.show.bias_variance.predictions import decompose_predictions, read_arrays, read_table
 
     loss = (arguments.loss or "squared").replace("-", "_")

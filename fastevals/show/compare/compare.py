@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fastevals._validation.options import as_flag, check_choice, naming_rows
+from fastevals._options import as_flag, check_choice, naming_rows
 from fastevals.datasets import load_psnr
 from fastevals.show.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option

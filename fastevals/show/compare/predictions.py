@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._text import (
     format_label,
     format_number,
@@ -23,7 +24,6 @@ from fastevals._text import (
     wrap_text,
 )
 from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
-from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._validation.text import unique_inverse
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._execution import progressed
+from fastevals._options import UndefinedMetricWarning, check_choice, check_number
 from fastevals._text import (
     format_label,
     format_number,
@@ -25,7 +26,6 @@ from fastevals._text import (
     wrap_text,
 )
 from fastevals._validation.arrays import as_scores, check_finite
-from fastevals._validation.options import UndefinedMetricWarning, check_choice, check_number
 from fastevals.counting.labels import rows_by_code
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_integer, listed
 from fastevals._validation.curves import as_named
-from fastevals._validation.options import check_integer, listed
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.curves.cost import (
     CostCurve,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastevals._options import check_choice
 from fastevals._validation.curves import check_kind
-from fastevals._validation.options import check_choice
 from fastevals._validation.tables import find_name
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style

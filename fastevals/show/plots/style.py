@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fastevals._options import check_choice, import_optional, show
 from fastevals._text import printable, shorten_name
 from fastevals._validation.curves import _kind, as_named
-from fastevals._validation.options import check_choice, import_optional, show
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.ranking.base import BaseRanking

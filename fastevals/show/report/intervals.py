@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.options import UndefinedMetricWarning, check_integer, check_number
+from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals.counting.ordering import LIMIT
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.infer.comparison import compare_rankings

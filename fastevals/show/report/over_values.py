@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progressed
+from fastevals._options import UndefinedMetricWarning
 from fastevals._random import seed_key
-from fastevals._validation.options import UndefinedMetricWarning
 from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics, mean_over_groups
 from fastevals.results import check_confidence_level

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progressed
+from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, raise_not_finite
 from fastevals._validation.labels import binary_labels, distinct_pair
-from fastevals._validation.options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts

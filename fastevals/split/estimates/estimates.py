@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastevals._validation.options import as_flag, check_choice, listed, show
+from fastevals._options import as_flag, check_choice, listed, show
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
 from fastevals.results import check_confidence_level

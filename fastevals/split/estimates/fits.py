@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import check_not_given
 from fastevals._validation.labels import binary_labels, raise_not_binary
-from fastevals._validation.options import check_not_given
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
 from fastevals.split.checks import n_rows
 from fastevals.split.designs import SplitDesign

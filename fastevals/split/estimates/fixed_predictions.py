@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.fold_counts import count_cells
+from fastevals._options import as_flag, check_instance, is_splitter, show
 from fastevals._validation.arrays import as_array
-from fastevals._validation.options import as_flag, check_instance, is_splitter, show
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import check_confidence_level
 from fastevals.split.checks import as_strata, check_same_rows, n_rows

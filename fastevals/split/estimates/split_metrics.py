@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.fold_counts import add_deviations, add_terms, count_cells
 from fastevals._kernels.regression import EPSILON
+from fastevals._options import check_one_number, listed, show
 from fastevals._validation.arrays import as_vector, check_finite, power_of_two
 from fastevals._validation.labels import (
     Classes,
@@ -28,7 +29,6 @@ from fastevals._validation.labels import (
     as_predicted_labels,
     as_true_labels,
 )
-from fastevals._validation.options import check_one_number, listed, show
 from fastevals._validation.text import find_sorted, unique_inverse
 from fastevals.counts import Cells
 from fastevals.infer.proportions import OUTCOMES

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.draws import take_drawn
-from fastevals._validation.options import show
+from fastevals._options import show
 from fastevals.split.checks import check_same_rows
 from fastevals.split.splitters.assignments import Assignment, Codes, SamplingFrame
 

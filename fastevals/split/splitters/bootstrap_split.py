@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.draws import ROW_TABLE
 from fastevals._kernels.splits import draw_with_replacement
+from fastevals._options import as_flag, check_integer
 from fastevals._random import seed_key
-from fastevals._validation.options import as_flag, check_integer
 from fastevals.infer.bootstrap.row_samples import row_limits
 from fastevals.split.checks import check_split_units
 from fastevals.split.splitters.assignments import Codes, SamplingFrame

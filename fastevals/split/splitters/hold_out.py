@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import as_flag, check_integer, show
 from fastevals._random import seed_key
-from fastevals._validation.options import as_flag, check_integer, show
 from fastevals.split.checks import as_share_or_count, as_units, check_same_rows
 from fastevals.split.splitters.assignments import RandomAssignment, SamplingFrame
 from fastevals.split.splitters.base import NEITHER, TEST, TRAIN, VALIDATION, Rows, SplitPlan, Splitter, set_fields

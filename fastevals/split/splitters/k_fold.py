@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fastevals._options import as_flag, check_integer
 from fastevals._random import seed_key
-from fastevals._validation.options import as_flag, check_integer
 from fastevals.split.splitters.assignments import (
     Assignment,
     GroupAssignment,

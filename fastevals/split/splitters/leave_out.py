@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._kernels.splits import fill_combinations
+from fastevals._options import check_integer
 from fastevals._random import seed_key
-from fastevals._validation.options import check_integer
 from fastevals.split.splitters.assignments import Codes, FixedAssignment, RandomAssignment, SamplingFrame
 from fastevals.split.splitters.base import TEST, TRAIN, SplitPlan, Splitter, set_fields
 
