@@ -312,6 +312,35 @@ def test_a_child_forked_while_another_thread_compiles_works(compiling: Any) -> N
 
 
 @needs_fork
+def test_a_child_forked_while_another_thread_imports_numba_works() -> None:
+    code = """
+        import os, signal, sys, threading, time
+        import fastevals._execution
+        from fastevals._kernels.random import stream_key
+
+        begun = threading.Event()
+        class Slow:
+            def find_spec(self, name, *_):
+                if name == "numba.core.types":
+                    begun.set()
+                    time.sleep(0.3)
+        sys.meta_path.insert(0, Slow())
+        thread = threading.Thread(target=stream_key, args=(1, 2))
+        thread.start()
+        begun.wait()
+        pid = os.fork()
+        if not pid:
+            signal.alarm(20)
+            stream_key(1, 2)
+            os._exit(0)
+        print(os.waitpid(pid, 0)[1])
+        thread.join()
+    """
+    output, errors = start(code).communicate(timeout=60)
+    assert (output, errors) == ("0\n", "")
+
+
+@needs_fork
 def test_a_child_forked_by_the_thread_that_compiles_works() -> None:
     outer, inner = fresh(), fresh()
     exits: list[int] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -137,10 +136,4 @@ class _Fork(threading.local):
             again.start()
 
 
-if hasattr(os, "register_at_fork"):
-    _fork = _Fork()
-    os.register_at_fork(
-        before=_fork.before,
-        after_in_parent=lambda: _fork.after(parent=True),
-        after_in_child=lambda: _fork.after(parent=False),
-    )
+fork = _Fork()  # `jit` calls it, who also knows of forks before numba is imported

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from typing import Any
+
+PATIENCE = 20.0  # seconds that a fork waits for another thread's import; two on a slow disk
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,9 +55,10 @@ class Kernel(partial[Any]):
         """Return what numba makes of the function: with its JIT switched off, the function itself."""
         made = vars(self)
         if "compiled" not in made:
-            from fastevals._kernels.compiler import dispatcher_of
+            with _fork.loading:
+                from fastevals._kernels.compiler import dispatcher_of
 
-            made.setdefault("compiled", dispatcher_of(self.__wrapped__, self.options))  # one, whatever threads do
+                made.setdefault("compiled", dispatcher_of(self.__wrapped__, self.options))  # one, whatever threads do
             self._hold(made["compiled"])
         return made["compiled"]
 
@@ -61,3 +67,35 @@ class Kernel(partial[Any]):
 
     def __reduce__(self) -> str:
         return str(self.__qualname__)
+
+
+class _Fork(threading.local):
+    """A fork waits for another thread's import of numba, which a child would find half done, and for its compiling."""
+
+    loading = threading.RLock()
+    held = False
+    compiling: Any = None
+
+    def before(self) -> None:
+        # In vain only if the other thread waits for a module that this one imports.
+        self.held = self.loading.acquire(timeout=PATIENCE)
+        self.compiling = getattr(sys.modules.get("fastevals._kernels.compiler"), "fork", None) if self.held else None
+        if self.compiling:  # its lock comes first: what is compiled loads what it calls
+            self.loading.release()
+            self.compiling.before()
+            self.held = self.loading.acquire(timeout=PATIENCE)
+
+    def after(self, *, parent: bool) -> None:
+        if self.compiling:
+            self.compiling.after(parent=parent)
+        if self.held:
+            self.loading.release()
+
+
+_fork = _Fork()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_fork.before,
+        after_in_parent=lambda: _fork.after(parent=True),
+        after_in_child=lambda: _fork.after(parent=False),
+    )
