@@ -112,7 +112,7 @@ event.register("numba:run_pass", _BetweenPasses())
 # Forks --------------------------------------------------------------------------------------------------------------
 
 
-class _Fork(threading.local):
+class _CompilerLock(threading.local):
     """The compiler's lock, taken before a fork: a child whose parent was compiling would wait for it for ever.
 
     Exceptions are printed and forgotten here, too, so Ctrl-C is put off.
@@ -136,4 +136,4 @@ class _Fork(threading.local):
             again.start()
 
 
-fork = _Fork()  # `jit` calls it, who also knows of forks before numba is imported
+fork = _CompilerLock()  # `jit` calls it, who also knows of forks before numba is imported

@@ -28,7 +28,7 @@ DATES = (datetime.date, datetime.datetime)
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
     """Return class labels as a 1-D array of numbers or booleans, or as `TextLabels`, which act as one."""
-    coded = None if isinstance(values, np.ndarray) else encode_column(values)
+    coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     if coded is not None:
         return coded  # type: ignore[return-value]
     array = as_vector(name, values)
@@ -325,15 +325,14 @@ def as_predicted_labels(
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
     """Return the models of a list by what errors call them, if each is a column of text, which keeps its codes."""
-    rows = [_text_column(row) for row in values] if isinstance(values, (list, tuple)) else []
-    if not rows or any(row is None for row in rows):
-        return None
-    return {f"{name}[{i}]": row for i, row in enumerate(rows)}
+    rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
+    columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
+    return None if not columns or any(column is None for column in columns.values()) else columns
 
 
-def _text_column(values: Any) -> Any:
+def _text_column(name: str, values: Any) -> Any:
     """Return a column of text as `as_labels` takes it, or None of anything else."""
-    coded = None if isinstance(values, np.ndarray) else encode_column(values)
+    coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     is_text = coded is None and getattr(values, "ndim", 0) == 1 and getattr(values.dtype, "kind", "") in "OTUS"
     return np.asarray(values) if is_text else coded
 
@@ -369,7 +368,7 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
 
 def as_group_keys(name: str, values: Any) -> NDArray[Any]:
     """Return the group of each row as `as_labels` does, or as a 1-D array of dates or times; none is missing."""
-    coded = None if isinstance(values, np.ndarray) else encode_column(values)
+    coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     if coded is not None:
         return coded  # type: ignore[return-value]
     array = as_vector(name, values)

@@ -145,7 +145,7 @@ def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Code
 # Columns that come with codes -----------------------------------------------------------------------------------------
 
 
-def encode_column(values: Any) -> TextLabels | None:
+def encode_column(name: str, values: Any) -> TextLabels | None:
     """Return text of a column that has a dictionary, or makes one, in pandas, pyarrow or polars; else None.
 
     None too where a value is missing: what the error says needs the values.
@@ -157,8 +157,9 @@ def encode_column(values: Any) -> TextLabels | None:
     if coded is None:
         return None
     names, codes = coded
-    if not codes.size or not all(isinstance(name, str) for name in names):
+    if not codes.size or not all(isinstance(each, str) for each in names):
         return None
+    _check_ends(name, names)
     return sort_names(names, codes)
 
 
@@ -265,7 +266,16 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
         odd = True
     if odd:
         check_all_strings(name, array)
-    return sort_names(list(map(as_text, numbers)), by_value if distinct is None else by_value[codes])
+    names = list(map(as_text, numbers))
+    _check_ends(name, names)
+    return sort_names(names, by_value if distinct is None else by_value[codes])
+
+
+def _check_ends(name: str, names: Sequence[str]) -> None:
+    """Raise if a name ends with a NUL, which NumPy's text of fixed width doesn't keep."""
+    for each in names:
+        if each.endswith("\0"):
+            raise ValueError(f"{name} must hold text that does not end with a NUL, which NumPy drops: got {each!r}")
 
 
 def _number_objects(array: NDArray[Any]) -> tuple[Ints | None, Ints]:

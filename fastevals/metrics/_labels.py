@@ -59,7 +59,7 @@ def count_labels(
 
 def _read_target(name: str, values: Any, sparse: bool) -> Any:
     """Return a target as labels that are text by number, where it is a column that has such, or as an array."""
-    coded = None if type(values) is np.ndarray else encode_column(values)
+    coded = None if type(values) is np.ndarray else encode_column(name, values)
     return as_target(name, values, sparse=sparse) if coded is None else coded
 
 

@@ -73,7 +73,7 @@ def read_data(
 
 def _as_labels(shown: str, values: Any) -> NDArray[Any]:
     """Return a column that need not hold numbers; days and times are text, as those of a file."""
-    coded = encode_column(values)
+    coded = encode_column(shown, values)
     array = as_array(shown, values) if coded is None else coded
     if array.dtype.kind != "M":
         return as_labels(shown, array)
@@ -373,6 +373,9 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
             for name, column in columns.items():
                 column.append(batch.column(name))
         watch(path.stat().st_size)
+        for column in columns.values():
+            if source.n_rows not in (None, column.n_rows):
+                raise EOFError(f"it holds {column.n_rows} rows, but says that it holds {source.n_rows}")
     if not any(column.n_rows for column in columns.values()):
         raise ValueError(f"{str(path)!r} has no rows")
     return columns, wanted, source
@@ -473,7 +476,9 @@ class _Column:
         else:
             values = _numbers_of(piece)
             if self.numbers is None:
-                self.numbers = np.empty(self.most_rows, dtype=values.dtype)
+                self.numbers = _allocate(self.most_rows, values.dtype)
+            if rows.stop > self.most_rows:
+                raise EOFError(f"it holds more than the {self.most_rows} rows that it says it holds")
             self.numbers[rows] = values
         self.n_rows = rows.stop
         self.n_bytes += piece.nbytes
@@ -521,6 +526,13 @@ def _is_number(dtype: Any) -> bool:
     from pyarrow import types
 
     return any(is_kind(dtype) for is_kind in (types.is_integer, types.is_floating, types.is_boolean))
+
+
+def _allocate(n_rows: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return np.empty(n_rows, dtype=dtype)
+    except (MemoryError, ValueError) as error:
+        raise EOFError(f"it says that it holds {n_rows} rows, which no memory does") from error
 
 
 def _numbers_of(piece: Any) -> NDArray[Any]:

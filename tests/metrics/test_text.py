@@ -108,6 +108,12 @@ def test_missing_text_is_counted(make: Callable[[list[str | None]], Any], n: int
         as_labels("y", make(text))
 
 
+@pytest.mark.parametrize("make", [lambda text: np.array(text, dtype=object), pd.Categorical, pa.array, pl.Series])
+def test_text_that_numpy_would_cut_is_an_error(make: Callable[[list[str]], Any]) -> None:
+    with pytest.raises(ValueError, match=r"y must hold text that does not end with a NUL, .*: got 'a\\x00'"):
+        as_labels("y", make(["a", "a\0", "b"]))
+
+
 def test_categories_that_are_numbers_are_numbers() -> None:
     labels = as_labels("y", pd.Categorical([3, 1, 3]))
     assert labels.dtype == np.int64

@@ -3,6 +3,7 @@
 import decimal
 import gzip
 import importlib
+import itertools
 import re
 import sys
 
@@ -286,6 +287,34 @@ def test_text_that_is_not_utf8(tmp_path, suffix):
     path.write_bytes(path.read_bytes().replace(b"abcdefgh", b"abcd\xe9fgh"))
     with pytest.raises(ValueError, match=r"UTF-?8|has type binary"):
         read(path, x=False)
+
+
+def test_a_footer_that_says_another_number_of_rows(tmp_path):
+    """Row groups and their columns have their numbers, too, by which Arrow reads as many."""
+
+    def number(n):  # as a footer has it
+        digits = []
+        while n or not digits:
+            digits.append(n & 127 | 128)
+            n >>= 7
+        return bytes([*digits[:-1], digits[-1] & 127])
+
+    path = write(tmp_path / "a.parquet", {"y": np.arange(20_000.0)})
+    whole = path.read_bytes()
+    start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    footer, there, seen = whole[start:-8], b"\x16" + number(2 * 20_000), []
+    places = [at for at in range(len(footer)) if footer.startswith(there, at)]
+    for at, says in itertools.product(places, (100, 20_001, 10**15)):
+        changed = footer[:at] + b"\x16" + number(2 * says) + footer[at + len(there) :]
+        path.write_bytes(whole[:start] + changed + len(changed).to_bytes(4, "little") + b"PAR1")
+        try:
+            assert len(read_columns(path, {"y": "y"})["y"]) == 20_000
+        except ValueError as error:
+            seen.append(str(error).partition("can't be read as Parquet: ")[2])
+    assert "it holds more than the 100 rows that it says it holds" in seen
+    assert "it holds 20000 rows, but says that it holds 20001" in seen
+    assert "it holds 100 rows, but says that it holds 20000" in seen
+    assert "it says that it holds 1000000000000000 rows, which no memory does" in seen
 
 
 @pytest.mark.parametrize(
