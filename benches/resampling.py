@@ -143,8 +143,8 @@ RESAMPLING: Cases = installed(
             "percentile": _bootstrap(["roc_auc", "average_precision"], REPLICATES, method="percentile"),
         },
         "bootstrap_report": {
-            "fastevals": _bootstrap(OF_REPORT, REPLICATES // 5, method="percentile"),
-            "AUC alone": _bootstrap(["roc_auc"], REPLICATES // 5, method="percentile"),
+            "fastevals": _bootstrap(OF_REPORT, RESAMPLES, method="percentile"),
+            "AUC alone": _bootstrap(["roc_auc"], RESAMPLES, method="percentile"),
         },
         "bootstrap_report_bca": {
             "fastevals": _bootstrap(OF_REPORT, RESAMPLES),
