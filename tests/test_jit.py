@@ -314,9 +314,11 @@ def test_a_child_forked_while_another_thread_compiles_works(compiling: Any) -> N
 @needs_fork
 def test_a_child_forked_while_another_thread_imports_numba_works() -> None:
     code = """
-        import os, signal, sys, threading, time
+        import os, signal, sys, threading, time, warnings
         import fastevals._execution
         from fastevals._kernels.random import stream_key
+
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork with threads
 
         begun = threading.Event()
         class Slow:
