@@ -37,7 +37,8 @@ def one_class(counts: ThresholdCounts) -> bool:
     return not (counts.n_pos and counts.n_neg)
 
 
-def _auc(counts: ThresholdCounts) -> Fraction:
+def exact_auc(counts: ThresholdCounts) -> Fraction:
+    """Return the area under the ROC curve before it is rounded."""
     fp_scale, tp_scale = power_of_two(counts.n_neg), power_of_two(counts.n_pos)
     doubled = sum_steps(areas.roc_area, counts, fp_scale, tp_scale)
     return min(doubled / (2 * Fraction(counts.n_neg * fp_scale) * Fraction(counts.n_pos * tp_scale)), Fraction(1))
@@ -45,17 +46,17 @@ def _auc(counts: ThresholdCounts) -> Fraction:
 
 def roc_auc(counts: ThresholdCounts) -> float:
     """Return the area under the ROC curve: the chance that a positive ranks above a negative, ties half (2.20)."""
-    return math.nan if one_class(counts) else float(_auc(counts))
+    return math.nan if one_class(counts) else float(exact_auc(counts))
 
 
 def rank_loss(counts: ThresholdCounts) -> float:
     """Return 1 - AUC: the share of pairs ranked wrong, ties half (2.21)."""
-    return math.nan if one_class(counts) else float(1 - _auc(counts))
+    return math.nan if one_class(counts) else float(1 - exact_auc(counts))
 
 
 def gini(counts: ThresholdCounts) -> float:
     """Return 2 AUC - 1."""
-    return math.nan if one_class(counts) else float(2 * _auc(counts) - 1)
+    return math.nan if one_class(counts) else float(2 * exact_auc(counts) - 1)
 
 
 def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, standardize: bool) -> float:

@@ -111,6 +111,8 @@ class Metric:
     family : bool
         Whether it has an entry for each of its usual options (F1 is the F-score of beta 1): the report and
         `best_threshold` have those.
+    monotone : bool
+        Whether it never gets worse when a positive's score rises or a negative's falls; of cells, at each threshold.
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
@@ -136,6 +138,7 @@ class Metric:
     on_hull: bool = False
     symmetric: bool = False
     family: bool = False
+    monotone: bool = False
     optimized_bounds: tuple[float, float] | None = None
     aliases: str = ""
     option_aliases: Mapping[str, str] = field(default_factory=dict)
@@ -249,6 +252,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.roc_auc,
             replicate=ReplicateKernel("roc_auc"),
             aliases="auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
+            monotone=True,
         ),
         Metric(
             "rank_loss",
@@ -257,6 +261,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.rank_loss,
             greater_is_better=False,
             replicate=ReplicateKernel("roc_auc", then=lambda auc: 1 - auc),
+            monotone=True,
         ),
         Metric(
             "gini",
@@ -265,6 +270,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.gini,
             bounds=(-1.0, 1.0),
             replicate=ReplicateKernel("roc_auc", then=lambda auc: 2 * auc - 1),
+            monotone=True,
         ),
         Metric(
             "average_precision",
@@ -283,6 +289,7 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc", scratch=2),
             aliases="prauc auc_pr",
+            monotone=True,
         ),
         Metric(
             "pr_auc_linear",
@@ -300,6 +307,7 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             replicate=ReplicateKernel("break_even_point"),
             aliases="bep",
+            monotone=True,
         ),
         Metric(
             "equal_error_rate",
@@ -309,6 +317,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             replicate=ReplicateKernel("equal_error_rate"),
             aliases="eer",
+            monotone=True,
         ),
         Metric(
             "equal_error_rate_on_hull",
@@ -320,6 +329,7 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, 0.5),
             replicate=ReplicateKernel("equal_error_rate_on_hull", scratch=4),
             optimized_bounds=(0.0, 1.0),
+            monotone=True,
         ),
         Metric(
             "cost_area",
@@ -331,6 +341,7 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),
             optimized_bounds=(0.0, 1.0),
+            monotone=True,
         ),
         Metric(
             "ks_statistic",
@@ -374,7 +385,14 @@ METRICS: dict[str, Metric] = {
             aliases="ece calibration_error",
         ),
         Metric(
-            "accuracy", "accuracy", "cells", cells.accuracy, needs=(), best=_fewest_errors, aliases="acc accuracy_score"
+            "accuracy",
+            "accuracy",
+            "cells",
+            cells.accuracy,
+            needs=(),
+            best=_fewest_errors,
+            aliases="acc accuracy_score",
+            monotone=True,
         ),
         Metric(
             "error_rate",
@@ -385,6 +403,7 @@ METRICS: dict[str, Metric] = {
             needs=(),
             best=_fewest_errors,
             aliases="error err zero_one_loss misclassification_rate",
+            monotone=True,
         ),
         Metric(
             "expected_cost",
@@ -399,6 +418,7 @@ METRICS: dict[str, Metric] = {
             best=_least_cost,
             at_thresholds_only=True,  # matrices have `cost`
             aliases="costs",
+            monotone=True,
         ),
         Metric(
             "precision",
@@ -408,6 +428,7 @@ METRICS: dict[str, Metric] = {
             needs=(),
             aliases="ppv positive_predictive_value precision_score",
             option_aliases=_averages("precision"),
+            monotone=True,
         ),
         Metric(
             "recall",
@@ -417,6 +438,7 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             aliases="tpr sensitivity hit_rate true_positive_rate recall_score",
             option_aliases=_averages("recall"),
+            monotone=True,
         ),
         Metric(
             "specificity",
@@ -425,6 +447,7 @@ METRICS: dict[str, Metric] = {
             cells.specificity,
             needs=_NEGATIVES,
             aliases="tnr true_negative_rate selectivity",
+            monotone=True,
         ),
         Metric(
             "false_positive_rate",
@@ -434,6 +457,7 @@ METRICS: dict[str, Metric] = {
             False,
             needs=_NEGATIVES,
             aliases="fpr fall_out fallout",
+            monotone=True,
         ),
         Metric(
             "false_negative_rate",
@@ -443,6 +467,7 @@ METRICS: dict[str, Metric] = {
             False,
             needs=_POSITIVES,
             aliases="fnr miss_rate",
+            monotone=True,
         ),
         Metric(
             "f1",
@@ -453,6 +478,7 @@ METRICS: dict[str, Metric] = {
             best=_largest_f,
             aliases="f f_measure f1_score f1score dice dice_score",
             option_aliases=_averages("f1"),
+            monotone=True,
         ),
         Metric(
             "jaccard",
@@ -463,6 +489,7 @@ METRICS: dict[str, Metric] = {
             best=_largest_f,
             aliases="iou jaccard_score jaccard_index threat_score csi",
             option_aliases=_averages("jaccard"),
+            monotone=True,
         ),
         Metric(
             "balanced_accuracy",
@@ -471,6 +498,7 @@ METRICS: dict[str, Metric] = {
             cells.balanced_accuracy,
             best=_largest_rates,
             aliases="bacc balanced_accuracy_score bal_acc",
+            monotone=True,
         ),
         Metric(
             "informedness",
@@ -481,6 +509,7 @@ METRICS: dict[str, Metric] = {
             best=_largest_rates,
             symmetric=True,
             aliases="youden youden_j youdens_j youden_index j bookmaker tss",
+            monotone=True,
         ),
         Metric(
             "matthews",
@@ -499,6 +528,7 @@ METRICS: dict[str, Metric] = {
             bounds=(-1.0, 1.0),
             needs=(),
             aliases="kappa cohen_kappa_score cohens_kappa",
+            monotone=True,
         ),
         Metric(
             "hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=(), aliases="hamming"
@@ -518,6 +548,7 @@ METRICS: dict[str, Metric] = {
                 "beta=0.5": "f05 f0.5 f0_5",
                 "beta=...": "fbeta f_beta fbeta_score",
             },
+            monotone=True,
         ),
         _error("MSE", error_metrics.mean_squared_error, aliases="mse neg_mean_squared_error"),
         _error("RMSE", error_metrics.root_mean_squared_error, aliases="rmse neg_root_mean_squared_error"),

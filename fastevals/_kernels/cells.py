@@ -1,0 +1,292 @@
+"""Cells of scores: rows known to lie between two keys, counted by class; and the grids that make disjoint ones.
+
+A grid is its ascending cuts: cell i holds the keys from cuts[i - 1] up to, but not at, cuts[i]. A key finds its cell
+through its upper 16 bits: a row of the index for each of these prefixes, of a sixteenth of an octave where keys are
+those of floats. Where the cuts of a prefix are evenly spaced by a power of two the cell is computed, without a branch;
+else a table of slots tells the first cell that may hold the key.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.partition import key_of
+
+PREFIX = 48  # lower bits, which a prefix leaves out
+PREFIXES = 1 << 16
+SLOTS = 8  # for each cut of a prefix that needs a table
+NEAR = 8  # cuts in a slot, beyond which they are halved instead of walked along
+ATOM = 3  # sampled rows of one key that are no accident
+TIED = 0.25  # of the pairs in a cell, beyond which keys with many rows have cells to themselves
+UNEVEN = 1.7  # times the sum of squares that even cells would have, above which they follow the sample instead
+ONE = np.uint64(1)
+END = np.uint64(2**64 - 1)  # above the key of every score
+TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
+
+
+@kernel
+def index_cuts(cuts, rows, slots):
+    """Fill the index of a grid: four numbers a prefix, see `cell_of`. `cuts` ends with the largest of all keys."""
+    used = 0
+    at = 0
+    n_cuts = cuts.size - 1
+    for prefix in range(PREFIXES):
+        start = np.uint64(prefix) << np.uint64(PREFIX)
+        while at < n_cuts and cuts[at] <= start:
+            at += 1
+        first = at
+        while at < n_cuts and (cuts[at] >> np.uint64(PREFIX)) == np.uint64(prefix):
+            at += 1
+        n = at - first
+        low, shift, last, base = np.uint64(0), np.uint64(63), np.uint64(n), np.uint64(first)
+        if n > 0:
+            step = cuts[first + 1] - cuts[first] if n > 1 else ONE
+            even = step & (step - ONE) == np.uint64(0) and cuts[first] >= step
+            for i in range(first + 1, at):
+                even = even and cuts[i] - cuts[i - 1] == step
+            shift = np.uint64(0)
+            if even:
+                low = cuts[first] - step
+                while (ONE << shift) < step:
+                    shift += ONE
+            else:
+                low = cuts[first]
+                span = cuts[at - 1] - low
+                while (span >> shift) >= np.uint64(SLOTS * n):
+                    shift += ONE
+                last, base = span >> shift, TABLE | np.uint64(used)
+                cell = first
+                for slot in range(np.int64(last) + 1):
+                    edge = low + (np.uint64(slot) << shift)
+                    while cell < at and cuts[cell] <= edge:
+                        cell += 1
+                    slots[used + slot] = cell
+                used += np.int64(last) + 1
+                slots[used] = at
+                used += 1
+        i = 4 * prefix
+        rows[i], rows[i + 1], rows[i + 2], rows[i + 3] = low, shift, last, base
+    return used
+
+
+@kernel
+def search(key, low, slot, cuts, slots):
+    """Return the cell of a key among those that its slot lists."""
+    cell, stop = np.uintp(slots[slot]), np.uintp(slots[slot + np.uintp(1)])
+    if key < low:
+        return cell - np.uintp(1)
+    while stop > cell + np.uintp(NEAR):
+        middle = (cell + stop) >> np.uintp(1)
+        if cuts[middle] <= key:
+            cell = middle + np.uintp(1)
+        else:
+            stop = middle
+    while cuts[cell] <= key:
+        cell += np.uintp(1)
+    return cell
+
+
+@kernel
+def cell_of(key, cuts, rows, slots):
+    """Return the cell of a key: that of its prefix's first step, and as many more as it is steps above `low`.
+
+    A prefix has the key at which its steps begin, the bits of a step, the last step, and the cell of the first; or,
+    marked by the upper bit, where in `slots` the first cell that each step may be of is listed.
+    """
+    row = np.uintp(key >> np.uint64(PREFIX)) << np.uintp(2)
+    low, base = rows[row], rows[row + np.uintp(3)]
+    step = min((max(key, low) - low) >> rows[row + np.uintp(1)], rows[row + np.uintp(2)])
+    if base < TABLE:
+        return np.uintp(base + step)
+    return search(key, low, np.uintp((base ^ TABLE) + step), cuts, slots)
+
+
+@kernel
+def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts):
+    """Add each row to the counts of its cell: counts[2 * cell] of negatives, the next of positives."""
+    for i in range(bits.size):
+        cell = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
+        counts[(cell << np.uintp(1)) + np.uintp(flags[i])] += np.uint32(1)
+
+
+@kernel
+def sum_in_cells(bits, flags, weights, flip_below, flip, cuts, rows, slots, counts):
+    """Add each row's whole weight to the counts of its cell, as `count_in_cells` does 1."""
+    for i in range(bits.size):
+        cell = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
+        counts[(cell << np.uintp(1)) + np.uintp(flags[i])] += weights[i]
+
+
+@kernel
+def doubt_of(counts, is_wide):
+    """Return the rows of each class, and pairs of rows of two classes, and of any, that are in one wide cell."""
+    negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0
+    for cell in range(is_wide.size):
+        n, p = float(counts[2 * cell]), float(counts[2 * cell + 1])
+        negatives += n
+        positives += p
+        pairs += n * p * is_wide[cell]
+        squares += (n + p) * (n + p) * is_wide[cell]
+    return negatives, positives, pairs, squares
+
+
+@kernel
+def simplest_between(low, high):
+    """Return the key above `low`, up to `high`, with most zeros at its end: cuts of other data are likely the same."""
+    bit = np.uint64(0)
+    while bit < np.uint64(63) and (high >> (bit + ONE)) << (bit + ONE) > low:
+        bit += ONE
+    return (high >> bit) << bit
+
+
+@kernel
+def merge_classes(negatives, positives, keys, counts):
+    """From the ascending keys of each class write the distinct ones, and the rows of each; give how many there are."""
+    i, j, n = 0, 0, 0
+    while i < negatives.size or j < positives.size:
+        key = END if i == negatives.size else negatives[i]
+        if j < positives.size:
+            key = min(key, positives[j])
+        first, second = i, j
+        while i < negatives.size and negatives[i] == key:
+            i += 1
+        while j < positives.size and positives[j] == key:
+            j += 1
+        keys[n] = key
+        counts[n, 0], counts[n, 1] = i - first, j - second
+        n += 1
+    return n
+
+
+@kernel
+def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
+    """Write ascending cuts that leave about equal weight of distinct sampled keys between them; give their number.
+
+    A negative and a positive row have a weight each; that of all rows is 1. A prefix whose keys are spread evenly has
+    cells of 2^s keys. Others follow the sample, and so do those where ties make much of what cells leave in doubt: a
+    key heavier than half a cell has one to itself.
+    """
+    n = 0
+    pending = 0.0
+    share = 1.0 / n_cells
+    i = 0
+    while i < keys.size:
+        prefix = keys[i] >> np.uint64(PREFIX)
+        stop, mass, heaviest = i, 0.0, 0.0
+        own, tied = 0.0, 0.0  # pairs of sampled rows: each with itself, and all of one key
+        while stop < keys.size and keys[stop] >> np.uint64(PREFIX) == prefix:
+            weight = counts[stop, 0] * negative + counts[stop, 1] * positive
+            mass += weight
+            own += counts[stop, 0] * negative * negative + counts[stop, 1] * positive * positive
+            tied += weight * weight
+            if counts[stop, 0] + counts[stop, 1] >= ATOM:
+                heaviest = max(heaviest, weight)
+            stop += 1
+        start = prefix << np.uint64(PREFIX)
+        if mass < 2 * share and heaviest < share / 2:
+            if pending > 0 and pending + mass > share:
+                n = add_cut(cuts, n, start)
+                pending = 0.0
+            pending += mass
+            i = stop
+            continue
+        n = add_cut(cuts, n, start)
+        pending = 0.0
+        low, high = keys[i], keys[stop - 1]
+        most = max(np.int64(mass * n_cells), 1)
+        shift = np.uint64(0)
+        while (high >> shift) - (low >> shift) >= np.uint64(most):
+            shift += ONE
+        first = low >> shift
+        n_even = np.int64((high >> shift) - first) + 1
+        together, here = 0.0, 0.0  # pairs of rows of one cell
+        for k in range(i, stop):
+            here += counts[k, 0] * negative + counts[k, 1] * positive
+            if k + 1 == stop or keys[k + 1] >> shift != keys[k] >> shift:
+                together += here * here
+                here = 0.0
+        if tied - own <= TIED * (together - own) and together - own <= UNEVEN * mass * mass / n_even:
+            for slot in range(n_even + 1):
+                n = add_cut(cuts, n, (first + np.uint64(slot)) << shift)
+        else:
+            n = follow_sample(keys[i:stop], counts[i:stop], negative, positive, share, cuts, n)
+        n = add_cut(cuts, n, start + (ONE << np.uint64(PREFIX)))
+        i = stop
+    return n
+
+
+@kernel
+def add_cut(cuts, n, cut):
+    """Append a cut unless it is there already; give the number of cuts."""
+    if cut == np.uint64(0) or (n > 0 and cut <= cuts[n - 1]):
+        return n
+    cuts[n] = cut
+    return n + 1
+
+
+@kernel
+def follow_sample(keys, counts, negative, positive, share, cuts, n):
+    """Append cuts between sampled keys, a share of weight apart, and both cuts of each key heavier than half of it."""
+    here = 0.0
+    for i in range(keys.size):
+        weight = counts[i, 0] * negative + counts[i, 1] * positive
+        if weight >= share / 2 and counts[i, 0] + counts[i, 1] > 1:
+            n = add_cut(cuts, n, keys[i])
+            n = add_cut(cuts, n, keys[i] + ONE)
+            here = 0.0
+            continue
+        if here > 0 and here + weight > share:
+            n = add_cut(cuts, n, simplest_between(keys[i - 1], keys[i]))
+            here = 0.0
+        here += weight
+    return n
+
+
+@kernel
+def join_cells(low, high, counts, other_low, other_high, other_counts, joined_low, joined_high, joined):
+    """Merge cells in the order of (low, high), adding the counts of equal ones; give how many there are."""
+    i, j, n = 0, 0, 0
+    while i < low.size or j < other_low.size:
+        mine = j == other_low.size or (
+            i < low.size and (low[i] < other_low[j] or (low[i] == other_low[j] and high[i] <= other_high[j]))
+        )
+        both = mine and j < other_low.size and low[i] == other_low[j] and high[i] == other_high[j]
+        if mine:
+            joined_low[n], joined_high[n] = low[i], high[i]
+            joined[n, 0], joined[n, 1] = counts[i, 0], counts[i, 1]
+            i += 1
+        else:
+            joined_low[n], joined_high[n] = other_low[j], other_high[j]
+            joined[n, 0], joined[n, 1] = other_counts[j, 0], other_counts[j, 1]
+            j += 1
+        if both:
+            joined[n, 0] += other_counts[j, 0]
+            joined[n, 1] += other_counts[j, 1]
+            j += 1
+        n += 1
+    return n
+
+
+@kernel
+def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined_high, joined):
+    """Join cells that follow each other, in the order of (low, high), to hulls of at most so many rows of each class.
+
+    An atom of more than half as many stays by itself, and so do cells that are of two parts. Gives how many are left.
+    """
+    n = 0
+    alone = True  # whether the last cell must stay as it is
+    for i in range(low.size):
+        heavy = part[i] != last_part[i]
+        fits = not alone and part[i] == part[i - 1]
+        for k in range(2):
+            heavy = heavy or (low[i] == high[i] and 2 * counts[i, k] > most[k])
+            fits = fits and joined[n - 1, k] + counts[i, k] <= most[k]
+        if fits and not heavy:
+            joined_high[n - 1] = max(joined_high[n - 1], high[i])
+            joined[n - 1, 0] += counts[i, 0]
+            joined[n - 1, 1] += counts[i, 1]
+        else:
+            joined_low[n], joined_high[n] = low[i], high[i]
+            joined[n, 0], joined[n, 1] = counts[i, 0], counts[i, 1]
+            n += 1
+        alone = heavy
+    return n

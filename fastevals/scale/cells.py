@@ -1,0 +1,160 @@
+"""Cells: so many rows of each class are known to have scores from one number to another. What they leave in doubt.
+
+A set of cells stands for all data sets that agree with it. Two of them are extreme: in the worst, each positive has the
+lowest score of its cell and each negative the highest; in the best, the reverse. Whatever never falls when a positive
+moves up or a negative down lies between its values of these two, which are threshold counts like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._kernels.cells import join_cells, join_neighbours
+from fastevals.counting.ordering import FLOATS, count_by_score
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.ranking_metrics import exact_auc, one_class
+from fastevals.measure.registry import Detail
+
+Keys = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+LOWEST, HIGHEST = (int(key) for key in FLOATS.encode(np.array([-np.finfo(np.float64).max, np.finfo(np.float64).max])))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCells:
+    """Rows by the range that their score is known to be in.
+
+    Attributes
+    ----------
+    low, high : ndarray of uint64 of shape (n_cells,)
+        Keys of the least and the greatest score that rows of the cell may have, in the order of (low, high); no two
+        cells are the same. Where both are equal the cell is an atom: nothing is in doubt.
+    counts : ndarray of int64 of shape (n_cells, 2)
+        Negative and positive rows, or whole units of weight.
+    """
+
+    low: Keys
+    high: Keys
+    counts: Ints
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return no cells."""
+        return cls(np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty((0, 2), np.int64))
+
+    @classmethod
+    def sort(cls, low: Keys, high: Keys, counts: Ints) -> Self:
+        """Return cells that come in any order, and again: those of no rows left out, equal ones added up."""
+        kept = counts.any(axis=1)
+        low, high, counts = low[kept], high[kept], counts[kept]
+        order = np.lexsort((high, low))
+        low, high, counts = low[order], high[order], counts[order]
+        new = np.append(True, (low[1:] != low[:-1]) | (high[1:] != high[:-1]))[: low.size]
+        if not new.all():
+            first = np.flatnonzero(new)
+            low, high, counts = low[first], high[first], np.add.reduceat(counts, first, axis=0)
+        return cls(low, high, np.ascontiguousarray(counts))
+
+    @classmethod
+    def atoms(cls, counts: ThresholdCounts) -> Self:
+        """Return a cell for each distinct score of counts of rows."""
+        keys = FLOATS.encode(counts.thresholds[:0:-1])
+        steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
+        return cls(keys, keys, np.ascontiguousarray(steps))
+
+    def join(self, other: ScoreCells) -> ScoreCells:
+        """Return the cells of both, equal ones added up."""
+        if not other.low.size or not self.low.size:
+            return self if self.low.size else other
+        most = self.low.size + other.low.size
+        low, high, counts = np.empty(most, np.uint64), np.empty(most, np.uint64), np.empty((most, 2), np.int64)
+        n = join_cells(self.low, self.high, self.counts, other.low, other.high, other.counts, low, high, counts)
+        return ScoreCells(low[:n], high[:n], counts[:n])
+
+    def coarsen(self, n_cells: int, cuts: Keys) -> ScoreCells:
+        """Return about so many cells, neighbours joined to hulls of about equal mass.
+
+        Atoms that are heavy stay, and no hull reaches over one of some cuts.
+        """
+        most = np.maximum(-(-self.totals // n_cells), 1)
+        low, high, counts = np.empty_like(self.low), np.empty_like(self.high), np.empty_like(self.counts)
+        parts = np.searchsorted(cuts, self.low, side="right"), np.searchsorted(cuts, self.high, side="right")
+        n = join_neighbours(self.low, self.high, self.counts, *parts, most, low, high, counts)
+        return ScoreCells.sort(low[:n], high[:n], counts[:n])
+
+    @cached_property
+    def totals(self) -> Ints:
+        """Negative and positive rows in all."""
+        totals: Ints = self.counts.sum(axis=0)
+        return totals
+
+    @property
+    def are_atoms(self) -> bool:
+        """Whether each cell has one score."""
+        return bool((self.low == self.high).all())
+
+    # What they stand for ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def worst(self) -> ThresholdCounts:
+        """Counts with each positive at the least score of its cell, each negative at the greatest."""
+        return self._counts_at(negatives=self.high, positives=self.low)
+
+    @cached_property
+    def best(self) -> ThresholdCounts:
+        """Counts with each positive at the greatest score of its cell, each negative at the least."""
+        return self._counts_at(negatives=self.low, positives=self.high)
+
+    @cached_property
+    def at_cuts(self) -> ThresholdCounts:
+        """Counts at the scores below which, and from which on, whole cells lie: they are in no doubt."""
+        first = np.append(True, self.low[1:] != self.low[:-1])[: self.low.size]
+        cuts = np.flatnonzero(first & (self.low > self.reach[:-1]))[::-1]
+        thresholds = np.append(np.inf, FLOATS.decode(self.low[cuts]))
+        fps, tps = (np.append(0, self.from_cell[cuts, k]) for k in (0, 1))
+        return ThresholdCounts._unchecked(thresholds, tps, fps)
+
+    @cached_property
+    def reach(self) -> Keys:
+        """The highest key of the cells before each, and of all."""
+        return np.append(np.uint64(0), np.maximum.accumulate(self.high))
+
+    @cached_property
+    def from_cell(self) -> Ints:
+        """Rows of each class in each cell and those after it, and 0."""
+        sums = np.zeros((self.low.size + 1, 2), dtype=np.int64)
+        np.cumsum(self.counts[::-1], axis=0, out=sums[-2::-1])
+        return sums
+
+    @cached_property
+    def middle(self) -> ThresholdCounts:
+        """Counts with all rows of a cell tied in the middle of its keys."""
+        middle = self.low + (self.high - self.low) // np.uint64(2)
+        return self._counts_at(negatives=middle, positives=middle)
+
+    def _counts_at(self, *, negatives: Keys, positives: Keys) -> ThresholdCounts:
+        scores = FLOATS.decode(np.concatenate((negatives, positives)))
+        none = np.zeros(self.low.size, dtype=np.int64)
+        rows = self.counts[:, 1], self.counts[:, 0]
+        return count_by_score(scores, np.concatenate((none, rows[0])), np.concatenate((rows[1], none)))
+
+    @cached_property
+    def detail(self) -> Detail:
+        """The finest detail at which nothing is in doubt: a metric that needs no finer one is the same for all rows."""
+        wide = self.low < self.high
+        if not wide.any():
+            return Detail.THRESHOLDS
+        if self._pairs_won(self.worst) != self._pairs_won(self.best):
+            return Detail.CUTS
+        return Detail.POLYLINE if (wide & (self.counts[:, 1] > 0)).any() else Detail.POSITIVES
+
+    @staticmethod
+    def _pairs_won(counts: ThresholdCounts) -> Any:
+        """Return the area below the ROC polyline: of polylines that don't cross, the same only for the same line."""
+        return None if one_class(counts) else exact_auc(counts)

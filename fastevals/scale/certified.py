@@ -1,0 +1,474 @@
+"""What a summary says where it leaves something in doubt: numbers with a certificate, and bands that enclose curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.labels import Classes
+from fastevals._validation.options import check_choice, check_costs, check_exactly_one, check_number, warn_undefined
+from fastevals.counting.ordering import FLOATS
+from fastevals.counts import ThresholdCounts
+from fastevals.measure import ranking_metrics
+from fastevals.measure import thresholds as at_thresholds
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.curves.cost import CostCurve
+from fastevals.measure.curves.decision import DecisionCurve, net_benefit
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.registry import METRICS, Detail
+from fastevals.results import Frozen, OperatingPoint
+from fastevals.scale.cells import ScoreCells
+
+ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
+RATES = 8.0  # times the rounding of weights that metrics, functions of rates and shares, may move by
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Certified(Frozen):
+    """A number that is known to lie between two others, whatever the rows were: no confidence interval.
+
+    ``float()`` gives the value.
+
+    Attributes
+    ----------
+    value : float
+        Of the rows, if all in a cell had one score.
+    low, high : float
+        Bounds that hold for certain: the value of the rows themselves is one of those from `low` to `high`.
+
+    Examples
+    --------
+    >>> from fastevals.scale.certified import Certified
+    >>> Certified(0.8, 0.799, 0.801)
+    Certified(0.8, the rows' own within [0.799, 0.801])
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    @property
+    def width(self) -> float:
+        """What is in doubt."""
+        return self.high - self.low
+
+    def __repr__(self) -> str:
+        digits = 6
+        if self.width > 0:  # enough to tell the ends apart
+            digits = max(digits, 2 - math.floor(math.log10(self.width)))
+        numbers = (f"{number:.{min(digits, 17)}g}" for number in (self.value, self.low, self.high))
+        return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
+
+
+def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0) -> float | Certified:
+    """Return a metric of all data sets that cells stand for: a number where they share it, else with its bounds.
+
+    Rows may have been counted with weights that differ from their own by a share `rounding`. Raises ValueError for a
+    metric that is in doubt and no bounds are known for.
+    """
+    metric = ranking_metric(spec)
+    if cells.detail >= metric.detail and not rounding:
+        return float(metric.of_counts(cells.middle))
+    value = metric.of_counts(cells.middle)
+    own = _OWN_BOUNDS.get(spec.name) if not spec.options else None
+    if own is not None:
+        low, high = own(cells)
+    elif is_monotone(spec):
+        low, high = sorted(metric.of_counts(counts) for counts in (cells.worst, cells.best))
+    else:
+        raise ValueError(
+            f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "
+            "Take it of exact counts, or at a cut"
+        )
+    if math.isnan(low) and not math.isnan(high):  # of the worst there is none
+        low = METRICS[spec.name].bounds[0]
+    if not math.isnan(value):
+        low, high = min(low, value), max(high, value)
+    return Certified(value, *widened(low, high, rounding))
+
+
+def widened(low: float, high: float, rounding: float) -> tuple[float, float]:
+    """Return bounds moved apart by what rounding of sums, and of weights, may have moved them together."""
+    spare = ROUNDING * max(abs(low), abs(high)) + RATES * rounding
+    return low - spare, high + spare
+
+
+def is_monotone(spec: MetricSpec) -> bool:
+    """Return whether a metric never gets worse when a positive moves up or a negative down."""
+    entry, where = METRICS[spec.name], [name for name in spec.options if name in ("best", *at_thresholds.CONSTRAINTS)]
+    if entry.of != "cells":
+        return entry.monotone
+    if where == ["best"]:  # the best over all thresholds of what is better at each
+        return entry.monotone and spec.options["best"] == spec.name
+    # The best other rate, where the rate that is bounded does not get worse either.
+    return len(where) == 1 and where[0] != "n_predicted" and at_thresholds.CONSTRAINTS[where[0]].best is entry.function
+
+
+# Metrics with bounds of their own -----------------------------------------------------------------------------------
+
+
+def _average_precision_bounds(cells: ScoreCells) -> tuple[float, float]:
+    """Return bounds of average precision, cell by cell.
+
+    The most: all positives of a cell are tied, at its top, below no negative that may lie lower. The least: they come
+    one by one, at its bottom. With T positives and F negatives above, the j-th has precision (T + j) / (T + j + F),
+    which is concave in j: the trapezoid over j is no more than the sum.
+    """
+    positives = cells.counts[:, 1].astype(np.float64)
+    held = positives > 0
+    low, high, gained = cells.low[held], cells.high[held], positives[held]
+    best, worst = cells.best, cells.worst
+    keys_best, keys_worst = (FLOATS.encode(counts.thresholds[:0:-1]) for counts in (best, worst))
+
+    def at_least(counts: NDArray[Any], keys: NDArray[np.uint64], limit: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return the rows at or above limits, of counts by descending threshold, which have ascending keys."""
+        return counts[keys.size - np.searchsorted(keys, limit)].astype(np.float64)
+
+    most_positives = at_least(best.tps, keys_best, low)
+    fewest_negatives = at_least(best.fps, keys_best, high)
+    most = float((gained * (most_positives / (most_positives + fewest_negatives))).sum())
+    fewest_positives = at_least(worst.tps, keys_worst, high)  # of the cell's own, an atom's alone
+    most_negatives = at_least(worst.fps, keys_worst, low)
+    atom = low == high
+    start, stop = fewest_positives + 1, fewest_positives + np.where(atom, 0, gained)
+    ends = (start / (start + most_negatives), stop / np.maximum(stop + most_negatives, 1))
+    least = float((gained * np.where(atom, ends[1], (ends[0] + ends[1]) / 2)).sum())
+    total = float(positives.sum())
+    return least / total, most / total
+
+
+def _ks_bounds(cells: ScoreCells) -> tuple[float, float]:
+    """Return bounds of the larger of the two one-sided distances."""
+    ends = []
+    for counts in (cells.worst, cells.best):
+        distance = counts.tps / counts.n_pos - counts.fps / counts.n_neg
+        ends.append((float(distance.max()), float(-distance.min())))
+    (above_worst, below_worst), (above_best, below_best) = ends
+    low, high = max(above_worst, below_best), max(above_best, below_worst)
+    return low, high
+
+
+_OWN_BOUNDS: dict[str, Callable[[ScoreCells], tuple[float, float]]] = {
+    "average_precision": _average_precision_bounds,
+    "ks_statistic": _ks_bounds,
+}
+
+
+# Rankings -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CertifiedCurve:
+    """Two curves that enclose that of the rows, whatever they were, and points that are on it for certain.
+
+    Attributes
+    ----------
+    worst, best : curve
+        Of the worst and the best rows that there may have been. At no place is the rows' own beyond them.
+    points : curve
+        Through the points at cuts, where counts are exact.
+    """
+
+    worst: Any
+    best: Any
+    points: Any
+
+    def __repr__(self) -> str:
+        return f"CertifiedCurve({self.points!r}, between two others)"
+
+    @property
+    def area(self) -> Certified:
+        """The area below the curve."""
+        low, high = sorted((float(self.worst.area), float(self.best.area)))
+        return Certified(min(max(float(self.points.area), low), high), low, high)
+
+
+class CertifiedRanking:
+    """A ranking of rows that were counted in ranges of scores; it has the methods of a `Ranking`.
+
+    A number that is the same for all rows that there may have been is a plain one; others are `Certified`. Confusion
+    matrices, and thresholds that are best, are those at cuts, where counts are exact. What cells don't tell, such as
+    the Brier score, raises an error.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+        The rows.
+    classes : Classes
+        What the classes are called.
+    unit : float, optional
+        Of weight, that the cells count.
+    rounding : float
+        By what share a row's weight may differ from the units it was counted as.
+    """
+
+    __slots__ = ("_classes", "_rounding", "_unit", "cells")
+
+    def __init__(
+        self, cells: ScoreCells, classes: Classes, *, unit: float | None = None, rounding: float = 0.0
+    ) -> None:
+        self.cells, self._classes, self._unit, self._rounding = cells, classes, unit, rounding
+
+    def __repr__(self) -> str:
+        return f"CertifiedRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    @property
+    def n_positives(self) -> Any:
+        """Positive rows, or their weight."""
+        return self._in_weight(int(self.cells.totals[1]))
+
+    @property
+    def n_negatives(self) -> Any:
+        """Negative rows, or their weight."""
+        return self._in_weight(int(self.cells.totals[0]))
+
+    @property
+    def n_samples(self) -> Any:
+        """Rows, or their weight."""
+        return self.n_positives + self.n_negatives
+
+    def _in_weight(self, units: Any) -> Any:
+        return units if self._unit is None else units * self._unit
+
+    # Numbers ----------------------------------------------------------------------------------------------------------
+
+    def metric(self, spec: MetricSpec) -> float | Certified:
+        """Return any metric of scores with its certificate; warn where it is undefined."""
+        value = certify(self.cells, spec, self._rounding)
+        if math.isnan(float(value)):
+            missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
+            warn_undefined(str(spec), f"y_true has no {missing[0]}" if missing else "it is 0 / 0")
+        return value
+
+    def roc_auc(
+        self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True
+    ) -> float | Certified:
+        """As `Ranking.roc_auc`."""
+        limits = {name: value for name, value in (("max_fpr", max_fpr), ("min_tpr", min_tpr)) if value is not None}
+        return self.metric(MetricSpec("roc_auc", {**limits, "standardize": standardize} if limits else {}))
+
+    def rank_loss(self) -> float | Certified:
+        """As `Ranking.rank_loss`."""
+        return self.metric(MetricSpec("rank_loss", {}))
+
+    def average_precision(self) -> float | Certified:
+        """As `Ranking.average_precision`."""
+        return self.metric(MetricSpec("average_precision", {}))
+
+    def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float | Certified:
+        """As `Ranking.pr_auc`; of "linear" no bounds are known."""
+        check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
+        return self.metric(MetricSpec("pr_auc" if interpolation == "davis-goadrich" else "pr_auc_linear", {}))
+
+    def ks_statistic(self) -> OperatingPoint:
+        """As `Ranking.ks_statistic`; the threshold is the best cut."""
+        return self._point("ks_statistic", ranking_metrics.ks_statistic)
+
+    def break_even_point(self) -> OperatingPoint:
+        """As `Ranking.break_even_point`; the threshold is the cut at or just past it."""
+        return self._point("break_even_point", ranking_metrics.break_even_point)
+
+    def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
+        """As `Ranking.equal_error_rate`; the threshold is the cut at or just past it."""
+        name = "equal_error_rate_on_hull" if on_hull else "equal_error_rate"
+        return self._point(name, lambda counts: ranking_metrics.equal_error_rate(counts, on_hull))
+
+    def _point(self, name: str, function: Callable[[ThresholdCounts], OperatingPoint]) -> OperatingPoint:
+        value: Any = self.metric(MetricSpec(name, {}))
+        return OperatingPoint(value, function(self.cells.at_cuts).threshold)
+
+    # Thresholds -------------------------------------------------------------------------------------------------------
+
+    def confusion_at(self, thresholds: ArrayLike, *, bounds: bool = False) -> Any:
+        """Count the confusion matrix at a threshold, or at each of an array of them.
+
+        Parameters
+        ----------
+        thresholds : float or array-like
+            Cuts, where counts are exact; with `bounds` any.
+        bounds : bool
+            Return two matrices, with the fewest and with the most rows predicted right that there may be.
+
+        Returns
+        -------
+        ConfusionMatrix, or a pair of them
+
+        Raises
+        ------
+        ValueError
+            If rows on both sides of a threshold may be in one cell. The message names the nearest cuts.
+        """
+        values = as_thresholds("thresholds", thresholds)
+        if bounds:
+            return tuple(self._matrix(counts, values) for counts in (self.cells.worst, self.cells.best))
+        self._check_cuts(values)
+        return self._matrix(self.cells.at_cuts, values)
+
+    def _matrix(self, counts: ThresholdCounts, thresholds: NDArray[Any]) -> ConfusionMatrix:
+        matrices = at_thresholds.confusion_counts(counts, thresholds)
+        return ConfusionMatrix._from_counts(self._in_weight(matrices), self._classes)
+
+    def _check_cuts(self, thresholds: NDArray[Any]) -> None:
+        """Raise unless counts at thresholds are in no doubt."""
+        finite = np.unique(thresholds[np.isfinite(thresholds)]).astype(np.float64) + 0.0
+        keys = FLOATS.encode(finite)
+        doubtful = self.cells.reach[np.searchsorted(self.cells.low, keys)] >= keys
+        if doubtful.any():
+            threshold = finite[np.argmax(doubtful)]
+            cuts = self.cells.at_cuts.thresholds
+            row = int(self.cells.at_cuts.rows_at_least(np.asarray(threshold)))
+            below = cuts[row + 1] if row + 1 < cuts.size else -np.inf
+            raise ValueError(
+                f"counts at the threshold {threshold:.17g} are in doubt: the nearest cuts are {below:.17g} and "
+                f"{cuts[row]:.17g}. Name it beforehand (at=), or ask for bounds=True"
+            )
+
+    def best_threshold(
+        self,
+        metric: str | Callable[..., Any],
+        *,
+        maximize: bool | None = None,
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+        prior: float | None = None,
+    ) -> OperatingPoint:
+        """Find the cut that is best by a metric of the confusion matrix: arguments as `Ranking.best_threshold`.
+
+        The value is attained there. How much better it may be between cuts is in its certificate.
+        """
+        costs = check_costs(cost_fp, cost_fn, prior)
+        value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)
+        if callable(metric):
+            best, greater = math.inf, maximize is not False
+        else:
+            entry = METRICS[metric]
+            greater = entry.greater_is_better if maximize is None else maximize
+            best = entry.bounds[int(greater)]
+            if entry.monotone and greater == entry.greater_is_better:
+                best = float(at_thresholds.best_threshold(self.cells.best, metric, maximize, costs))
+        return self._attained(value, threshold, best, greater)
+
+    def _attained(self, value: float, threshold: float, best: float, greater: bool) -> OperatingPoint:
+        """Return the best value at a cut, and how much better it may be elsewhere."""
+        exact = self.cells.detail >= Detail.POLYLINE and not self._rounding
+        if exact or math.isnan(value) or best == value:
+            return OperatingPoint(value, threshold)
+        ends = (value, max(best, value)) if greater else (min(best, value), value)
+        certified: Any = Certified(value, *widened(*ends, self._rounding))
+        return OperatingPoint(certified, threshold)
+
+    def threshold_for(
+        self,
+        *,
+        precision: float | None = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        tpr: float | None = None,
+        n_predicted: float | None = None,
+    ) -> OperatingPoint:
+        """Find the cut that keeps a constraint and is best otherwise: arguments as `Ranking.threshold_for`."""
+        constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
+        name, limit = check_exactly_one(constraints)
+        if name == "n_predicted" and self._unit is not None:
+            limit = check_number(name, limit, low=0) / self._unit
+        value, threshold = at_thresholds.threshold_for(self.cells.at_cuts, name, limit)
+        greater = at_thresholds.CONSTRAINTS[name].sign > 0
+        best = 1.0 if greater else 0.0
+        if name != "n_predicted":
+            best = float(at_thresholds.threshold_for(self.cells.best, name, limit))
+        return self._attained(value, threshold, best, greater)
+
+    def expected_cost(
+        self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
+    ) -> float | Certified:
+        """As `Ranking.expected_cost`."""
+        costs = check_costs(cost_fp, cost_fn, prior)
+        at = as_thresholds("threshold", threshold, scalar=True)
+        cells = self.cells
+        ends = [at_thresholds.expected_cost(counts, at, *costs) for counts in (cells.best, cells.worst)]
+        return self._between(*ends)
+
+    def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
+        """As `Ranking.net_benefit`; of an array of probabilities two arrays, the least and the most that it may be."""
+        ends = [
+            net_benefit(counts, threshold_probability, prior=prior) for counts in (self.cells.worst, self.cells.best)
+        ]
+        return self._between(*ends) if np.ndim(ends[0]) == 0 else tuple(ends)
+
+    def _between(self, low: float, high: float) -> float | Certified:
+        if low == high and not self._rounding:
+            return low
+        return Certified((low + high) / 2, *widened(low, high, self._rounding))
+
+    # Curves -----------------------------------------------------------------------------------------------------------
+
+    def roc_curve(self, *, drop_intermediate: bool = True) -> Any:
+        """As `Ranking.roc_curve`, or curves that enclose it."""
+        return self._curve(lambda counts: RocCurve(counts, drop_intermediate), Detail.POLYLINE)
+
+    def det_curve(self, *, drop_intermediate: bool = True) -> Any:
+        """As `Ranking.det_curve`, or curves that enclose it."""
+        return self._curve(lambda counts: DetCurve(counts, drop_intermediate), Detail.POLYLINE)
+
+    def precision_recall_curve(self) -> Any:
+        """As `Ranking.precision_recall_curve`, or curves that enclose it."""
+        return self._curve(PrecisionRecallCurve, Detail.POSITIVES)
+
+    def gain_curve(self) -> Any:
+        """As `Ranking.gain_curve`, or curves that enclose it."""
+        return self._curve(GainCurve, Detail.POLYLINE)
+
+    def lift_curve(self) -> Any:
+        """As `Ranking.lift_curve`, or curves that enclose it."""
+        return self._curve(LiftCurve, Detail.POLYLINE)
+
+    def cost_curve(self) -> Any:
+        """As `Ranking.cost_curve`, or curves that enclose it."""
+        return self._curve(CostCurve, Detail.POLYLINE)
+
+    def decision_curve(self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None) -> Any:
+        """Two curves that enclose `Ranking.decision_curve`; its points at cuts stand between them."""
+        at: Any = threshold_probability
+        return self._curve(lambda counts: DecisionCurve.from_counts(counts, at, prior=prior), None)
+
+    def _curve(self, make: Callable[[ThresholdCounts], Any], needed: Detail | None) -> Any:
+        """Return the curve through cuts where it needs no finer detail than is known, else two that enclose it."""
+        points = make(self.cells.at_cuts)
+        if needed is not None and self.cells.detail >= needed:
+            return points
+        return CertifiedCurve(make(self.cells.worst), make(self.cells.best), points)
+
+    # What cells don't tell --------------------------------------------------------------------------------------------
+
+    def brier_score(self) -> float:
+        """Raise: ranges of scores don't tell it."""
+        raise_untold("the Brier score")
+
+    def brier_decomposition(self, **options: Any) -> Any:
+        """Raise: ranges of scores don't tell it."""
+        raise_untold("the Brier score")
+
+    def log_loss(self) -> float:
+        """Raise: ranges of scores don't tell it."""
+        raise_untold("the log loss")
+
+    def calibration_curve(self, **options: Any) -> Any:
+        """Raise: ranges of scores don't tell it."""
+        raise_untold("calibration")
+
+
+def raise_untold(what: str) -> NoReturn:
+    """Raise an error that says where sums of probabilities are kept."""
+    raise ValueError(f"ranges of scores don't tell {what}: count it with a ProbabilitySummary beside this one")

@@ -1,0 +1,210 @@
+"""Grids: cuts between scores, fitted to a sample, that make the same disjoint cells of every part of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import blocks
+from fastevals._kernels.cells import (
+    END,
+    PREFIXES,
+    SLOTS,
+    count_in_cells,
+    fit_cuts,
+    index_cuts,
+    merge_classes,
+    sum_in_cells,
+)  # fmt: skip
+from fastevals._validation.arrays import as_scores, check_finite, check_same_length
+from fastevals._validation.labels import binary_labels
+from fastevals._validation.options import check_integer
+from fastevals.counting.ordering import FLOATS, BinaryLabels
+from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
+
+Keys = NDArray[np.uint64]
+Flags = NDArray[np.uint8]
+
+FEW_RARE = 2  # rows of the rarer class in a sample, for each of the cells, from which it weighs half
+
+
+class ScoreGrid:
+    """Ascending cuts; scores from one cut up to, but not at, the next are of one cell.
+
+    A grid never changes. Summaries with the same grid add up to the bit, in any order.
+
+    Parameters
+    ----------
+    cuts : array-like of shape (n_cuts,)
+        Finite numbers, in any order.
+
+    Examples
+    --------
+    >>> from fastevals.scale import ScoreGrid
+    >>> ScoreGrid([0.25, 0.5])
+    ScoreGrid(3 cells)
+    """
+
+    __slots__ = ("_index", "cuts", "is_wide")
+
+    def __init__(self, cuts: ArrayLike) -> None:
+        scores = exact_floats("cuts", as_scores("cuts", cuts))
+        check_finite("cuts", scores)
+        self._set(np.unique(FLOATS.encode(scores + 0.0)))
+
+    @classmethod
+    def from_keys(cls, cuts: Keys) -> ScoreGrid:
+        """Return the grid of ascending keys, above that of the lowest score."""
+        grid = object.__new__(cls)
+        grid._set(cuts)
+        return grid
+
+    def _set(self, cuts: Keys) -> None:
+        cuts = cuts[(cuts > np.uint64(LOWEST)) & (cuts <= np.uint64(HIGHEST))]
+        self.cuts = cuts
+        self.cuts.flags.writeable = False
+        ends = np.append(cuts, END)
+        rows = np.empty(4 * PREFIXES, np.uint64)
+        slots = np.empty((SLOTS + 2) * cuts.size + 2, np.int32)
+        used = index_cuts(ends, rows, slots)
+        self._index = (ends, rows, slots[: used + 1].copy())
+        low, high = self._ends()
+        self.is_wide = low < high  # which cells have more than one score
+
+    @classmethod
+    def fit(cls, y_true: ArrayLike, y_score: ArrayLike, *, n_cells: int = 2**18, pos_label: Any = None) -> ScoreGrid:
+        """Fit cuts to a sample of the rows, so that about as many rows of each class are in each cell.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of two classes.
+        y_score : array-like of shape (n_samples,)
+            Scores.
+        n_cells : int
+            Of the grid, about.
+        pos_label : label, optional
+            The positive class; 1 among 0/1, -1/1 and booleans.
+
+        Returns
+        -------
+        ScoreGrid
+            Of at most some times `n_cells`. Scores that many rows share have a cell each.
+        """
+        n_cells = check_integer("n_cells", n_cells, low=1, high=2**28)
+        labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+        scores = exact_floats("y_score", as_scores("y_score", y_score))
+        check_same_length(y_true=labels.values, y_score=scores)
+        check_finite("y_score", scores)
+        return fit_grid(atoms_of_rows(FLOATS.encode(scores + 0.0), labels.flags()), n_cells)
+
+    @classmethod
+    def exact(cls, scores: ArrayLike) -> ScoreGrid:
+        """Return a grid with an atom at each of some scores: those of the rarer class make an AUC exact.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_scores,)
+            In any order, and again.
+
+        Returns
+        -------
+        ScoreGrid
+            With atoms at the scores of one class no cell holds rows of both, but at one score.
+        """
+        values = exact_floats("scores", as_scores("scores", scores))
+        check_finite("scores", values)
+        return exact_grid(np.unique(FLOATS.encode(values + 0.0)))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.cuts.size) + 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScoreGrid) and np.array_equal(self.cuts, other.cuts)
+
+    def __hash__(self) -> int:
+        return hash(self.cuts.tobytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScoreGrid.from_keys, (self.cuts,)
+
+    def __repr__(self) -> str:
+        return f"ScoreGrid({self.n_cells} cells)"
+
+    def empty(self) -> NDArray[np.uint32]:
+        """Return counts of no rows."""
+        return np.zeros(2 * self.n_cells, dtype=np.uint32)
+
+    def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
+        """Add rows, or their units of weight, to the counts: negatives and positives of each cell."""
+        for block in blocks(slice(0, scores.size)):
+            rows = FLOATS.bits(scores[block]), flags[block]
+            if units is None:
+                count_in_cells(*rows, FLOATS.flip_below, FLOATS.flip, *self._index, counts)
+            else:
+                sum_in_cells(*rows, units[block], FLOATS.flip_below, FLOATS.flip, *self._index, counts)
+
+    def cells(self, counts: NDArray[Any]) -> ScoreCells:
+        """Return the cells that hold rows."""
+        pairs = counts.reshape(-1, 2)
+        held = np.flatnonzero(pairs.any(axis=1))
+        low, high = self._ends()
+        return ScoreCells(low[held], high[held], pairs[held].astype(np.int64))
+
+    def _ends(self) -> tuple[Keys, Keys]:
+        """Return the lowest and the highest key of each cell."""
+        return np.append(np.uint64(LOWEST), self.cuts), np.append(self.cuts - np.uint64(1), np.uint64(HIGHEST))
+
+
+def atoms_of_rows(keys: Keys, flags: Flags) -> ScoreCells:
+    """Return a cell for each distinct key of rows."""
+    positive = flags.view(np.bool_)
+    by_class = np.sort(keys[~positive]), np.sort(keys[positive])
+    distinct, counts = np.empty(keys.size, np.uint64), np.empty((keys.size, 2), np.int64)
+    n = merge_classes(*by_class, distinct, counts)
+    return ScoreCells(distinct[:n].copy(), distinct[:n].copy(), counts[:n].copy())
+
+
+def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:
+    """Fit cuts to the atoms of sampled rows, of which each class weighs as much as its rows tell."""
+    rows = sample.totals
+    share = min(0.5, FEW_RARE * int(rows.min()) / n_cells)
+    weights = np.full(2, 1 - share)
+    weights[int(np.argmin(rows))] = share
+    each = weights / np.maximum(rows, 1) if rows.all() else np.full(2, 1 / rows.sum())
+    cuts = np.empty(8 * n_cells + 64, np.uint64)
+    n = fit_cuts(sample.low, sample.counts, *each, n_cells, cuts)
+    return ScoreGrid.from_keys(cuts[:n].copy())
+
+
+def exact_grid(keys: Keys) -> ScoreGrid:
+    """Return a grid with an atom at each of some distinct ascending keys."""
+    cuts = np.stack((keys, keys + np.uint64(1)), axis=1).ravel()
+    kept = np.append(True, cuts[1:] != cuts[:-1])[: cuts.size]
+    return ScoreGrid.from_keys(cuts[kept])
+
+
+def grid_of_cells(cells: ScoreCells) -> ScoreGrid | None:
+    """Return the grid that has some cells, and those between; None where they overlap."""
+    if (cells.low[1:] <= cells.high[:-1]).any():
+        return None
+    return ScoreGrid.from_keys(np.union1d(cells.low, cells.high + np.uint64(1)))
+
+
+def exact_floats(name: str, scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores as they are, or as float64 where that has the same values; raise where it has not."""
+    if scores.dtype.kind in "iu" and scores.dtype.itemsize == 8:
+        largest = max(abs(int(scores.min())), abs(int(scores.max())))
+        if largest > 2**53:
+            raise ValueError(f"{name} must be scores that float64 holds exactly, got {largest}")
+    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8:
+        rounded = scores.astype(np.float64)
+        differs = np.flatnonzero((rounded != scores) & ~np.isnan(scores))
+        if differs.size:
+            raise ValueError(f"{name} must be scores that float64 holds exactly, got {scores[differs[0]]!r}")
+        return rounded
+    return scores

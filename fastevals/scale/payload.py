@@ -1,0 +1,87 @@
+"""Bytes of a summary: a head in JSON and arrays of integers, with a version and a checksum; nothing is executed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"fastevals"
+VERSION = 1
+CHECKSUM = 16  # bytes
+LEVEL = 1  # of zlib: more takes longer and gains little
+FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
+PLANE = struct.Struct("<QQ")  # values, packed bytes
+LARGEST_HEAD = 1 << 20
+
+
+def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return bytes of a kind of summary: equal ones have equal bytes."""
+    text = json.dumps({"kind": kind, **head, "arrays": list(arrays)}, sort_keys=True, allow_nan=False).encode()
+    parts = [FRAME.pack(MAGIC, VERSION, len(text), len(arrays)), text]
+    for array in arrays.values():
+        values = np.ascontiguousarray(array).view(np.uint64)
+        planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # bytes of one place are alike
+        packed = zlib.compress(planes.tobytes(), LEVEL)
+        parts += [PLANE.pack(values.size, len(packed)), packed]
+    content = b"".join(parts)
+    return content + hashlib.blake2b(content, digest_size=CHECKSUM).digest()
+
+
+def unpack(data: Any, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[np.uint64]]]:
+    """Return the head and the arrays of bytes that `pack` made; raise ValueError where they are anything else."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise ValueError(f"data must be bytes, got a {type(data).__name__}")
+    data = bytes(data)
+    if len(data) < FRAME.size + CHECKSUM or not data.startswith(MAGIC):
+        raise ValueError("data is no summary of fastevals")
+    _, version, head_size, n_arrays = FRAME.unpack_from(data)
+    if version != VERSION:
+        raise ValueError(f"data is of version {version}, which this fastevals can't read: it reads up to {VERSION}")
+    content, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
+    if hashlib.blake2b(content, digest_size=CHECKSUM).digest() != checksum:
+        raise ValueError("data is damaged or cut off: its checksum is another")
+    at = FRAME.size + head_size
+    if head_size > LARGEST_HEAD or at > len(content):
+        raise ValueError("data is damaged: its head is longer than it")
+    try:
+        head = json.loads(content[FRAME.size : at])
+    except ValueError:
+        raise ValueError("data is damaged: its head is not JSON") from None
+    names = head.pop("arrays", None) if isinstance(head, dict) else None
+    if not isinstance(names, list) or len(names) != n_arrays or not all(isinstance(name, str) for name in names):
+        raise ValueError("data is damaged: its head names other arrays than it has")
+    if head.pop("kind", None) != kind:
+        raise ValueError(f"data is of another kind of summary than a {kind}")
+    arrays = {}
+    for name in names:
+        if at + PLANE.size > len(content):
+            raise ValueError(f"data is damaged: {name} is missing")
+        size, packed = PLANE.unpack_from(content, at)
+        at += PLANE.size
+        if packed > len(content) - at or size > 2000 * packed + 8:  # zlib packs no more than 1 to 1,032
+            raise ValueError(f"data is damaged: {name} is longer than the data")
+        arrays[name] = _unpacked(name, content[at : at + packed], size)
+        at += packed
+    if at != len(content):
+        raise ValueError("data is damaged: something follows its arrays")
+    return head, arrays
+
+
+def _unpacked(name: str, packed: bytes, size: int) -> NDArray[np.uint64]:
+    """Return an array of so many values; never more memory than they take."""
+    inflate = zlib.decompressobj()
+    try:
+        planes = inflate.decompress(packed, 8 * size + 1)
+    except zlib.error:
+        raise ValueError(f"data is damaged: {name} can't be unpacked") from None
+    if len(planes) != 8 * size or not inflate.eof or inflate.unused_data:
+        raise ValueError(f"data is damaged: {name} has another length than it says")
+    values: NDArray[np.uint64] = np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(8, -1).T).view(np.uint64)
+    return values.ravel()
