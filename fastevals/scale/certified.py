@@ -92,6 +92,8 @@ def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0) -> float
             f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "
             "Take it of exact counts, or at a cut"
         )
+    if math.isnan(high) and math.isnan(value):  # whatever the rows were
+        return math.nan
     if math.isnan(low) and not math.isnan(high):  # of the worst there is none
         low = METRICS[spec.name].bounds[0]
     if not math.isnan(value):
