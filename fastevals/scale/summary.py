@@ -131,6 +131,8 @@ class RankingSummary:
             kept = units > 0
             if not kept.all():
                 scores, flags, units = scores[kept], flags[kept], units[kept]
+            if not kept.any():
+                return
             self._least = min(self._least, int(units.min()))
         elif self._unit is not None:
             raise ValueError("sample_weight must be given where largest_weight was")
@@ -158,8 +160,11 @@ class RankingSummary:
 
     def _whole_units(self, sample_weight: Any, n: int) -> NDArray[np.int64]:
         """Return weights as whole units."""
-        weights = as_weights("sample_weight", sample_weight)
-        check_same_length(y_score=np.empty(n), sample_weight=weights)
+        given = as_scores("sample_weight", sample_weight)
+        check_same_length(y_score=np.empty(n), sample_weight=given)
+        if not given.any():  # of a part that has none
+            return np.zeros(n, dtype=np.int64)
+        weights = as_weights("sample_weight", given)
         if self._unit is None:
             odd = weights != np.trunc(weights)
             if odd.any():
