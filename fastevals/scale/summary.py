@@ -395,10 +395,10 @@ class RankingSummary:
             raise ValueError("data is damaged: it has no labels")
         try:
             weight = None if largest is None else float.fromhex(largest)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError("data is damaged: its largest weight is no number") from None
-        summary = cls(cells=head["cells"], largest_weight=weight)
-        summary._least = check_integer("data's least weight", head["least"], low=1, high=UNITS)
+            summary = cls(cells=head["cells"], largest_weight=weight)
+            summary._least = check_integer("its least weight", head["least"], low=1, high=UNITS)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"data is damaged: {error}") from None
         summary._at, summary._labels = at, (labels[0], labels[1])
         summary._cells = ScoreCells(low, high, counts.astype(np.int64))
         return summary

@@ -63,7 +63,8 @@ def assert_certified(rows: Rows, spec: MetricSpec) -> bool:
         assert np.isnan(expected) or found.low <= expected <= found.high, (found, expected)
         assert np.isnan(found.value) or found.low <= found.value <= found.high
         return True
-    np.testing.assert_equal(found, expected)
+    # Of cells on one line of the curve the sum is another, of the same area.
+    np.testing.assert_allclose(found, expected, rtol=0 if rows.cells.are_atoms else 1e-14)
     return False
 
 
