@@ -33,6 +33,7 @@ LAYERS = (
     "split",
     "metrics",
     "datasets",
+    "scale",
     "show",
     "__init__ __main__",
 )
@@ -100,7 +101,7 @@ def test_there_are_no_star_imports() -> None:
 
 def test_names_are_listed_only_where_users_import_from() -> None:
     listing = [str(path.relative_to(PACKAGE)) for path in FILES if "\n__all__" in path.read_text()]
-    places = ["", "datasets/", "metrics/", "show/", "show/plots/"]
+    places = ["", "datasets/", "metrics/", "scale/", "show/", "show/plots/"]
     assert listing == [f"{place}__init__.py" for place in places]
 
 

@@ -18,9 +18,9 @@ from fastevals._kernels.cells import (
     merge_classes,
     sum_in_cells,
 )  # fmt: skip
+from fastevals._options import check_integer
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals._validation.labels import binary_labels
-from fastevals._validation.options import check_integer
 from fastevals.counting.ordering import FLOATS, BinaryLabels
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 

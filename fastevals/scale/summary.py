@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
 from fastevals._kernels.cells import doubt_of
+from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._validation.arrays import as_scores, as_thresholds, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
-from fastevals._validation.options import check_integer, check_number, row_at, show
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score
 from fastevals.counts import as_counts, check_total
 from fastevals.many.folds import PooledRanking
