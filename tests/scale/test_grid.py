@@ -1,0 +1,106 @@
+"""Grids put each score in the cell that `numpy.searchsorted` says, whatever the cuts, and fit what they are shown."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fastevals.counting.ordering import FLOATS
+from fastevals.scale import ScoreGrid
+from fastevals.scale.grid import FEW_RARE
+
+LARGEST = float(np.finfo(np.float64).max)
+RNG = np.random.default_rng(0)
+KINDS: dict[str, NDArray[np.float64]] = {
+    "normal": RNG.normal(size=3000),
+    "probabilities": RNG.beta(0.1, 5, size=3000),
+    "far clusters": np.append(1e6 + RNG.random(1500) / 1000, RNG.random(1500)),
+    "decimals": RNG.normal(size=3000).round(2),
+    "all sizes": RNG.choice([-1, 1], 3000) * 10.0 ** RNG.uniform(-300, 300, 3000),
+    "extremes": np.array([-LARGEST, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 1 + 2**-52, LARGEST] * 5),
+    "whole numbers": np.arange(-1500.0, 1500.0),
+    "one": np.full(50, 0.25),
+}
+
+
+def assert_counted(grid: ScoreGrid, scores: NDArray[Any], labels: NDArray[np.uint8], units: Any = None) -> None:
+    counts = np.zeros(2 * grid.n_cells, dtype=np.uint32 if units is None else np.int64)
+    grid.count(scores, labels, units, counts)
+    keys = FLOATS.encode(np.asarray(scores, np.float64) + 0.0)
+    cell = np.searchsorted(grid.cuts, keys, side="right")
+    expected = np.bincount(2 * cell + labels, units, 2 * grid.n_cells)
+    np.testing.assert_array_equal(counts, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_cells", [1, 2, 40, 2**14])
+def test_each_score_is_in_its_cell(kind: str, n_cells: int) -> None:
+    scores = KINDS[kind]
+    rng = np.random.default_rng(9)
+    labels = (rng.random(scores.size) < 0.3).astype(np.uint8)
+    labels[:2] = 0, 1
+    others = rng.permutation(np.concatenate([KINDS[each][:500] for each in KINDS]))  # of which the grid knows nothing
+    flags = (rng.random(others.size) < 0.5).astype(np.uint8)
+    for grid in (ScoreGrid.fit(labels, scores, n_cells=n_cells), ScoreGrid.exact(scores), ScoreGrid(scores[::7])):
+        short = np.clip(others, -1e38, 1e38).astype(np.float32)
+        for rows, of in ((scores, labels), (others, flags), (short, flags)):
+            assert_counted(grid, rows, of)
+        assert_counted(grid, others, flags, rng.integers(1, 2**40, others.size))
+        ends = grid.cells(np.ones(2 * grid.n_cells, np.int64))
+        assert (ends.low[1:] == ends.high[:-1] + np.uint64(1)).all()  # between them all finite scores are
+
+
+def test_cells_have_about_equal_weight_of_each_class() -> None:
+    rng = np.random.default_rng(0)
+    labels = (rng.random(200_000) < 0.2).astype(np.uint8)
+    scores = rng.normal(size=labels.size) + labels
+    grid = ScoreGrid.fit(labels[::4], scores[::4], n_cells=1000)
+    counts = np.zeros(2 * grid.n_cells, np.uint32)
+    grid.count(scores, labels, None, counts)
+    assert 500 < grid.n_cells < 8000
+    shares = counts.reshape(-1, 2) / counts.reshape(-1, 2).sum(axis=0)
+    assert shares.max() < 6 / 1000
+    assert FEW_RARE * labels[::4].sum() > 1000
+
+
+def test_frequent_scores_are_atoms() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.where(rng.random(20_000) < 0.3, 0.5, rng.normal(size=20_000))
+    labels = (rng.random(20_000) < 0.5).astype(int)
+    grid = ScoreGrid.fit(labels, scores, n_cells=64)
+    cut = FLOATS.encode(np.array([0.5]))[0]
+    assert cut in grid.cuts
+    assert cut + np.uint64(1) in grid.cuts
+
+
+def test_grids_are_the_same_where_their_cuts_are() -> None:
+    grid = ScoreGrid([0.5, -0.0, 0.25, 0.5])
+    assert repr(grid) == "ScoreGrid(4 cells)"
+    assert grid == ScoreGrid([0.25, 0.5, 0.0])
+    assert grid != ScoreGrid([0.25])
+    assert hash(grid) == hash(ScoreGrid([0.25, 0.5, 0.0]))
+    assert pickle.loads(pickle.dumps(grid)) == grid
+    with pytest.raises(ValueError, match="read-only"):
+        grid.cuts[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ScoreGrid([0.5, np.nan]), "cuts .*NaN"),
+        (lambda: ScoreGrid([]), "cuts is empty"),
+        (lambda: ScoreGrid(["a"]), "cuts must hold numbers"),
+        (lambda: ScoreGrid([2**53 + 1]), "float64"),
+        (lambda: ScoreGrid.fit([0, 1], [0.5], n_cells=4), "y_score has 1 rows|y_true has 2"),
+        (lambda: ScoreGrid.fit([0, 1], [0.5, np.inf]), "y_score .*infinite"),
+        (lambda: ScoreGrid.fit([0, 1], [0.5, 0.1], n_cells=0), "n_cells must be .*1.*got 0"),
+        (lambda: ScoreGrid.exact([np.nan]), "scores .*NaN"),
+    ],
+)
+def test_bad_input(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
