@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +14,11 @@ from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._validation.arrays import as_scores, as_thresholds, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score
-from fastevals.counts import as_counts, check_total
+from fastevals.counts import ThresholdCounts, as_counts, check_total
 from fastevals.many.folds import PooledRanking
+from fastevals.measure.metric_specs import MetricSpec
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
-from fastevals.scale.certified import CertifiedRanking
+from fastevals.scale.certified import Certified, CertifiedRanking, certify
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import pack, unpack
 
@@ -306,6 +308,33 @@ class RankingSummary:
             return PooledRanking(self.cells.middle, self.n_positives, self.n_negatives)
         rounding = 0.0 if self._unit is None else 0.5 / self._counted()._least
         return CertifiedRanking(self.cells, self._classes(), unit=self._unit, rounding=rounding)
+
+    def counts_and_doubts(
+        self, specs: Mapping[str, MetricSpec | Callable[..., Any]]
+    ) -> tuple[ThresholdCounts, dict[str, tuple[float, float]]]:
+        """Return counts for a bootstrap: all rows of a cell tied.
+
+        Parameters
+        ----------
+        specs : mapping of str to MetricSpec
+            Metrics by what they are called.
+
+        Returns
+        -------
+        counts : ThresholdCounts
+        doubts : dict of str to (float, float)
+            How far below and above their metrics those of the rows may be.
+        """
+        if self._unit is not None:
+            raise ValueError("subject must be a summary of rows: with largest_weight they are not whole")
+        doubts = {}
+        for label, spec in {} if self.is_exact else specs.items():
+            if not isinstance(spec, MetricSpec):
+                raise ValueError(f"metrics of a summary in doubt must have names, got {show(spec)}")
+            found = certify(self.cells, spec)
+            if isinstance(found, Certified):
+                doubts[label] = found.value - found.low, found.high - found.value
+        return self.cells.middle, doubts
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,10 +64,10 @@ def bootstrap(
 
     Parameters
     ----------
-    subject : Ranking, ThresholdCounts, ConfusionMatrix, or pair of array-likes (y_true, y_score or y_pred)
+    subject : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
         What is measured. The metrics say what a pair is: scores if one of them is of a ranking, of probabilities or at
         a threshold, numbers if they are of regression, else predicted labels. Each matrix of a stack is drawn from by
-        itself.
+        itself. Intervals of a summary reach further on both sides by what it leaves in doubt.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         What to estimate; a mapping says what the results are called. A function takes `ThresholdCounts` and returns a
         number; or a `ConfusionMatrix`, of the data or a stack of replicates, and returns a number, or an array along
@@ -167,19 +167,26 @@ def bootstrap(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
+    subject, doubts = _without_doubt(subject, specs)
     sample = make_sample(subject, specs, design)
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     estimates = {
         label: make_estimate(
             label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
             keep=keep_distribution, class_sizes=sample.class_sizes,
-        )
+        ).widened(*doubts.get(label, (0.0, 0.0)))
         for k, (label, spec) in enumerate(specs.items())
     }  # fmt: skip
     return BootstrapResult(
         estimates, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
         labels=sample.labels, pos_label=sample.pos_label,
     )  # fmt: skip
+
+
+def _without_doubt(subject: Any, specs: MetricSpecs) -> tuple[Any, dict[str, tuple[float, float]]]:
+    """Return counts instead of a summary, and how far below and above their metrics those of its rows may be."""
+    as_counts = getattr(subject, "counts_and_doubts", None)
+    return (subject, {}) if as_counts is None else as_counts(specs)
 
 
 class BootstrapResult(ResampledByMetric):
@@ -233,6 +240,11 @@ class Estimate(Frozen):
     n_undefined: Any
     bootstrap_distribution: Floats | None = None
     caution: str = ""
+
+    def widened(self, below: float, above: float) -> Estimate:
+        """Return it with ends that are further away: of what is known to lie within such distances of the value."""
+        low, high = self.confidence_interval
+        return self if below == above == 0 else replace(self, confidence_interval=Interval(low - below, high + above))
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):

@@ -1,0 +1,62 @@
+"""Intervals from cells are those of the rows, a little wider by what the cells leave in doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fastevals import bootstrap, metric
+from fastevals.scale import RankingSummary
+
+METRICS = ["roc_auc", "average_precision", "ks_statistic", metric("f1", best="f1")]
+
+
+def rows(n: int, decimals: int | None = None) -> tuple[Any, Any]:
+    rng = np.random.default_rng(3)
+    y = (rng.random(n) < 0.2).astype(int)
+    s = rng.normal(size=n) + y
+    return y, s if decimals is None else s.round(decimals)
+
+
+def summary_of(y: Any, s: Any, **options: Any) -> RankingSummary:
+    summary = RankingSummary(**options)
+    summary.update(y, s)
+    return summary
+
+
+def test_exact_summaries_give_the_intervals_of_their_counts_to_the_bit() -> None:
+    y, s = rows(3000, 1)
+    summary = summary_of(y, s)
+    assert summary.is_exact
+    found = bootstrap(summary, METRICS, n_resamples=99, rng=1)
+    expected = bootstrap(summary.ranking().counts, METRICS, n_resamples=99, rng=1)
+    for name, estimate in expected.items():
+        assert found[name].confidence_interval == estimate.confidence_interval
+        assert found[name].value == estimate.value
+
+
+def test_intervals_of_cells_are_those_of_the_rows_and_the_doubt() -> None:
+    y, s = rows(40_000)
+    of_rows = bootstrap((y, s), METRICS, n_resamples=1999, rng=1)
+    coarse, fine = (bootstrap(summary_of(y, s, cells=cells), METRICS, n_resamples=1999, rng=1) for cells in (64, 4096))
+    for name, expected in of_rows.items():
+        ends, close = np.array(expected.confidence_interval), np.array(fine[name].confidence_interval)
+        half = np.diff(ends)[0] / 2
+        assert np.abs(close - ends).max() < 0.15 * half + 0.002, name
+        assert fine[name].standard_error == pytest.approx(expected.standard_error, rel=0.1)
+        low, high = coarse[name].confidence_interval
+        assert high - low > np.diff(close)[0]  # by more doubt
+
+
+def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
+    summary = summary_of(*rows(5000), cells=16)
+    with pytest.raises(ValueError, match="brier_score of these rows is in doubt"):
+        bootstrap(summary, "brier_score", n_resamples=9)
+    with pytest.raises(ValueError, match="metrics of a summary in doubt must have names, got <function"):
+        bootstrap(summary, lambda counts: 0.5, n_resamples=9)
+    weighted = RankingSummary(largest_weight=1.0)
+    weighted.update([0, 1], [0.1, 0.9], sample_weight=[0.5, 1.0])
+    with pytest.raises(ValueError, match="with largest_weight they are not whole"):
+        bootstrap(weighted, "roc_auc", n_resamples=9)
