@@ -177,7 +177,7 @@ def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_r
 
 def _delong(ranking: fastevals.Ranking) -> Floats:
     """Do what `delong` does, without its warnings."""
-    moments = compute_ranking_moments(ranking)
+    moments = compute_ranking_moments(ranking.counts)
     aucs, covariance = moments.aucs(), moments.covariance()
     if not covariance.all():  # both give the AUC itself
         return np.full((len(DELONG), 2), aucs[0])

@@ -318,7 +318,7 @@ def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
 
     def from_ranking(ranking: Ranking) -> PlacementMoments:
         check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
-        return compute_ranking_moments(ranking)
+        return compute_ranking_moments(ranking.counts)
 
     return map_columns(columns, from_ranking, from_rows, compiles="moments")
 

@@ -608,6 +608,7 @@ def test_results_read_unpack_and_pickle() -> None:
         "moments",
         "pos_label",
         "standard_error",
+        "doubt",
     }
     json.dumps([test.to_dict(), result.to_dict()])
     again = pickle.loads(pickle.dumps(result))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastevals import bootstrap, metric
+from fastevals import Ranking, bootstrap, delong, metric
 from fastevals.scale import RankingSummary
 
 METRICS = ["roc_auc", "average_precision", "ks_statistic", metric("f1", best="f1")]
@@ -60,3 +60,31 @@ def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
     weighted.update([0, 1], [0.1, 0.9], sample_weight=[0.5, 1.0])
     with pytest.raises(ValueError, match="with largest_weight they are not whole"):
         bootstrap(weighted, "roc_auc", n_resamples=9)
+
+
+@pytest.mark.parametrize("cells", [2**14, 2**18])
+def test_delong_of_a_summary_is_that_of_the_rows(cells: int) -> None:
+    y, s = rows(100_000)
+    found, expected = delong(summary_of(y, s, cells=cells)), delong(y, s)
+    assert found.standard_error[0] == pytest.approx(expected.standard_error[0], rel=1e-5)
+    assert abs(found.aucs[0] - expected.aucs[0]) <= found.doubt
+    for method in ("delong", "logit"):
+        low, high = found.confidence_interval(method=method)
+        assert low[0] <= expected.confidence_interval(method=method).low[0]
+        assert high[0] >= expected.confidence_interval(method=method).high[0]
+    assert delong(summary_of(y, s.round(1), cells=cells)).doubt == 0
+
+
+def test_delong_of_counts_is_that_of_their_rows() -> None:
+    y, s = rows(2000, 1)
+    expected = delong(y, s)
+    for subject in (Ranking(y, s), Ranking(y, s).counts, summary_of(y, s)):
+        assert delong(subject).moments == expected.moments
+    many = Ranking.from_counts([0.1, 0.4, 0.7], [2**33, 2**34, 3 * 2**33], [2**34, 2**33, 2**20])
+    few = Ranking.from_counts([0.1, 0.4, 0.7], [2**13, 2**14, 3 * 2**13], [2**14, 2**13, 1])
+    assert delong(many).aucs[0] == few.roc_auc()
+    np.testing.assert_allclose(delong(many).covariance * 2**20, delong(few).covariance, rtol=1e-4)
+    with pytest.raises(ValueError, match="scores must be given with labels; got none, with a list"):
+        delong([0, 1])
+    with pytest.raises(ValueError, match="pos_label goes with y_true and scores, got it with a Ranking"):
+        delong(Ranking(y, s), pos_label=1)

@@ -23,6 +23,7 @@ from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds, optimized_bounds, parse_metrics
+from fastevals.measure.ranking.ranking import without_doubt
 from fastevals.results import (
     ALTERNATIVES,
     MAX_RESAMPLES,
@@ -167,26 +168,20 @@ def bootstrap(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    subject, doubts = _without_doubt(subject, specs)
+    subject, doubts = without_doubt(subject, specs)
     sample = make_sample(subject, specs, design)
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     estimates = {
         label: make_estimate(
             label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
             keep=keep_distribution, class_sizes=sample.class_sizes,
-        ).widened(*doubts.get(label, (0.0, 0.0)))
+        )._widened(*doubts.get(label, (0.0, 0.0)))
         for k, (label, spec) in enumerate(specs.items())
     }  # fmt: skip
     return BootstrapResult(
         estimates, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
         labels=sample.labels, pos_label=sample.pos_label,
     )  # fmt: skip
-
-
-def _without_doubt(subject: Any, specs: MetricSpecs) -> tuple[Any, dict[str, tuple[float, float]]]:
-    """Return counts instead of a summary, and how far below and above their metrics those of its rows may be."""
-    as_counts = getattr(subject, "counts_and_doubts", None)
-    return (subject, {}) if as_counts is None else as_counts(specs)
 
 
 class BootstrapResult(ResampledByMetric):
@@ -241,7 +236,7 @@ class Estimate(Frozen):
     bootstrap_distribution: Floats | None = None
     caution: str = ""
 
-    def widened(self, below: float, above: float) -> Estimate:
+    def _widened(self, below: float, above: float) -> Estimate:
         """Return it with ends that are further away: of what is known to lie within such distances of the value."""
         low, high = self.confidence_interval
         return self if below == above == 0 else replace(self, confidence_interval=Interval(low - below, high + above))

@@ -32,7 +32,8 @@ from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import LIMIT, BinaryLabels
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.metric_specs import metric
+from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
 from fastevals.results import (
     Frozen,
     Interval,
@@ -56,14 +57,14 @@ NO_DIRECTION = 1e-8  # standard errors; an effect as small, along a direction wi
 
 
 def delong(
-    y_true: ArrayLike, scores: Any, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+    y_true: Any, scores: Any = None, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> DelongResult:
     """Compute the AUCs of models on the same rows and DeLong's covariance of them.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes: numbers, booleans or strings.
+    y_true : array-like of shape (n_samples,), or Ranking, RankingSummary or ThresholdCounts
+        Labels of two classes: numbers, booleans or strings. Or all there is of one model, without `scores`.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
         Finite scores of one model, or of many: one a row, an entry or a column. Ties are exact equality.
     pos_label : label, optional
@@ -112,11 +113,31 @@ def delong(
     >>> aucs, covariance
     (array([0.75]), array([[0.125]]))
     """
+    if scores is None:
+        return _delong_of_counts(y_true, pos_label, sample_weight)
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled, names, _ = as_predictions("scores", scores)
     moments = _checked_moments(labels, labelled, sample_weight)
     covariance = moments.covariance()
     return DelongResult(moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments, labels.positive)
+
+
+def _delong_of_counts(subject: Any, pos_label: Any, sample_weight: Any) -> DelongResult:
+    """Return DeLong's variance of the AUC of a ranking, of counts, or of a summary in doubt."""
+    for name, value in (("pos_label", pos_label), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise ValueError(f"{name} goes with y_true and scores, got it with a {type(subject).__name__}")
+    counts, doubts = without_doubt(subject, {"roc_auc": metric("roc_auc")})
+    ranking = as_ranking("y_true", counts)
+    if not isinstance(ranking, Ranking):
+        raise ValueError(f"scores must be given with labels; got none, with a {type(subject).__name__}")
+    check_unweighted("y_true", ranking, Ranking)
+    moments = compute_ranking_moments(ranking.counts)
+    _warn_if_undefined(moments, "y_true")
+    doubt = max(doubts.get("roc_auc", (0.0, 0.0)))
+    return DelongResult(
+        moments.aucs(), moments.covariance(), None, moments.n_pos, moments.n_neg, moments, ranking.pos_label, doubt
+    )
 
 
 def delong_test(
@@ -251,7 +272,7 @@ def delong_test_unpaired(
     for name, ranking in (("ranking_a", ranking_a), ("ranking_b", ranking_b)):
         check_unweighted(name, ranking, Ranking)
         check_class_sizes(name, LIMIT, ranking.n_positives, ranking.n_negatives)
-        pair.append(compute_ranking_moments(ranking))
+        pair.append(compute_ranking_moments(ranking.counts))
         _warn_if_undefined(pair[-1], name)
     a, b = pair
     effect = variance = df = math.nan
@@ -287,6 +308,8 @@ class DelongResult(Frozen):
         The integers that AUCs and covariances are ratios of.
     pos_label : label
         The positive class.
+    doubt : float
+        How far the AUC of a summary's rows may be from this one: intervals reach so much further.
 
     Examples
     --------
@@ -315,6 +338,7 @@ class DelongResult(Frozen):
     n_negatives: int
     moments: PlacementMoments
     pos_label: Any = None
+    doubt: float = 0.0
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.aucs, self.covariance))
@@ -411,11 +435,11 @@ class DelongResult(Frozen):
             if math.isinf(margin):
                 return np.where(np.isnan(errors), math.nan, 0.0 if margin < 0 else 1.0)
             if method == "delong":
-                moved = np.clip(aucs + margin * errors, 0, 1)
+                moved = aucs + margin * errors
             else:
                 with np.errstate(invalid="ignore"):  # 0 / 0 where flat
                     moved = expit(logit(aucs) + margin * errors / (aucs * (1 - aucs)))
-            return np.where(flat, aucs, moved)
+            return np.clip(np.where(flat, aucs, moved) + math.copysign(self.doubt, margin), 0, 1)
 
         return Interval(end(-below), end(above))  # type: ignore[arg-type]
 

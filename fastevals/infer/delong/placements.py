@@ -19,7 +19,7 @@ from fastevals._execution import chunks, run
 from fastevals._kernels.placements import add_products, place_rows
 from fastevals._validation.labels import check_class_sizes
 from fastevals.counting.ordering import LIMIT, STRETCH, BinaryLabels, Codec, KeyIndex, Keys, codec_for, split_by_class
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.counts import ThresholdCounts
 from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
@@ -40,15 +40,24 @@ def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencie
     return PlacementMoments.from_sums(positives, negatives, [model.doubled_u for model in ranked], sums)
 
 
-def compute_ranking_moments(ranking: Ranking) -> PlacementMoments:
-    """Return the moments of an unweighted ranking, from its counts."""
-    totals = ranking.counts.fps, ranking.counts.tps
-    placements = [(2 * other[-1] - other[1:] - other[:-1]).astype(np.int32)[None] for other in reversed(totals)]
-    counts = [np.diff(total) for total in totals]
-    sums = _products(placements, counts)
-    return PlacementMoments.from_sums(
-        ranking.n_positives, ranking.n_negatives, [int(placements[1][0] @ counts[1])], sums
-    )
+def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
+    """Return the moments of unweighted counts, of any number of rows."""
+    totals = counts.fps, counts.tps
+    placements = [2 * other[-1] - other[1:] - other[:-1] for other in reversed(totals)]
+    rows = [np.diff(total) for total in totals]
+    n_neg, n_pos = (int(total[-1]) for total in totals)
+    if max(n_neg, n_pos) >= LIMIT:  # then products pass 64 bits; cells, not rows, are as many
+        wide = [each.astype(object) for each in placements]
+        doubled_u = int((wide[1] * rows[1]).sum())
+        return PlacementMoments.from_products(
+            n_pos,
+            n_neg,
+            [doubled_u],
+            [[[int((each * each * row).sum())]] for each, row in zip(wide, rows, strict=True)],
+        )
+    doubled_u = int(placements[1] @ rows[1])
+    sums = _products([each.astype(np.int32)[None] for each in placements], rows)
+    return PlacementMoments.from_sums(n_pos, n_neg, [doubled_u], sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,12 @@ class PlacementMoments(Frozen):
 
         A negative is placed by the positives below it, where DeLong takes those above: covariances are the same.
         """
-        negative, positive = ((sums[..., 0].astype(object) << 32) + sums[..., 1]).tolist()
+        return cls.from_products(n_pos, n_neg, doubled_u, ((sums[..., 0].astype(object) << 32) + sums[..., 1]).tolist())
+
+    @classmethod
+    def from_products(cls, n_pos: int, n_neg: int, doubled_u: list[int], products: Any) -> PlacementMoments:
+        """Compute them from these sums as integers of any size, negatives' first."""
+        negative, positive = products
         downs = [2 * n_pos * n_neg - up for up in doubled_u]
 
         def numerator(a: int, b: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Real
 from operator import mul
@@ -284,6 +285,12 @@ def as_ranking(name: str, value: T) -> T: ...
 def as_ranking(name: str, value: Any) -> Any:
     """Return the ranking of threshold counts, and any other value as it is."""
     return Ranking._of_threshold_counts(name, value) if isinstance(value, ThresholdCounts) else value
+
+
+def without_doubt(subject: Any, specs: Mapping[str, Any]) -> tuple[Any, dict[str, tuple[float, float]]]:
+    """Return counts instead of a summary, and how far below and above their metrics those of its rows may be."""
+    as_counts = getattr(subject, "counts_and_doubts", None)
+    return (subject, {}) if as_counts is None else as_counts(specs)
 
 
 # Points of curves, as arrays ------------------------------------------------------------------------------------------
