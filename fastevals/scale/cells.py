@@ -64,7 +64,7 @@ class ScoreCells:
     @classmethod
     def atoms(cls, counts: ThresholdCounts) -> Self:
         """Return a cell for each distinct score of counts of rows."""
-        keys = FLOATS.encode(counts.thresholds[:0:-1])
+        keys = FLOATS.encode(counts.thresholds[:0:-1].astype(np.float64) + 0.0)
         steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
         return cls(keys, keys, np.ascontiguousarray(steps))
 

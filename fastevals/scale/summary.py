@@ -17,6 +17,7 @@ from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score
 from fastevals.counts import ThresholdCounts, as_counts, check_total
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking, certify
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
@@ -25,7 +26,8 @@ from fastevals.scale.payload import pack, unpack
 CHUNK = 1 << 21  # rows that are counted together; fewer wait for more
 SAMPLE = 1 << 19  # of them, that a grid is fitted to
 MOVED = 4.0  # times the doubt of evenly filled cells, from which a grid no longer fits the rows that come
-SPARSE = 8  # rows of a chunk for each distinct score, from which they are counted in atoms, without a sort
+FEW = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
+SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is faster than its sort
 SPARE = 4  # times as many cells as wanted that merged summaries may have
 UNITS = 2**24  # that the largest weight is counted in
 KIND = "ranking"
@@ -217,7 +219,7 @@ class RankingSummary:
             atoms = self._cells.join(count_atoms(scores, flags, units))
             if atoms.low.size <= self._n_cells:
                 self._cells = atoms
-                if SPARSE * atoms.low.size < scores.size:
+                if FEW < atoms.low.size < scores.size / SPARSE:
                     self._use(exact_grid(atoms.low), only_atoms=True)
                 return
         self._use(fit_grid(sample, self._n_cells))
@@ -506,7 +508,7 @@ def sample_of(scores: NDArray[Any], flags: Flags) -> ScoreCells:
 def count_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells:
     """Return a cell for each distinct score of rows, or of their units of weight."""
     if units is None:
-        return atoms_of_rows(FLOATS.encode(np.asarray(scores, np.float64) + 0.0), flags)
+        return ScoreCells.atoms(Ranking(flags.view(np.bool_), scores).counts)
     return ScoreCells.atoms(count_by_score(np.asarray(scores, np.float64), units * flags, units * (1 - flags)))
 
 
