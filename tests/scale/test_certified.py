@@ -71,8 +71,8 @@ def assert_certified(rows: Rows, spec: MetricSpec) -> bool:
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_the_rows_own_value_is_within(spec: MetricSpec) -> None:
     rng = np.random.default_rng(7)
-    doubtful = [assert_certified(Rows(rng), spec) for _ in range(150)]
-    assert 10 < sum(doubtful) < 150
+    doubtful = [assert_certified(Rows(rng), spec) for _ in range(60)]
+    assert 4 < sum(doubtful) < 60
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_a_monotone_metric_never_gets_worse_when_a_positive_moves_up(spec: Metri
     def value(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
         return float(np.nan_to_num(sign * ranking_metric(spec).of_counts(Ranking(labels, scores).counts), nan=-np.inf))
 
-    for _ in range(300):
+    for _ in range(120):
         n = int(rng.integers(2, 15))
         scores, labels = rng.integers(0, 6, n) / 1.0, rng.random(n) < 0.5
         labels[:2] = False, True
