@@ -90,6 +90,7 @@ def test_equivalents_are_mutants_of_the_lines_that_are_there():
 suite = cache(lambda: Suite(mutation.ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "first"),
     [

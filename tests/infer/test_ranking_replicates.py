@@ -68,7 +68,7 @@ def rankings_of_rows_drawn(stratified):
     return [Ranking(y[rows], s[rows]).counts for rows in drawn]
 
 
-@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("stratified", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("asked", [*OF_RANKINGS, *AT_THRESHOLDS], ids=str)
 def test_replicates_are_distributed_as_those_of_rows(asked, stratified):
     ranking, metric = example(60), ranking_metric(asked).of_counts

@@ -323,6 +323,7 @@ def exact_distribution(y_true: Any, y_score: Any) -> tuple[Any, float]:
     return there, 1 - there.size / len(aucs)
 
 
+@pytest.mark.slow
 def test_bootstrap_within_groups_has_the_distribution_of_all_draws() -> None:
     # A z score past 5 has a chance of 6e-7; there are 2 x 4 of them.
     y_true, y_score, groups = [0, 1, 1, 0, 1, 0, 0, 1, 0], [1, 2, 0, 3, 1, 1, 2, 2, 0], [5] * 4 + [2] * 5

@@ -618,7 +618,7 @@ def test_what_cannot_be_measured_is_an_error_before_the_first_fit(asked: Any) ->
 # Learners and functions that do what they should not ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_learner_that_raises_stop_iteration(n_jobs: int | None) -> None:
     with pytest.raises(RuntimeError):
         estimate_error(_exhausted, X, Y, KFold(4), "accuracy", n_jobs=n_jobs)
