@@ -135,10 +135,6 @@ class ScoreGrid:
     def __repr__(self) -> str:
         return f"ScoreGrid({self.n_cells} cells)"
 
-    def empty(self) -> NDArray[np.uint32]:
-        """Return counts of no rows."""
-        return np.zeros(2 * self.n_cells, dtype=np.uint32)
-
     def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
         """Add rows, or their units of weight, to the counts: negatives and positives of each cell."""
         for block in blocks(slice(0, scores.size)):

@@ -195,9 +195,9 @@ def test_memory_does_not_grow_with_rows_times_replicates(kind):
         "labels": lambda n_resamples: bootstrap((y, s > 0), "recall", n_resamples=n_resamples),
     }
     peaks = []
-    for n_resamples in (20, 20, 420):  # the first loads what is needed
+    for n_resamples in (420, 420, 820):  # the first loads what is needed; several are drawn at once
         tracemalloc.start()
         calls[kind](n_resamples)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[2] - peaks[1] < 400 * 8 * 40 + 1_000_000  # 400 x n would be 8 MB in bytes, 64 in floats
+    assert peaks[2] - peaks[1] < 400 * 8 * 40 + 300_000  # 400 x n would be 8 MB in bytes, 64 in floats

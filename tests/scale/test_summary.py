@@ -163,6 +163,42 @@ def test_thresholds_named_beforehand_stay_exact() -> None:
     assert fewest.counts[1, 1] <= Ranking(y, s).confusion_at(0.1).counts[1, 1] <= most.counts[1, 1]
 
 
+POINTS: dict[str, Callable[[Any], Any]] = {
+    "best F1": lambda ranking: ranking.best_threshold("f1"),
+    "least cost": lambda ranking: ranking.best_threshold("expected_cost", cost_fn=5.0),
+    "most recall": lambda ranking: ranking.threshold_for(precision=0.5),
+    "most TPR": lambda ranking: ranking.threshold_for(fpr=0.1),
+    "KS": lambda ranking: ranking.ks_statistic(),
+    "EER": lambda ranking: ranking.equal_error_rate(),
+    "BEP": lambda ranking: ranking.break_even_point(),
+}
+
+
+@pytest.mark.parametrize("kind", POINTS)
+def test_values_at_the_best_cut_are_certified(kind: str) -> None:
+    y, s = rows_of(20_000)
+    summary = RankingSummary(cells=256)
+    summary.update(y, s)
+    found, expected = POINTS[kind](summary.ranking()), POINTS[kind](Ranking(y, s))
+    assert isinstance(found.value, Certified)
+    assert found.value.low <= expected.value <= found.value.high
+    assert found.value.width < 0.05
+
+
+def test_curves_enclose_that_of_the_rows() -> None:
+    y, s = rows_of(20_000)
+    summary = RankingSummary(cells=256)
+    summary.update(y, s)
+    curve, expected, x = summary.ranking().roc_curve(), Ranking(y, s).roc_curve(), np.linspace(0, 1, 301)
+    worst, true, best = (np.interp(x, each.fpr, each.tpr) for each in (curve.worst, expected, curve.best))
+    assert (worst <= true + 1e-12).all()
+    assert (true <= best + 1e-12).all()
+    counts = Ranking(y, s).counts
+    on_it = zip(counts.fps / counts.n_neg, counts.tps / counts.n_pos, strict=True)
+    assert {*zip(curve.points.fpr, curve.points.tpr, strict=True)} <= {*on_it}
+    assert curve.area.low <= expected.area <= curve.area.high
+
+
 @pytest.mark.parametrize("cells", [8, 5000])
 def test_weights_of_any_size_are_within(cells: int) -> None:
     y, s = rows_of(1500)
