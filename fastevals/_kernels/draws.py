@@ -1,5 +1,7 @@
 """Bootstrap draws: how often each row, or cell of rows, is drawn when n rows are drawn from n, with replacement."""
 
+import math
+
 import numpy as np
 
 from fastevals._kernels.jit import kernel
@@ -13,6 +15,8 @@ WORD_BLOCK = 512  # words of 8 rows; their running totals stay in the nearest ca
 EACH_BYTE, LAST_BYTE = np.uint64(0x0101010101010101), np.uint64(56)
 BYTE, THIRD = np.uint64(8), np.uint32(3)
 ONE = np.uint64(1)
+FRACTION, BELOW = 2.0**-53, np.uint64(11)  # a float has 53 of 64 bits
+FEW_EXPECTED = 10.0  # successes, below which a binomial is found by adding up chances
 GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where the search of a table starts
 
 
@@ -77,6 +81,78 @@ def draw_cells(sizes, n, cell_of_block, start_of_block, shift, tables, guides, k
             cell += 1
             stop += sizes[cell]
         counts[cell] += 1
+
+
+@kernel
+def uniform(key, counter):
+    """Number between 0 and 1, neither of them."""
+    return (float(bits(key, counter) >> BELOW) + 0.5) * FRACTION
+
+
+@kernel
+def stirling(k):
+    """What Stirling's formula of log k! lacks."""
+    if k < 10:
+        return math.lgamma(k + 1.0) - (0.9189385332046728 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
+    square = (k + 1.0) * (k + 1.0)
+    return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1.0)
+
+
+@kernel
+def binomial(n, chance, key, counter):
+    """Number of successes in n tries, each with a chance up to a half; and the counter after those used up.
+
+    Transformed rejection, of 1.2 pairs of random numbers: Hoermann (1993), "The Generation of Binomial Random
+    Variates", Journal of Statistical Computation and Simulation 46, 101-110, doi:10.1080/00949659308811496.
+    """
+    if n * chance < FEW_EXPECTED:
+        odds = chance / (1 - chance)
+        left, term, k = uniform(key, counter), math.exp(n * math.log1p(-chance)), 0
+        while left > term and k < n:
+            left -= term
+            k += 1
+            term *= odds * (n - k + 1) / k
+        return k, counter + ONE
+    spread = math.sqrt(n * chance * (1 - chance))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * chance
+    centre, surely = n * chance + 0.5, 0.92 - 4.2 / b
+    while True:
+        u, v = uniform(key, counter) - 0.5, uniform(key, counter + ONE)
+        counter += ONE + ONE
+        near = 0.5 - abs(u)
+        at = math.floor((2 * a / near + b) * u + centre)
+        if near >= 0.07 and v <= surely:
+            return np.int64(at), counter
+        if at < 0 or at > n:
+            continue
+        odds, mode = chance / (1 - chance), math.floor((n + 1) * chance)
+        v *= (2.83 + 5.1 / b) * spread / (a / (near * near) + b)
+        most = (mode + 0.5) * math.log((mode + 1) / (odds * (n - mode + 1)))
+        most += (n + 1) * math.log((n - mode + 1) / (n - at + 1))
+        most += (at + 0.5) * math.log(odds * (n - at + 1) / (at + 1))
+        if math.log(v) <= most + stirling(mode) + stirling(n - mode) - stirling(at) - stirling(n - at):
+            return np.int64(at), counter
+
+
+@kernel
+def draw_binomials(sizes, n, key, counts):
+    """`draw_cells`, a binomial a cell: of the rows that are left to be drawn, those that fall on it."""
+    missing, left = n, n
+    counter = np.uint64(0)
+    for cell in range(sizes.size):
+        size = np.int64(sizes[cell])
+        count = missing
+        if 2 * size <= left:
+            count = np.int64(0)
+            if size > 0:
+                count, counter = binomial(missing, size / left, key, counter)
+        elif size < left:
+            others, counter = binomial(missing, (left - size) / left, key, counter)
+            count = missing - others
+        counts[cell] = count
+        missing -= count
+        left -= size
 
 
 @kernel

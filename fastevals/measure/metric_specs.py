@@ -224,6 +224,8 @@ class RankingMetric:
         The threshold of the cells, where it is fixed beforehand.
     bounds : tuple of float
         Least and largest value.
+    near : callable or None
+        Of threshold counts, says at which rows a replicate's threshold may be, where it is to be found among all.
     """
 
     of_counts: Callable[[ThresholdCounts], float]
@@ -233,6 +235,7 @@ class RankingMetric:
     of_cells: Callable[[Cells], Any] | None = None
     threshold: Any = None
     bounds: tuple[float, float] = UNBOUNDED
+    near: Callable[[ThresholdCounts], Any] | None = None
 
 
 def ranking_metric(
@@ -255,7 +258,8 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
     if spec.name == "roc_auc" and spec.options:
         return _partial_auc(spec)
     check_no_options(str(spec), spec.options, ())
-    return RankingMetric(entry, entry.replicate.detail if entry.replicate else entry.detail, entry.replicate)
+    detail = entry.replicate.detail if entry.replicate else entry.detail
+    return RankingMetric(entry, detail, entry.replicate, near=READ_NEAR.get(spec.name))
 
 
 def _partial_auc(spec: MetricSpec) -> RankingMetric:
@@ -271,6 +275,14 @@ def _partial_auc(spec: MetricSpec) -> RankingMetric:
         return ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize)
 
     return RankingMetric(of_counts, Detail.POLYLINE, ReplicateKernel("partial_roc_auc"), (fpr, tpr, standardize))
+
+
+# Metrics of whole rankings that are read at one place.
+READ_NEAR = {
+    "break_even_point": thresholds.rows_near_break_even,
+    "equal_error_rate": thresholds.rows_near_equal_errors,
+    "ks_statistic": thresholds.farthest_rows,
+}
 
 
 # Metrics of one threshold -----------------------------------------------------------------------------------------
@@ -306,7 +318,7 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
     sweep = thresholds.CONSTRAINTS[name].replicate
     return RankingMetric(
         lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),
-        sweep.detail, sweep, (limit,), of_cells,
+        sweep.detail, sweep, (limit,), of_cells, near=lambda counts: thresholds.rows_near(counts, name, limit),
     )  # fmt: skip
 
 
@@ -333,7 +345,10 @@ def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[s
     one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
     alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
     sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS, Detail.POLYLINE)
-    return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
+    return RankingMetric(
+        of_counts, sweep.detail, sweep, parameters, of_cells,
+        near=lambda counts: thresholds.rows_near_best(counts, entry, own),
+    )  # fmt: skip
 
 
 def _at_row(of_cells: Callable[[Cells], Any], counts: ThresholdCounts, row: int | None) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, draw_row_poisson
+from fastevals._kernels.draws import ROW_BLOCK, ROW_LIMITS, draw_binomials, draw_row_poisson
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.row_samples import RowSampler, row_limits
@@ -104,6 +104,34 @@ def test_each_count_is_binomial_with_the_moments_of_the_multinomial(sizes):
     covariance = n * (np.diag(p) - np.outer(p, p))
     np.testing.assert_allclose(counts.mean(axis=0), n * p, atol=4.5 * np.sqrt(np.diag(covariance) / n_draws).max())
     np.testing.assert_allclose(np.cov(counts.T), covariance, atol=6 * np.diag(covariance).max() / np.sqrt(n_draws))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [[2, 3], [5, 95], [9, 91], [11, 89], [40, 40], [400, 600], [600, 400], [10**9, 10**6], [12, 10**6], [3, 2**31]],
+)
+def test_binomials_have_their_distribution(sizes):
+    """About where one way to draw them gives way to the other, and where sizes are far apart."""
+    n, found = sum(sizes), np.empty((8000, 2), dtype=np.int64)
+    for i, row in enumerate(found):
+        draw_binomials(np.array(sizes), n, np.uint64(stream_key(KEY, np.uint64(i))), row)
+    assert (found.sum(axis=1) == n).all()
+    tail = stats.binom(n, sizes[0] / n)
+    below, up_to = tail.cdf(found[:, 0] - 1), tail.cdf(found[:, 0])
+    within = below + np.random.default_rng(0).random(len(found)) * (up_to - below)
+    assert stats.kstest(within, "uniform").pvalue > ALARM
+
+
+def test_cells_of_many_rows_are_drawn_as_those_of_few():
+    sizes = np.array([0, 700, 2000, 1, 0, 10_000, 50_000, 3, 1200, 0])
+    urn, counts = CellSampler(sizes), np.empty((4000, sizes.size), dtype=np.int64)
+    assert urn._large
+    for i, row in enumerate(counts):
+        urn.draw(np.uint64(stream_key(KEY, np.uint64(i))), row)
+    held = sizes > 0
+    assert not counts[:, ~held].any()
+    assert (counts.sum(axis=1) == sizes.sum()).all()
+    assert_moments(counts[:, held].astype(float), int(sizes.sum()), sizes[held] / sizes.sum())
 
 
 def test_large_draws_have_the_spread_of_the_multinomial():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, run
-from fastevals._kernels.draws import LARGEST_PIECE, draw_cells
+from fastevals._kernels.draws import LARGEST_PIECE, draw_binomials, draw_cells
 from fastevals._kernels.jackknife import leave_group_out
 from fastevals._kernels.random import stream_key
 
@@ -239,20 +239,25 @@ Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
 class CellSampler:
     """Rows in cells; a draw takes as many rows as there are, with replacement, and counts them by cell.
 
+    Cells of few rows are drawn by pieces of them, at a cost that grows with rows; cells of many a binomial each.
+
     Parameters
     ----------
     sizes : ndarray of int of shape (n_cells,)
-        Rows of each cell, fewer than 2**32 in all.
+        Rows of each cell.
     rate : float, optional
         Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
     """
 
-    __slots__ = ("_cells", "_guides", "_shift", "_starts", "_tables", "n", "sizes")
+    __slots__ = ("_cells", "_guides", "_large", "_shift", "_starts", "_tables", "n", "sizes")
 
     def __init__(self, sizes: Counts, rate: float | None = None) -> None:
         self.sizes = np.ascontiguousarray(sizes)
         ends = np.cumsum(sizes, dtype=np.int64)
         self.n = int(ends[-1])
+        self._large = self.n > MANY_ROWS * np.count_nonzero(sizes)
+        if self._large:
+            return
         self._tables, self._guides = _poisson_tables(usual_rate(self.n) if rate is None else rate)
         self._shift = (self.n * CELLS_PER_BLOCK // sizes.size).bit_length()
         starts = np.arange((self.n >> self._shift) + 1) << self._shift
@@ -261,6 +266,9 @@ class CellSampler:
 
     def draw(self, key: np.uint64, counts: Counts) -> None:
         """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
+        if self._large:
+            draw_binomials(self.sizes, self.n, key, counts)
+            return
         index = self._cells, self._starts, self._shift
         draw_cells(self.sizes, self.n, *index, self._tables, self._guides, key, counts)
 
@@ -268,6 +276,7 @@ class CellSampler:
         return f"CellSampler({self.sizes.size} cells, {self.n} rows)"
 
 
+MANY_ROWS = 500  # of a cell on average, from which a binomial each is faster: 50 ns; of pieces it is 0.1 a row
 SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
 FEWEST = 16  # rows; fewer are drawn one by one
 CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through

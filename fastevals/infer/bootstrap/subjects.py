@@ -37,8 +37,8 @@ class SamplingDesign(NamedTuple):
     pos_label: Any = None
 
 
-def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
-    """Return the sample of a subject that the metrics are computed from."""
+def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coarse: bool = False) -> Sample:
+    """Return the sample of a subject that the metrics are computed from; `coarse` where it may be drawn by ranges."""
     subject = as_ranking("subject", subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         type_name = type(subject).__name__
@@ -53,7 +53,7 @@ def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign) -> Sam
         if isinstance(subject, Ranking):
             metrics = SCORES.metrics(specs)
             return make_ranking_sample(
-                subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label
+                subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label, coarse=coarse
             )
         return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
