@@ -290,3 +290,29 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
             n += 1
         alone = heavy
     return n
+
+
+@kernel
+def count_around(keys, weights, atoms, at, between):
+    """Count ascending keys by the ascending atoms they lie at, or between: before the first, ..., after the last.
+
+    Without weights each counts 1. From one key to the next the atom is looked for in steps that double.
+    """
+    i = 0
+    n = atoms.size
+    whole = weights.size == 0
+    for row in range(keys.size):
+        key = keys[row]
+        step = 1
+        while i + step <= n and atoms[i + step - 1] < key:
+            i += step
+            step <<= 1
+        while step > 1:
+            step >>= 1
+            if i + step <= n and atoms[i + step - 1] < key:
+                i += step
+        units = 1 if whole else weights[row]
+        if i < n and atoms[i] == key:
+            at[i] += units
+        else:
+            between[i] += units

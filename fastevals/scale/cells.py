@@ -68,6 +68,15 @@ class ScoreCells:
         steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
         return cls(keys, keys, np.ascontiguousarray(steps))
 
+    @classmethod
+    def between(cls, counts: ThresholdCounts, highest: int) -> Self:
+        """Return a cell from each threshold up to, but not at, the one above it; the first up to the highest key."""
+        low = FLOATS.encode(counts.thresholds[:0:-1] + 0.0)
+        high = np.append(low[1:] - np.uint64(1), np.uint64(highest))
+        steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
+        kept = steps.any(axis=1)
+        return cls(low[kept], high[kept][: low.size], np.ascontiguousarray(steps[kept]))
+
     def join(self, other: ScoreCells) -> ScoreCells:
         """Return the cells of both, equal ones added up."""
         if not other.low.size or not self.low.size:

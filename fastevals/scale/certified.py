@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,6 +29,7 @@ from fastevals.measure.registry import METRICS, Detail
 from fastevals.results import Frozen, OperatingPoint
 from fastevals.scale.cells import ScoreCells
 
+NOTHING: Mapping[str, float] = MappingProxyType({})
 ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
 RATES = 8.0  # times the rounding of weights that metrics, functions of rates and shares, may move by
 
@@ -214,14 +216,22 @@ class CertifiedRanking:
         Of weight, that the cells count.
     rounding : float
         By what share a row's weight may differ from the units it was counted as.
+    known : mapping of str to float, optional
+        Metrics that are known from elsewhere, by name.
     """
 
-    __slots__ = ("_classes", "_rounding", "_unit", "cells")
+    __slots__ = ("_classes", "_known", "_rounding", "_unit", "cells")
 
     def __init__(
-        self, cells: ScoreCells, classes: Classes, *, unit: float | None = None, rounding: float = 0.0
+        self,
+        cells: ScoreCells,
+        classes: Classes,
+        *,
+        unit: float | None = None,
+        rounding: float = 0.0,
+        known: Mapping[str, float] = NOTHING,
     ) -> None:
-        self.cells, self._classes, self._unit, self._rounding = cells, classes, unit, rounding
+        self.cells, self._classes, self._unit, self._rounding, self._known = cells, classes, unit, rounding, known
 
     def __repr__(self) -> str:
         return f"CertifiedRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
@@ -248,7 +258,8 @@ class CertifiedRanking:
 
     def metric(self, spec: MetricSpec) -> float | Certified:
         """Return any metric of scores with its certificate; warn where it is undefined."""
-        value = certify(self.cells, spec, self._rounding)
+        known = None if spec.options else self._known.get(spec.name)
+        value = certify(self.cells, spec, self._rounding) if known is None else known
         if math.isnan(float(value)):
             missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
             warn_undefined(str(spec), f"y_true has no {missing[0]}" if missing else "it is 0 / 0")

@@ -132,18 +132,23 @@ class RankingSummary:
         units = None
         if sample_weight is not None:
             units = self._whole_units(sample_weight, scores.size)
+        elif self._unit is not None:
+            raise ValueError("sample_weight must be given where largest_weight was")
+        self._count_rows(flags, scores, units)
+        self._labels = labels.positive, labels.negative if labels.negative is not None else self._labels[1]
+
+    def _count_rows(self, flags: Flags, scores: NDArray[Any], units: NDArray[np.int64] | None) -> None:
+        """Count rows that are checked, at once or with others that come later."""
+        if units is not None:
             kept = units > 0
             if not kept.all():
                 scores, flags, units = scores[kept], flags[kept], units[kept]
             if not kept.any():
                 return
             self._least = min(self._least, int(units.min()))
-        elif self._unit is not None:
-            raise ValueError("sample_weight must be given where largest_weight was")
-        self._labels = labels.positive, labels.negative if labels.negative is not None else self._labels[1]
         self._read = None
         waiting = sum(each[0].size for each in self._waiting)
-        if waiting + scores.size < CHUNK:
+        if waiting + scores.size < CHUNK and self._own_grid:
             self._waiting.append((scores.astype(np.float64), flags, units))
             return
         self._count_waiting()

@@ -1,0 +1,574 @@
+"""Exact counts of rows that don't fit in memory: by the distinct scores of the positives, and between them.
+
+Between two distinct scores of positives it is of no account where negatives are: no curve and no metric of a ranking
+tells. So a first scan gathers the scores of the positives, and a second counts the negatives at and between them: 20
+bytes for each distinct one. Where that is too much memory, ranges of scores are gathered and counted one after another.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels import areas
+from fastevals._kernels.cells import count_around
+from fastevals._options import show
+from fastevals._validation.arrays import power_of_two
+from fastevals._validation.labels import Classes
+from fastevals._validation.text import unique_inverse
+from fastevals.counting.labels import rows_by_code
+from fastevals.counting.ordering import FLOATS
+from fastevals.counting.sweeps import sum_steps
+from fastevals.counts import ThresholdCounts, check_total
+from fastevals.many.folds import PooledRanking
+from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.scale.cells import HIGHEST, LOWEST
+from fastevals.scale.files import Piece
+from fastevals.scale.rows import RowReader, Rows
+
+Keys = NDArray[np.uint64]
+Ints = NDArray[Any]
+
+FULL = 1 << 20  # keys of negatives that are sorted together, then counted: the more, the fewer atoms are stepped over
+BLOCK = 1 << 19  # atoms whose points are swept together
+POSITIVE_BYTES = 36  # of memory for each positive while its score is gathered, sorted and counted
+NONE = np.empty(0, np.int64)
+
+
+class KeyRange(NamedTuple):
+    """Scores from one key up to another, which is of it too."""
+
+    low: int = LOWEST
+    high: int = HIGHEST
+
+    def take(self, keys: Keys, units: Ints | None) -> tuple[Keys, Ints | None]:
+        """Return the keys within, and their units."""
+        if (self.low, self.high) == (LOWEST, HIGHEST):
+            return keys, units
+        within = (keys >= np.uint64(self.low)) & (keys <= np.uint64(self.high))
+        return keys[within], None if units is None else units[within]
+
+
+@dataclass
+class AtomCounts:
+    """Rows of a range of scores, by the distinct scores of the positives (and others asked for).
+
+    Attributes
+    ----------
+    keys : ndarray of uint64 of shape (n_atoms,)
+        Of the atoms, ascending.
+    positives : ndarray of shape (n_atoms,)
+        Positive rows, or units of weight, of each.
+    at : ndarray of shape (n_atoms,)
+        Negative ones of the same score.
+    between : ndarray of shape (n_atoms + 1,)
+        Negative ones below the first atom, between each two, and above the last.
+    """
+
+    keys: Keys
+    positives: Ints
+    at: Ints
+    between: Ints
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of_positives(cls, parts: list[Keys], units: list[Ints] | None, also: Keys, *, large: bool) -> AtomCounts:
+        """Make atoms of the keys of positives, which come in any order; `parts` is emptied."""
+        keys = _joined(parts)
+        if units is None:
+            keys.sort()
+            starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
+            positives = np.diff(starts, append=keys.size)
+            keys = keys[starts] if starts.size < keys.size else keys
+        else:
+            order = np.argsort(keys)
+            keys, weights = keys[order], _joined(units)[order]
+            starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
+            positives = np.add.reduceat(weights, starts) if starts.size else weights
+            keys = keys[starts]
+        dtype = np.int64 if large or units is not None else np.uint32
+        positives = positives.astype(dtype, copy=False)
+        if also.size:
+            joined = np.union1d(keys, also)
+            spread = np.zeros(joined.size, dtype)
+            spread[np.searchsorted(joined, keys)] = positives
+            keys, positives = joined, spread
+        return cls(keys, positives, np.zeros(keys.size, dtype), np.zeros(keys.size + 1, dtype))
+
+    def count(self, keys: Keys, units: Ints | None) -> None:
+        """Count negatives, in any order; `keys` are sorted in place."""
+        if units is None:
+            keys.sort()
+        else:
+            order = np.argsort(keys)
+            keys, units = keys[order], units[order]
+        with self._lock:
+            count_around(keys, NONE if units is None else units, self.keys, self.at, self.between)
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Positives and negatives."""
+        return int(self.positives.sum(dtype=np.int64)), int(
+            self.at.sum(dtype=np.int64) + self.between.sum(dtype=np.int64)
+        )
+
+    def points(self, tp: int, fp: int, lowest: int, block: int = BLOCK) -> Iterator[ThresholdCounts]:
+        """Yield counts from the highest atom down, in blocks: each begins with the last point of the one before.
+
+        Parameters
+        ----------
+        tp, fp : int
+            Positives and negatives above all of these.
+        lowest : int
+            Key of the lowest score of all rows.
+        """
+        last = (np.inf, tp, fp)
+        for stop in range(self.keys.size, 0, -block):
+            start = max(stop - block, 0)
+            rows = slice(start, stop)
+            keys = np.stack((self.keys[rows] + np.uint64(1), self.keys[rows]), axis=1)[::-1]  # of a gap, and its atom
+            negatives = np.stack((self.between[start + 1 : stop + 1], self.at[rows]), axis=1)[::-1].astype(np.int64)
+            positives = np.stack((np.zeros(stop - start, np.int64), self.positives[rows].astype(np.int64)), axis=1)
+            yield (piece := _counts_below(last, keys.ravel(), positives[::-1].ravel(), negatives.ravel()))
+            last = (piece.thresholds[-1], int(piece.tps[-1]), int(piece.fps[-1]))
+        if self.between[0]:
+            keys = np.array([max(lowest, LOWEST)], np.uint64)
+            yield _counts_below(last, keys, np.zeros(1, np.int64), self.between[:1].astype(np.int64))
+
+
+def _joined(parts: list[Any]) -> NDArray[Any]:
+    """Return arrays one after another, each let go for its copy; the list is emptied."""
+    if len(parts) == 1:
+        return parts.pop()  # type: ignore[no-any-return]
+    if not parts:
+        return np.empty(0, np.uint64)
+    joined = np.empty(sum(part.size for part in parts), parts[0].dtype)
+    stop = joined.size
+    while parts:
+        part = parts.pop()
+        joined[stop - part.size : stop] = part
+        stop -= part.size
+    return joined
+
+
+def _counts_below(last: tuple[float, int, int], keys: Keys, positives: Ints, negatives: Ints) -> ThresholdCounts:
+    """Return counts after a point: those of descending keys at which there are rows."""
+    kept = (positives > 0) | (negatives > 0)
+    sums = [np.cumsum(np.append(first, each[kept])) for first, each in ((last[1], positives), (last[2], negatives))]
+    return ThresholdCounts._unchecked(np.append(last[0], FLOATS.decode(keys[kept])), *sums)
+
+
+# Without all points ---------------------------------------------------------------------------------------------------
+
+SUMS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "roc_auc": (areas.roc_area, ("fp", "tp")),
+    "average_precision": (areas.average_precision, ("tp",)),
+    "pr_auc": (areas.davis_goadrich_area, ("tp",)),
+    "pr_auc_linear": (areas.linear_pr_area, ("tp",)),
+}
+
+
+class ExactCurve:
+    """What a ranking's metrics need of all its points, added up block by block from the highest score down.
+
+    Areas are sums over all points; everything else is read at a vertex of the hull, at the best of some metric, or
+    where the curve crosses a line: these points are kept, and some more between, for pictures.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Rows in all, or units of weight.
+    keep : callable, optional
+        Of a block's counts, gives more rows that are kept.
+    """
+
+    def __init__(
+        self, n_pos: int, n_neg: int, lowest: int, keep: Callable[[ThresholdCounts], Sequence[int]] | None = None
+    ) -> None:
+        self.n_pos, self.n_neg, self.lowest, self.keep = n_pos, n_neg, lowest, keep
+        self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
+        self.sums = dict.fromkeys(SUMS, Fraction(0))
+        self._kept: list[ThresholdCounts] = []
+        self._last = (0, 0)
+        self._next = 0  # of the points that are kept at regular steps
+
+    def add(self, atoms: AtomCounts) -> None:
+        """Add the points of the next lower range."""
+        for piece in atoms.points(*self._last, self.lowest):
+            for name, (kernel, scales) in SUMS.items():
+                self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
+            rows = {0, piece.tps.size - 1, *self._of_hull(piece), *self._where_crossed(piece), *self._regular(piece)}
+            rows.update(() if self.keep is None else self.keep(piece))
+            self._kept.append(piece.take(np.array(sorted(rows))))
+            self._last = int(piece.tps[-1]), int(piece.fps[-1])
+
+    def _of_hull(self, piece: ThresholdCounts) -> Iterator[int]:
+        """Yield the rows of the upper hull, and the lowest below the diagonal."""
+        vertices = hull(piece)
+        yield from np.searchsorted(-piece.thresholds, -vertices.thresholds).tolist()
+        above = piece.tps * float(self.n_neg) - piece.fps * float(self.n_pos)
+        for extreme in (above.argmin(), above.argmax()):
+            yield from range(max(int(extreme) - 1, 0), min(int(extreme) + 2, above.size))
+
+    def _where_crossed(self, piece: ThresholdCounts) -> Iterator[int]:
+        """Yield the rows about where precision is recall, and where FPR is FNR."""
+        predicted = piece.tps + piece.fps
+        rates = piece.fps * float(self.n_pos) + piece.tps * float(self.n_neg)
+        for values, goal in ((predicted, self.n_pos), (rates, float(self.n_pos) * self.n_neg)):
+            row = int(np.searchsorted(values, goal))
+            if 0 < row < values.size or (row == 0 and values[0] == goal):
+                yield from range(max(row - 3, 0), min(row + 4, values.size))
+
+    def _regular(self, piece: ThresholdCounts) -> Iterator[int]:
+        """Yield rows a thousandth of a percent of each class apart."""
+        place = piece.tps / max(self.n_pos, 1) + piece.fps / max(self.n_neg, 1)
+        steps = np.floor(place * REGULAR).astype(np.int64)
+        yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
+
+    @cached_property
+    def counts(self) -> ThresholdCounts:
+        """The points that are kept."""
+        parts = [self._kept[0], *(part.take(np.arange(1, part.tps.size)) for part in self._kept[1:])] if self._kept else []
+        if not parts:
+            return ThresholdCounts([np.inf], [0], [0])
+        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps"))
+        return ThresholdCounts._unchecked(*arrays)
+
+
+
+    @cached_property
+    def metrics(self) -> dict[str, float]:
+        """All metrics of rankings that the points that are kept, and the areas, tell exactly."""
+        values = {name: math.nan for name in (*SUMS, *WON_PAIRS)}
+        if self.n_pos:
+            gained = Fraction(self.n_pos * self.scales["tp"])
+            for name, multiple in (("average_precision", 1), ("pr_auc", 1), ("pr_auc_linear", 2)):
+                values[name] = share_of_gains(self.sums[name] / gained / multiple)
+        if self.n_pos and self.n_neg:
+            pairs = 2 * Fraction(self.n_neg * self.scales["fp"]) * Fraction(self.n_pos * self.scales["tp"])
+            won = min(self.sums["roc_auc"], pairs)
+            values |= {name: float(share(won, pairs) / pairs) for name, share in WON_PAIRS.items()}
+        vertices = hull(self.counts)
+        for metric in SCORE_METRICS.values():
+            if metric.of == "ranking" and metric.name not in values:
+                values[metric.name] = metric(vertices if metric.on_hull else self.counts)
+        return values
+
+
+# Scans ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class BlockRows:
+    """What is counted of the rows that share a value, of each model.
+
+    Attributes
+    ----------
+    value : label or None
+        Of the --by column.
+    n_samples, n_positives, n_negatives : int
+        Rows.
+    weight : tuple of int
+        Units of weight, of positives and negatives; rows where there are no weights.
+    lowest, highest : list of int
+        Keys of the lowest and the highest score of each model.
+    """
+
+    value: Any = None
+    n_samples: int = 0
+    n_positives: int = 0
+    weight: tuple[int, int] = (0, 0)
+    lowest: list[int] = field(default_factory=list)
+    highest: list[int] = field(default_factory=list)
+    keys: list[list[Keys]] = field(default_factory=list)
+    units: list[list[Ints]] = field(default_factory=list)
+
+    @property
+    def n_negatives(self) -> int:
+        """Negative rows."""
+        return self.n_samples - self.n_positives
+
+
+class ExactScans:
+    """Scans that count rows exactly, by value of a column.
+
+    Parameters
+    ----------
+    reader : RowReader
+    also : ndarray of uint64
+        Keys of thresholds at which counts are wanted, too.
+    memory : int or None
+        Bytes that the scores of positives may take.
+    progress : bool
+    """
+
+    def __init__(self, reader: RowReader, also: Keys, memory: int | None, progress: bool) -> None:
+        self.reader, self.also, self.memory, self.progress = reader, also, memory, progress
+        self.blocks: dict[Any, BlockRows] = {}
+        self.n_ranges = 1
+        self._lock = threading.Lock()
+        self._n_bytes = 0
+        self._sampled = False  # since there are too many keys to hold them all
+
+    # The first scan: which rows there are, and the scores of positives ------------------------------------------------
+
+    def first(self) -> list[BlockRows]:
+        """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
+        self._scan(self._gather_all)
+        blocks = [self.blocks[value] for value in sorted(self.blocks)] if self.reader.by is not None else list(self.blocks.values())
+        if not blocks:
+            raise ValueError(f"{self.reader.files.title} has no rows" + (" that can be counted" if self.reader.n_dropped else ""))
+        for block in blocks:
+            check_total("sample_weight", *block.weight)
+        if self._sampled:
+            n_positives = sum(block.n_positives for block in blocks)
+            self.n_ranges = -(-POSITIVE_BYTES * n_positives * len(self.reader.scores) // (self.memory or 1))
+        return blocks
+
+    def _gather_all(self, rows: Rows, block: BlockRows) -> None:
+        flags = rows.flags.view(np.bool_)
+        units = None if rows.weights is None else whole_units(rows.weights, self.reader)
+        n_positives = int(np.count_nonzero(flags))
+        parts = [(FLOATS.encode(scores[flags] + 0.0), _ends(scores)) for scores in rows.scores]
+        with self._lock:
+            block.n_samples += flags.size
+            block.n_positives += n_positives
+            weights = (n_positives, flags.size - n_positives)
+            if units is not None:
+                weights = (int(units[flags].sum()), int(units[~flags].sum()))
+            block.weight = (block.weight[0] + weights[0], block.weight[1] + weights[1])
+            for k, (keys, (low, high)) in enumerate(parts):
+                block.lowest[k], block.highest[k] = min(block.lowest[k], low), max(block.highest[k], high)
+                self._keep(block.keys[k], keys)
+                if units is not None:
+                    self._keep(block.units[k], units[flags])
+
+    def _keep(self, gathered: list[Any], keys: NDArray[Any]) -> None:
+        """Keep keys; of each some, where all would be more than memory is for."""
+        gathered.append(keys[::SAMPLED].copy() if self._sampled else keys)
+        self._n_bytes += keys.nbytes
+        if self.memory is not None and not self._sampled and self._n_bytes * (POSITIVE_BYTES / 8) > self.memory:
+            self._sampled = True
+            for block in self.blocks.values():
+                for lists in (block.keys, block.units):
+                    for parts in lists:
+                        parts[:] = [part[::SAMPLED].copy() for part in parts]
+
+    # The others: negatives about them ---------------------------------------------------------------------------------
+
+    def count(
+        self, wanted: Sequence[BlockRows], done: Callable[[BlockRows, int, AtomCounts], None],
+        beside: Callable[[Rows, BlockRows], None] | None = None,
+    ) -> None:
+        """Count the negatives of blocks; call `done` with the counts of each model, from the highest range down.
+
+        `beside` is called, in one of the scans, with all rows.
+        """
+        large = sum(block.n_samples for block in self.blocks.values()) >= 2**32
+        models = range(len(self.reader.scores))
+        ranges = {id(block): [self._ranges(block, k) for k in models] for block in wanted}
+        if self._sampled:
+            self._gather([(block, [each[0] for each in ranges[id(block)]]) for block in wanted])
+        for number in range(self.n_ranges):
+            counts: dict[int, list[AtomCounts]] = {}
+            for block in wanted:
+                counts[id(block)] = []
+                for k in models:
+                    also = ranges[id(block)][k][number].take(self.also, None)[0]
+                    units = block.units[k] if self.reader.weight is not None else None
+                    counts[id(block)].append(AtomCounts.of_positives(block.keys[k], units, also, large=large))
+            following = None
+            if number + 1 < self.n_ranges:
+                following = [(block, [each[number + 1] for each in ranges[id(block)]]) for block in wanted]
+            within = {key: [each[number] for each in value] for key, value in ranges.items()}
+            self._count(counts, within, following, beside if number == 0 else None)
+            for block in wanted:
+                for k in models:
+                    done(block, k, counts[id(block)][k])
+                    counts[id(block)][k] = None  # type: ignore[call-overload]
+
+    def _ranges(self, block: BlockRows, k: int) -> list[KeyRange]:
+        """Return ranges of about as many positives each, from the highest."""
+        if not self._sampled:
+            return [KeyRange()]
+        sample = np.sort(np.concatenate(block.keys[k])) if block.keys[k] else np.empty(0, np.uint64)
+        block.keys[k], block.units[k] = [], []
+        if not sample.size:
+            return [KeyRange(), *[KeyRange(1, 0)] * (self.n_ranges - 1)]
+        places = np.arange(1, self.n_ranges) * sample.size // self.n_ranges
+        edges = np.unique(sample[places])
+        lows = [LOWEST, *map(int, edges)]
+        highs = [*(int(edge) - 1 for edge in edges), HIGHEST]
+        found = [KeyRange(low, high) for low, high in zip(lows, highs, strict=True)][::-1]
+        return found + [KeyRange(1, 0)] * (self.n_ranges - len(found))
+
+    def _gather(self, ranges: list[tuple[BlockRows, list[KeyRange]]]) -> None:
+        by_block = {id(block): each for block, each in ranges}
+        self._scan(lambda rows, block: self._gather_range(rows, block, by_block.get(id(block))))
+
+    def _gather_range(self, rows: Rows, block: BlockRows, ranges: list[KeyRange] | None) -> None:
+        if ranges is None:
+            return
+        flags = rows.flags.view(np.bool_)
+        units = None if rows.weights is None else whole_units(rows.weights, self.reader)[flags]
+        for k, scores in enumerate(rows.scores):
+            keys, of_keys = ranges[k].take(FLOATS.encode(scores[flags] + 0.0), units)
+            with self._lock:
+                block.keys[k].append(keys)
+                if of_keys is not None:
+                    block.units[k].append(of_keys)
+
+    def _count(
+        self,
+        counts: dict[int, list[AtomCounts]],
+        within: dict[int, list[KeyRange]],
+        following: list[tuple[BlockRows, list[KeyRange]]] | None,
+        beside: Callable[[Rows, BlockRows], None] | None,
+    ) -> None:
+        """Scan: count negatives, and gather the positives of the next range."""
+        gather = {id(block): each for block, each in following or ()}
+        made: list[dict[tuple[int, int], _Buffer]] = []
+
+        def buffers() -> dict[tuple[int, int], _Buffer]:
+            made.append({})
+            return made[-1]
+
+        def visit(rows: Rows, block: BlockRows, space: dict[tuple[int, int], _Buffer]) -> None:
+            if id(block) in counts:
+                negative = ~rows.flags.view(np.bool_)
+                units = None if rows.weights is None else whole_units(rows.weights, self.reader)[negative]
+                for k, scores in enumerate(rows.scores):
+                    buffer = space.setdefault((id(block), k), _Buffer())
+                    buffer.add(*within[id(block)][k].take(FLOATS.encode(scores[negative] + 0.0), units))
+                    if buffer.n >= FULL:
+                        counts[id(block)][k].count(*buffer.empty())
+            self._gather_range(rows, block, gather.get(id(block)))
+            if beside is not None:
+                beside(rows, block)
+
+        self._scan(visit, buffers)
+        left = [(key, buffer) for space in made for key, buffer in space.items() if buffer.n]
+        run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
+
+    # Scanning ---------------------------------------------------------------------------------------------------------
+
+    def _scan(self, visit: Callable[..., None], workspace: Callable[[], Any] | None = None) -> None:
+        """Call a function with the rows of each block of each batch."""
+        self.reader.files.check_unchanged()
+
+        def read(piece: Piece, *space: Any) -> None:
+            for rows in self.reader.rows(piece):
+                for block, part in self._by_value(rows):
+                    visit(part, block, *space)
+
+        run(read, self.reader.files.pieces, workspace=workspace, progress=self.progress)
+        self.reader.files.check_unchanged()
+
+    def _by_value(self, rows: Rows) -> Iterator[tuple[BlockRows, Rows]]:
+        """Yield the rows of each value, and its block."""
+        if rows.weights is not None and not rows.weights.all():
+            rows = rows.take(rows.weights != 0)
+        if rows.values is None:
+            if rows.flags.size:
+                yield self._block(None), rows
+            return
+        values, codes = unique_inverse(rows.values)
+        for value, part in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):
+            yield self._block(value), rows if values.size == 1 else rows.take(part)
+
+    def _block(self, value: Any) -> BlockRows:
+        block = self.blocks.get(value)
+        if block is None:
+            n = len(self.reader.scores)
+            with self._lock:
+                if len(self.blocks) >= MOST_BLOCKS and value not in self.blocks:
+                    raise ValueError(f"the column {self.reader.by!r} has more than {MOST_BLOCKS} values")
+                new = BlockRows(value, 0, 0, (0, 0), [HIGHEST] * n, [LOWEST] * n, [[] for _ in range(n)], [[] for _ in range(n)])
+                block = self.blocks.setdefault(value, new)
+        return block
+
+
+REGULAR = 50_000  # points between, of each class
+SAMPLED = 256  # every so manieth key is kept where there are too many
+MOST_BLOCKS = 10_000
+
+
+class _Buffer:
+    """Keys that wait for more."""
+
+    def __init__(self) -> None:
+        self.keys: list[Keys] = []
+        self.units: list[Ints] = []
+        self.n = 0
+
+    def add(self, keys: Keys, units: Ints | None) -> None:
+        """Add keys."""
+        self.keys.append(keys)
+        self.n += keys.size
+        if units is not None:
+            self.units.append(units)
+
+    def empty(self) -> tuple[Keys, Ints | None]:
+        """Return all keys, and forget them."""
+        self.n = 0
+        return _joined(self.keys), _joined(self.units) if self.units else None
+
+
+class NotWholeError(ValueError):
+    """Weights are not whole numbers."""
+
+
+def whole_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
+    """Return weights as whole numbers; raise where they aren't."""
+    if (weights != np.trunc(weights)).any():
+        row = int(np.argmax(weights != np.trunc(weights)))
+        raise NotWholeError(
+            f"{reader.names[str(reader.weight)]} must hold whole numbers to be counted exactly, got {show(weights[row])}"
+        )
+    return weights.astype(np.int64)
+
+
+def _ends(scores: NDArray[Any]) -> tuple[int, int]:
+    low, high = FLOATS.encode(np.array([scores.min(), scores.max()], np.float64) + 0.0)
+    return int(low), int(high)
+
+
+# A ranking ------------------------------------------------------------------------------------------------------------
+
+
+class ExactRanking(PooledRanking):
+    """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive."""
+
+    __slots__ = ("_atoms", "_curve", "_names")
+
+    def __init__(self, atoms: AtomCounts, curve: ExactCurve, n_positives: int, n_negatives: int, classes: Classes) -> None:
+        self._atoms, self._curve, self._names = atoms, curve, classes
+        self._counts, self.n_positives, self.n_negatives = None, n_positives, n_negatives  # type: ignore[assignment]
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """Counts at or above each distinct score of a positive, and just above it."""
+        if self._counts is None:
+            pieces = list(self._atoms.points(0, 0, self._curve.lowest))
+            parts = [piece if k == 0 else piece.take(np.arange(1, piece.tps.size)) for k, piece in enumerate(pieces)]
+            arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps")]
+            self._counts = ThresholdCounts._unchecked(*arrays)
+        return self._counts
+
+    def _classes(self) -> Classes:
+        return self._names
+
+    def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
+        """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""
+        curve, pairs = self._curve, self.n_positives * self.n_negatives
+        return (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None

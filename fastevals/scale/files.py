@@ -1,0 +1,369 @@
+"""Rows of files, data sets and streams, in pieces that are read one by one, as often as asked.
+
+A piece is what is read at once by one thread: a row group of a Parquet file, a batch of an Arrow file, a whole CSV file
+in batches. pyarrow reads them. What can be read once alone, such as a stream of batches, has one piece.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastevals._options import did_you_mean, import_optional, listed, show
+
+MISSING = "reading files needs pyarrow: pip install 'fastevals[files]'"
+FORMATS = {
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".arrows": "ipc", ".feather": "ipc", ".ipc": "ipc",
+    ".csv": "csv", ".csv.gz": "csv", ".tsv": "csv", ".tsv.gz": "csv",
+}  # fmt: skip
+GROUP = 1 << 21  # rows of a row group that are read at once; of larger ones batches are
+BATCH = 1 << 19  # of so many rows
+
+
+class Piece(NamedTuple):
+    """Rows that one thread reads."""
+
+    name: str  # as messages call it
+    n_rows: int | None  # where it is known beforehand
+    n_bytes: int
+    read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches
+
+
+@dataclass
+class RowFiles:
+    """Rows in pieces.
+
+    Attributes
+    ----------
+    title : str
+        As messages and reports call the data.
+    names : list of str
+        Columns.
+    pieces : list of Piece
+    can_repeat : bool
+        Whether they can be read again.
+    """
+
+    title: str
+    names: list[str]
+    pieces: list[Piece]
+    can_repeat: bool = True
+    hint: str = ""  # the end of a message on a column that is not there
+    _states: dict[str, Any] = field(default_factory=dict)  # size and time of change of each file
+    _filesystem: Any = None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows in all, where they are known."""
+        rows = [piece.n_rows for piece in self.pieces]
+        return None if None in rows else sum(map(int, rows))  # type: ignore[arg-type]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in all, as they are stored; 0 of a stream."""
+        return sum(piece.n_bytes for piece in self.pieces)
+
+    def check_columns(self, wanted: Mapping[str, str]) -> None:
+        """Raise unless each column is there, once; `wanted` says what messages call it."""
+        for name, shown in wanted.items():
+            count = self.names.count(name)
+            if not count:
+                columns = listed(self.names) if self.names else "none"
+                near = did_you_mean(name, self.names)
+                raise ValueError(f"{shown}: {self.title} has no such column{near}; its columns are {columns}{self.hint}")
+            if count > 1:
+                raise ValueError(f"{shown}: {self.title} has {count} columns of this name")
+
+    def check_unchanged(self) -> None:
+        """Raise if a file is another than when it was opened."""
+        for path, state in self._states.items():
+            now = _state(self._filesystem, path)
+            if now != state:
+                what = "is gone" if now is None else "has changed"
+                raise ValueError(f"{path!r} {what} since it was first read: its rows can't be counted again")
+
+
+# Opening --------------------------------------------------------------------------------------------------------------
+
+
+def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] | None = None) -> RowFiles:
+    """Open data that pyarrow reads.
+
+    Parameters
+    ----------
+    data : path, sequence of paths, pyarrow data set, table, record-batch reader or object with an Arrow stream
+        A path may be a file, a folder, a pattern such as ``scores/*.parquet``, or an address such as ``s3://...``.
+        Columns of hive partitions (``day=1/``) are columns.
+    filesystem : pyarrow.fs.FileSystem, optional
+        That paths are of.
+    csv : callable, optional
+        Opens a CSV file, as `CsvFile` does.
+
+    Returns
+    -------
+    RowFiles
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, one is of no known format or damaged, or files have different columns.
+    ImportError
+        Without pyarrow.
+    """
+    pa = import_optional("pyarrow", MISSING)
+    datasets = import_optional("pyarrow.dataset", MISSING)
+    if isinstance(data, datasets.Dataset):
+        return _open_dataset("the data set", data, filesystem)
+    if isinstance(data, pa.Table):
+        data = data.to_reader() if not data.num_rows else data
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        batches = data.to_batches() if isinstance(data, pa.Table) else [data]
+        return RowFiles("the table", list(data.schema.names), [_batch_piece(k, batch) for k, batch in enumerate(batches)])
+    if isinstance(data, pa.RecordBatchReader) or hasattr(data, "__arrow_c_stream__"):
+        reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
+        return open_stream(reader)
+    if isinstance(data, (str, os.PathLike)):
+        data = [data]
+    if not isinstance(data, Sequence) or not data or not all(isinstance(each, (str, os.PathLike)) for each in data):
+        raise ValueError(
+            "data must be a path, paths, a data set or table of pyarrow, or a stream of record batches, got "
+            f"{show(data)}"
+        )
+    paths, filesystem = _expand([os.fsdecode(each) for each in data], filesystem)
+    title = repr(os.fsdecode(data[0])) + (f" and {len(data) - 1} more" if len(data) > 1 else "")
+    kinds = {path: _format(path) for path in paths}
+    first = kinds[paths[0]]
+    other = next((path for path, kind in kinds.items() if kind != first), None)
+    if other is not None:
+        raise ValueError(f"files must be of one format, got {paths[0]!r} and {other!r}")
+    states = {path: _state(filesystem, path) for path in paths}
+    if first == "csv":
+        return _open_csv_files(title, paths, states, filesystem, csv)
+    for path in paths:
+        if not states[path][0]:
+            raise ValueError(f"{path!r} is empty")
+    with explained(paths[0] if len(paths) == 1 else title):
+        dataset = datasets.dataset(paths, format=first, partitioning="hive", filesystem=filesystem)
+    rows = _open_dataset(title, dataset, filesystem)
+    rows._states, rows._filesystem = states, filesystem
+    return rows
+
+
+def open_stream(reader: Any, title: str = "the stream") -> RowFiles:
+    """Open a stream of record batches: it is read once."""
+    taken = iter([reader])
+
+    def read(columns: list[str]) -> Iterator[Any]:
+        stream = next(taken, None)
+        if stream is None:
+            raise ValueError(f"{title} can be read once, and has been")
+        for batch in stream:
+            yield batch.select(columns)
+
+    return RowFiles(title, list(reader.schema.names), [Piece(title, None, 0, read)], can_repeat=False)
+
+
+def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
+    """Return the files that paths, patterns and folders mean, in order, and the file system that they are of."""
+    from pyarrow import fs
+
+    if filesystem is None and any("://" in path for path in paths):
+        opened = [fs.FileSystem.from_uri(path) for path in paths]
+        filesystem, paths = opened[0][0], [path for _, path in opened]
+        if any(each != filesystem for each, _ in opened):
+            raise ValueError("paths must be of one file system")
+    found: list[str] = []
+    for path in paths:
+        if filesystem is None and not os.path.exists(path) and glob.has_magic(path):
+            matches = sorted(glob.glob(path, recursive=True))
+            if not matches:
+                raise ValueError(f"{path!r} matches no file")
+        else:
+            matches = [path]
+        for match in matches:
+            found += _files_in(match, filesystem or fs.LocalFileSystem())
+    twice = next((path for k, path in enumerate(found) if path in found[:k]), None) if len(set(found)) < len(found) else None
+    if twice is not None:
+        raise ValueError(f"{twice!r} is given twice")
+    return found, filesystem or fs.LocalFileSystem()
+
+
+def _files_in(path: str, filesystem: Any) -> list[str]:
+    """Return a file, or the files of a folder and those in it, but for hidden ones, as Spark and others leave behind."""
+    from pyarrow import fs
+
+    info = filesystem.get_file_info(path)
+    if info.type == fs.FileType.NotFound:
+        raise ValueError(f"{path!r}: no such file")
+    if info.type == fs.FileType.File:
+        return [path]
+    if info.type != fs.FileType.Directory:
+        raise ValueError(f"{path!r} is no regular file")
+    base = path.rstrip("/") + "/"
+    found = sorted(
+        each.path
+        for each in filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+        if each.type == fs.FileType.File
+        and not any(part.startswith((".", "_")) for part in each.path.removeprefix(base).split("/"))
+        and _known_format(each.path)
+    )
+    if not found:
+        raise ValueError(f"{path!r} is a folder without files of a known format: {', '.join(FORMATS)}")
+    return found
+
+
+def _known_format(path: str) -> str | None:
+    return next((kind for suffix, kind in FORMATS.items() if path.lower().endswith(suffix)), None)
+
+
+def _format(path: str) -> str:
+    kind = _known_format(path)
+    if kind is None:
+        raise ValueError(f"{path!r} is of no known format: its name must end with {', '.join(FORMATS)}")
+    return kind
+
+
+def _state(filesystem: Any, path: str) -> Any:
+    """Return the size and the time of the last change of a file; None where there is none."""
+    info = filesystem.get_file_info(path)
+    return (info.size, info.mtime_ns) if info.is_file else None
+
+
+# Pieces ---------------------------------------------------------------------------------------------------------------
+
+
+def _batch_piece(k: int, batch: Any) -> Piece:
+    return Piece(f"batch {k}", batch.num_rows, batch.nbytes, lambda columns: iter([batch.select(columns)]))
+
+
+def _open_dataset(title: str, dataset: Any, filesystem: Any) -> RowFiles:
+    """Open a pyarrow data set: a piece for each row group, or fragment of another kind."""
+    pieces: list[Piece] = []
+    states: dict[str, Any] = {}
+    for number, fragment in enumerate(dataset.get_fragments()):
+        path = getattr(fragment, "path", None)
+        name = f"fragment {number} of {title}" if path is None else repr(path)
+        if path is not None and hasattr(fragment, "row_groups"):
+            with explained(path):
+                pieces += _row_groups(fragment)
+        else:
+            pieces.append(_fragment_piece(name, fragment, dataset.schema))
+        if path is not None and fragment.filesystem is not None:
+            states[path] = _state(fragment.filesystem, path)
+            filesystem = filesystem or fragment.filesystem
+    return RowFiles(title, list(dataset.schema.names), pieces, _states=states, _filesystem=filesystem)
+
+
+def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
+    def read(columns: list[str]) -> Iterator[Any]:
+        yield from fragment.to_batches(
+            schema=schema, columns=columns, use_threads=False, batch_size=BATCH, batch_readahead=1, fragment_readahead=0
+        )
+
+    size = 0
+    if getattr(fragment, "path", None) is not None:
+        size = fragment.filesystem.get_file_info(fragment.path).size or 0
+    return Piece(name, None, size, read)
+
+
+def _row_groups(fragment: Any) -> Iterator[Piece]:
+    """Yield a piece for each row group of a Parquet file."""
+    import pyarrow as pa
+    from pyarrow import dataset as datasets
+    from pyarrow import parquet
+
+    path, metadata = fragment.path, fragment.metadata
+    partition = datasets.get_partition_keys(fragment.partition_expression)
+    own = set(fragment.physical_schema.names)
+
+    def read(group: int, n_rows: int, columns: list[str]) -> Iterator[Any]:
+        stored = [name for name in columns if name in own or name not in partition]
+        missing = next((name for name in stored if name not in own), None)
+        if missing is not None:
+            raise ValueError(f"{path!r} has no column {missing!r}, which other files have")
+        file = parquet.ParquetFile(path, metadata=metadata, filesystem=fragment.filesystem, pre_buffer=False)
+        with file:
+            if n_rows <= GROUP:
+                batches = file.read_row_group(group, columns=stored, use_threads=False).to_batches()
+            else:
+                batches = file.iter_batches(BATCH, row_groups=[group], columns=stored, use_threads=False)
+            for batch in batches:
+                arrays = [
+                    batch.column(name) if name in own else pa.repeat(pa.scalar(partition[name]), batch.num_rows)
+                    for name in columns
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, names=columns)
+
+    # Of a data set that was filtered, or cut to pieces, a fragment may have some row groups alone.
+    for group in fragment.row_groups:
+        n_rows = metadata.row_group(group.id).num_rows
+        size = metadata.row_group(group.id).total_byte_size
+
+        def read_group(columns: list[str], group: int = group.id, n_rows: int = n_rows) -> Iterator[Any]:
+            return read(group, n_rows, columns)
+
+        if n_rows:
+            yield Piece(f"row group {group.id} of {path!r}", n_rows, size, read_group)
+
+
+def _open_csv_files(
+    title: str, paths: list[str], states: dict[str, Any], filesystem: Any, csv: Callable[[Path], Any] | None
+) -> RowFiles:
+    """Open CSV files: a piece each."""
+    from pyarrow import fs
+
+    if csv is None or not isinstance(filesystem, fs.LocalFileSystem):
+        raise ValueError(f"{paths[0]!r} is CSV: only files on this machine are read, by fastevals report")
+    files = []
+    for path in paths:
+        if not states[path][0]:
+            raise ValueError(f"{path!r} is empty")
+        with explained(path):
+            files.append(csv(Path(path)))
+    for path, file in zip(paths[1:], files[1:], strict=True):
+        if set(file.names) != set(files[0].names):
+            raise ValueError(f"{path!r} has other columns than {paths[0]!r}: {listed(file.names)}")
+    pieces = [
+        Piece(repr(path), None, states[path][0], file.stream) for path, file in zip(paths, files, strict=True)
+    ]
+    return RowFiles(title, list(files[0].names), pieces, hint=files[0].hint, _states=states, _filesystem=filesystem)
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def read_piece(piece: Piece, columns: list[str]) -> Iterator[tuple[int, Any]]:
+    """Yield a piece's record batches, each with the number of its first row; name the piece where it can't be read."""
+    start = 0
+    batches = piece.read(columns)
+    while True:
+        with explained(piece.name, quoted=True):
+            batch = next(batches, None)
+            if batch is None:
+                break
+            batch.validate(full=True)
+        yield start, batch
+        start += batch.num_rows
+    if piece.n_rows not in (None, start):
+        raise ValueError(f"{piece.name} can't be read: it has {start} rows, but says that it has {piece.n_rows}")
+
+
+@contextmanager
+def explained(name: str, *, quoted: bool = False) -> Iterator[None]:
+    """Name the file in errors about what can't be read of it."""
+    from pyarrow import ArrowException
+
+    shown = name if quoted or name[:1] in "'\"" else repr(name)
+    try:
+        yield
+    except (ArrowException, OSError, EOFError) as error:
+        if isinstance(error, MemoryError):  # Arrow's
+            raise MemoryError(str(error)) from error
+        reason = " ".join(str(error).split())
+        reason = reason if len(reason) <= 200 else reason[:200] + "..."
+        raise ValueError(f"{shown} can't be read: {reason}") from error

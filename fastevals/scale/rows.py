@@ -1,0 +1,286 @@
+"""Rows of binary labels and scores, batch by batch: checked as arrays are, with the place of what is wrong."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import check_choice, show
+from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
+from fastevals._validation.text import encode_column
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.scale.files import Piece, RowFiles, read_piece
+from fastevals.scale.grid import exact_floats
+
+ON_INVALID = ("raise", "drop")
+
+
+class Rows(NamedTuple):
+    """Rows of one batch, those without a label, a weight or finite scores left out."""
+
+    flags: NDArray[np.uint8]  # 1 of positive ones
+    scores: tuple[NDArray[Any], ...]  # of each model
+    weights: NDArray[np.float64] | None
+    values: NDArray[Any] | None  # of the --by column
+
+    def take(self, rows: Any) -> Rows:
+        """Return some rows, by index or mask."""
+        weights, values = (None if column is None else column[rows] for column in (self.weights, self.values))
+        return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), weights, values)
+
+
+class RowReader:
+    """Reads pieces of files as rows, by any number of threads.
+
+    Parameters
+    ----------
+    files : RowFiles
+    label : str
+        Column of the true class.
+    scores : sequence of str
+        Columns of scores, a model each.
+    weight, by : str, optional
+        Columns of row weights, and of values.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans.
+    on_invalid : {"raise", "drop"}
+        Whether a row without a label, a weight or a finite score is an error, or left out and counted.
+    names : mapping of str to str
+        What messages call each column.
+    parse : callable, optional
+        Of `pos_label` and the first labels, gives that which is meant.
+    """
+
+    def __init__(
+        self,
+        files: RowFiles,
+        label: str,
+        scores: Sequence[str],
+        *,
+        weight: str | None = None,
+        by: str | None = None,
+        pos_label: Any = None,
+        on_invalid: str = "raise",
+        names: Mapping[str, str] | None = None,
+        parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
+    ) -> None:
+        self.files, self.label, self.scores, self.weight, self.by = files, label, tuple(scores), weight, by
+        self.on_invalid = check_choice("on_invalid", on_invalid, ON_INVALID)
+        others = [name for name in (weight, by) if name is not None]
+        self.columns = list(dict.fromkeys([label, *scores, *others]))
+        self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
+        files.check_columns(self.names)
+        self._wanted, self._parse = pos_label, parse
+        self._lock = threading.Lock()
+        self._labels: tuple[Any, Any] = (None, None)  # positive and negative, as far as they are known
+        self._like: Any = None  # a label, as the file has it
+        self._dropped: dict[str, int] = {}  # rows of each piece
+        self.n_rows: dict[str, int] = {}  # that are kept, of each piece
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows left out."""
+        return sum(self._dropped.values())
+
+    @property
+    def labels(self) -> tuple[Any, Any]:
+        """The positive and the negative label, None where they aren't known."""
+        return self._labels
+
+    @property
+    def positive(self) -> Any:
+        """The positive label, of the type that the file has."""
+        positive = self._labels[0]
+        return positive if self._like is None or positive is None else type(self._like)(positive)
+
+    @property
+    def classes(self) -> Classes:
+        """The names of the two classes."""
+        positive, negative = self._labels
+        return Classes(both_classes(1 if positive is None else positive, negative), 1 if positive is None else positive)
+
+    def rows(self, piece: Piece) -> Iterator[Rows]:
+        """Yield the rows of a piece."""
+        n_dropped = n_kept = 0
+        for start, batch in read_piece(piece, self.columns):
+            if not batch.num_rows:
+                continue
+            place = _Place(piece, start)
+            arrays = {name: batch.column(k) for k, name in enumerate(self.columns)}
+            valid = self._valid(arrays, place)
+            if valid is not None:
+                n_dropped += batch.num_rows - int(np.count_nonzero(valid))
+                if not valid.any():
+                    continue
+                arrays = {name: array.filter(_as_arrow(valid)) for name, array in arrays.items()}
+            flags = self._flags(_values(self.names[self.label], arrays[self.label], place), place)
+            scores = tuple(self._scores(name, arrays[name], place) for name in self.scores)
+            weights = None if self.weight is None else self._weights(arrays[self.weight], place)
+            values = None if self.by is None else _values(self.names[self.by], arrays[self.by], place)
+            n_kept += flags.size
+            yield Rows(flags, scores, weights, values)
+        with self._lock:  # only of what was read to its end
+            if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
+                raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
+            self._dropped[piece.name] = n_dropped
+
+    # Rows that can't be counted -------------------------------------------------------------------------------------
+
+    def _valid(self, arrays: Mapping[str, Any], place: _Place) -> NDArray[np.bool_] | None:
+        """Return which rows are to be kept, None for all; raise where one that can't be counted is an error."""
+        valid: NDArray[np.bool_] | None = None
+        for name, array in arrays.items():
+            wrong, what = _missing(array), "missing value"
+            if wrong is None and name != self.by and _is_float(array.type):
+                finite = self._finite(array, infinite=name == self.label)
+                wrong, what = (None if finite is None else ~finite), "NaN or infinite value"
+            if wrong is None:
+                continue
+            if self.on_invalid == "raise":
+                count = int(np.count_nonzero(wrong))
+                where = place.row(int(wrong.argmax()))
+                raise ValueError(f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}")
+            if array.null_count and name != self.by and _is_float(array.type):
+                wrong = wrong | ~np.isfinite(array.fill_null(np.nan).to_numpy(zero_copy_only=False))
+            valid = ~wrong if valid is None else valid & ~wrong
+        return valid
+
+    def _finite(self, array: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
+        values = numbers_of(array)
+        if np.isfinite(values.min()) and np.isfinite(values.max()):
+            return None
+        finite: NDArray[np.bool_] = ~np.isnan(values) if infinite else np.isfinite(values)
+        return None if finite.all() else finite
+
+    # Columns ----------------------------------------------------------------------------------------------------------
+
+    def _scores(self, name: str, array: Any, place: _Place) -> NDArray[Any]:
+        values = _values(self.names[name], array, place, numeric=True)
+        return exact_floats(self.names[name], values.view(np.uint8) if values.dtype == np.bool_ else values)
+
+    def _weights(self, array: Any, place: _Place) -> NDArray[np.float64]:
+        assert self.weight is not None
+        weights = _values(self.names[self.weight], array, place, numeric=True).astype(np.float64)
+        if weights.size and weights.min() < 0:
+            row = int(np.argmax(weights < 0))
+            raise ValueError(
+                f"{self.names[self.weight]} must hold weights that are not negative, got {show(weights[row])} at "
+                f"{place.row(row)}"
+            )
+        return weights
+
+    def _flags(self, values: NDArray[Any], place: _Place) -> NDArray[np.uint8]:
+        """Return 1 for each positive row, and 0 for others."""
+        labels = self._known(values, place)
+        flags = np.empty(values.size, np.uint8)
+        if labels.mark(slice(0, flags.size), flags) < flags.size:
+            both = [labels.positive] if labels.negative is None else [labels.negative, labels.positive]
+            other = ~np.isin(np.asarray(values), both)
+            row = int(np.argmax(other))
+            raise ValueError(
+                f"{self.names[self.label]} must have two labels, which are {' and '.join(map(show, both))} in what was "
+                f"read first, got {show(values[row])} in {np.count_nonzero(other)} rows, the first at {place.row(row)}"
+            )
+        return flags
+
+    def _known(self, values: NDArray[Any], place: _Place) -> BinaryLabels:
+        """Return labels, and which two they are: those of rows before, or the first two of these."""
+        positive, negative = self._labels
+        if positive is None or negative is None:
+            with self._lock:
+                self._learn(values)
+            positive, negative = self._labels
+        if isinstance(positive, str) != (values.dtype.kind == "U"):
+            raise ValueError(
+                f"{self.names[self.label]} must have labels of one type, got {show(positive)} in what was read first "
+                f"and {show(values[0])} at {place.row(0)}"
+            )
+        return BinaryLabels(values, positive, negative)
+
+    def _learn(self, values: NDArray[Any]) -> None:
+        """Find out which labels are the two."""
+        positive, negative = self._labels
+        distinct = distinct_pair(values)
+        if positive is None:
+            name = self.names[self.label]
+            wanted = None if self._wanted is None else self._parse(self._wanted, sorted(distinct))
+            _, positive, negative = binary_labels(name, values, wanted)
+            self._like = sorted(distinct)[0]
+        elif isinstance(positive, str) == (values.dtype.kind == "U"):
+            others = [label for label in distinct if label != positive]
+            negative = others[0] if others and negative is None else negative
+        self._labels = positive, negative
+
+
+class _Place(NamedTuple):
+    """Where a batch is."""
+
+    piece: Piece
+    start: int
+
+    def row(self, row: int) -> str:
+        """Return what messages call a row of the batch."""
+        return f"row {self.start + row} of {self.piece.name}"
+
+
+# Arrow's arrays -------------------------------------------------------------------------------------------------------
+
+
+def _missing(array: Any) -> NDArray[np.bool_] | None:
+    """Return which values are missing, None where none is; one of a dictionary may be missing there."""
+    from pyarrow import types
+
+    if types.is_dictionary(array.type) and array.dictionary.null_count:
+        array = array.dictionary_decode()
+    if not array.null_count:
+        return None
+    missing: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    return missing
+
+
+def _as_arrow(mask: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(mask)
+
+
+def _is_float(dtype: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_floating(dtype))
+
+
+def numbers_of(piece: Any) -> NDArray[Any]:
+    """Return an array of Arrow's without missing values; its own `to_numpy` imports pandas, a third of a second."""
+    from pyarrow import types, uint8
+
+    is_boolean = types.is_boolean(piece.type)
+    values = np.from_dlpack(piece.cast(uint8()) if is_boolean else piece)
+    return values.view(np.bool_) if is_boolean else values
+
+
+def _values(shown: str, array: Any, place: _Place, *, numeric: bool = False) -> NDArray[Any]:
+    """Return an array without missing values as numbers, booleans or text."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(array.type) and (numeric or not types.is_string(array.type.value_type)):
+        array = array.dictionary_decode()
+    if types.is_decimal(array.type):
+        array = array.cast(pa.float64())
+    if types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type):
+        return numbers_of(array)
+    if numeric:
+        raise ValueError(
+            f"{shown} must hold numbers, but has type {array.type} (with the value {show(array[0].as_py())} at "
+            f"{place.row(0)})"
+        )
+    try:
+        text = array if types.is_dictionary(array.type) else array.cast(pa.string())
+    except pa.ArrowException:
+        raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {array.type}") from None
+    return encode_column(shown, text)  # type: ignore[return-value]
