@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels import areas
 from fastevals._kernels.cells import count_around
+from fastevals._kernels.sorting import sort_keys
+from fastevals._memory import lend
 from fastevals._options import show
 from fastevals._validation.arrays import power_of_two
 from fastevals._validation.labels import Classes
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
-from fastevals.counting.ordering import FLOATS
+from fastevals.counting.ordering import FLOATS, MAX_CELLS
 from fastevals.counting.sweeps import sum_steps
 from fastevals.counts import ThresholdCounts, check_total
 from fastevals.many.folds import PooledRanking
@@ -86,7 +88,7 @@ class AtomCounts:
         """Make atoms of the keys of positives, which come in any order; `parts` is emptied."""
         keys = _joined(parts)
         if units is None:
-            keys.sort()
+            sort(keys)
             starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
             positives = np.diff(starts, append=keys.size)
             keys = keys[starts] if starts.size < keys.size else keys
@@ -108,7 +110,7 @@ class AtomCounts:
     def count(self, keys: Keys, units: Ints | None) -> None:
         """Count negatives, in any order; `keys` are sorted in place."""
         if units is None:
-            keys.sort()
+            sort(keys)
         else:
             order = np.argsort(keys)
             keys, units = keys[order], units[order]
@@ -144,6 +146,12 @@ class AtomCounts:
         if self.between[0]:
             keys = np.array([max(lowest, LOWEST)], np.uint64)
             yield _counts_below(last, keys, np.zeros(1, np.int64), self.between[:1].astype(np.int64))
+
+
+def sort(keys: Keys) -> None:
+    """Sort keys in place: as fast on any processor, which NumPy's sort is not."""
+    cells = min(1 << max(keys.size - 1, 1).bit_length(), MAX_CELLS)
+    sort_keys(keys, lend(keys.size, np.uint64), np.empty(cells, np.int32))
 
 
 def _joined(parts: list[Any]) -> NDArray[Any]:
