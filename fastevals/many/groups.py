@@ -290,8 +290,14 @@ def _delong_intervals(scores: GroupedScores, aucs: Floats, alpha: float) -> dict
             "delong's variance", f"{unknown} of {aucs.size} groups have both classes, but not two rows of each"
         )
     _warn_degenerate_groups(variances == 0, "its estimated variance is 0")
+    return delong_intervals(aucs, variances, n_neg + n_pos, alpha)
+
+
+def delong_intervals(aucs: Floats, variances: Floats, sizes: Floats, alpha: float) -> dict[str, Any]:
+    """Return the intervals of groups' AUCs, and of their mean by size, from the variances."""
     errors, margin = np.sqrt(variances), normal_margins(alpha, "two-sided")[0]
-    weights = np.where(defined, n_neg + n_pos, 0.0)
+    defined = ~np.isnan(aucs)
+    weights = np.where(defined, sizes, 0.0)
     mean, error = mean_over_groups(aucs, weights), math.nan
     if defined.any():
         shares = weights[defined] / weights.sum()

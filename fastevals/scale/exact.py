@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS, MAX_CELLS
 from fastevals.counting.sweeps import sum_steps
 from fastevals.counts import ThresholdCounts, check_total
+from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
 from fastevals.measure.registry import SCORE_METRICS
@@ -45,6 +47,8 @@ FULL = 1 << 20  # keys of negatives that are sorted together, then counted: the 
 BLOCK = 1 << 19  # atoms whose points are swept together
 POSITIVE_BYTES = 36  # of memory for each positive while its score is gathered, sorted and counted
 NONE = np.empty(0, np.int64)
+
+Place = tuple[int, int]  # of a batch: the number of its piece, and its own in there
 
 
 class KeyRange(NamedTuple):
@@ -197,13 +201,18 @@ class ExactCurve:
     n_pos, n_neg : int
         Rows in all, or units of weight.
     keep : callable, optional
-        Of a block's counts, gives more rows that are kept.
+        Of a block's counts, with those of all rows behind them, gives one more row that is kept.
     """
 
     def __init__(
-        self, n_pos: int, n_neg: int, lowest: int, keep: Callable[[ThresholdCounts], Sequence[int]] | None = None
+        self,
+        n_pos: int,
+        n_neg: int,
+        lowest: int,
+        keep: Callable[[ThresholdCounts], int | None] | None = None,
     ) -> None:
         self.n_pos, self.n_neg, self.lowest, self.keep = n_pos, n_neg, lowest, keep
+        self._placements = (0, 0, 0)
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
         self.sums = dict.fromkeys(SUMS, Fraction(0))
         self._kept: list[ThresholdCounts] = []
@@ -215,10 +224,20 @@ class ExactCurve:
         for piece in atoms.points(*self._last, self.lowest):
             for name, (kernel, scales) in SUMS.items():
                 self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
+            placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
+            self._placements = tuple(map(add, self._placements, placed))  # type: ignore[assignment]
             rows = {0, piece.tps.size - 1, *self._of_hull(piece), *self._where_crossed(piece), *self._regular(piece)}
-            rows.update(() if self.keep is None else self.keep(piece))
+            best = None if self.keep is None else self.keep(self._with_totals(piece))
+            rows.update(() if best is None else (min(best, piece.tps.size - 1),))
             self._kept.append(piece.take(np.array(sorted(rows))))
             self._last = int(piece.tps[-1]), int(piece.fps[-1])
+
+    def _with_totals(self, piece: ThresholdCounts) -> ThresholdCounts:
+        """Return counts whose last row are all rows, whatever their threshold is."""
+        last = np.nextafter(piece.thresholds[-1], -np.inf)
+        return ThresholdCounts._unchecked(
+            np.append(piece.thresholds, last), np.append(piece.tps, self.n_pos), np.append(piece.fps, self.n_neg)
+        )
 
     def _of_hull(self, piece: ThresholdCounts) -> Iterator[int]:
         """Yield the rows of the upper hull, and the lowest below the diagonal."""
@@ -253,6 +272,11 @@ class ExactCurve:
         return ThresholdCounts._unchecked(*arrays)
 
 
+
+    @cached_property
+    def moments(self) -> PlacementMoments:
+        """DeLong's moments."""
+        return PlacementMoments.from_placements(self.n_pos, self.n_neg, self._placements)
 
     @cached_property
     def metrics(self) -> dict[str, float]:
@@ -332,7 +356,7 @@ class ExactScans:
 
     def first(self) -> list[BlockRows]:
         """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
-        self._scan(self._gather_all)
+        self.scan(self._gather_all)
         blocks = [self.blocks[value] for value in sorted(self.blocks)] if self.reader.by is not None else list(self.blocks.values())
         if not blocks:
             raise ValueError(f"{self.reader.files.title} has no rows" + (" that can be counted" if self.reader.n_dropped else ""))
@@ -343,7 +367,7 @@ class ExactScans:
             self.n_ranges = -(-POSITIVE_BYTES * n_positives * len(self.reader.scores) // (self.memory or 1))
         return blocks
 
-    def _gather_all(self, rows: Rows, block: BlockRows) -> None:
+    def _gather_all(self, rows: Rows, block: BlockRows, _: Place) -> None:
         flags = rows.flags.view(np.bool_)
         units = None if rows.weights is None else whole_units(rows.weights, self.reader)
         n_positives = int(np.count_nonzero(flags))
@@ -376,7 +400,7 @@ class ExactScans:
 
     def count(
         self, wanted: Sequence[BlockRows], done: Callable[[BlockRows, int, AtomCounts], None],
-        beside: Callable[[Rows, BlockRows], None] | None = None,
+        beside: Callable[[Rows, BlockRows, Place], None] | None = None,
     ) -> None:
         """Count the negatives of blocks; call `done` with the counts of each model, from the highest range down.
 
@@ -422,7 +446,7 @@ class ExactScans:
 
     def _gather(self, ranges: list[tuple[BlockRows, list[KeyRange]]]) -> None:
         by_block = {id(block): each for block, each in ranges}
-        self._scan(lambda rows, block: self._gather_range(rows, block, by_block.get(id(block))))
+        self.scan(lambda rows, block, _: self._gather_range(rows, block, by_block.get(id(block))))
 
     def _gather_range(self, rows: Rows, block: BlockRows, ranges: list[KeyRange] | None) -> None:
         if ranges is None:
@@ -441,7 +465,7 @@ class ExactScans:
         counts: dict[int, list[AtomCounts]],
         within: dict[int, list[KeyRange]],
         following: list[tuple[BlockRows, list[KeyRange]]] | None,
-        beside: Callable[[Rows, BlockRows], None] | None,
+        beside: Callable[[Rows, BlockRows, Place], None] | None,
     ) -> None:
         """Scan: count negatives, and gather the positives of the next range."""
         gather = {id(block): each for block, each in following or ()}
@@ -451,7 +475,7 @@ class ExactScans:
             made.append({})
             return made[-1]
 
-        def visit(rows: Rows, block: BlockRows, space: dict[tuple[int, int], _Buffer]) -> None:
+        def visit(rows: Rows, block: BlockRows, place: Place, space: dict[tuple[int, int], _Buffer]) -> None:
             if id(block) in counts:
                 negative = ~rows.flags.view(np.bool_)
                 units = None if rows.weights is None else whole_units(rows.weights, self.reader)[negative]
@@ -462,33 +486,31 @@ class ExactScans:
                         counts[id(block)][k].count(*buffer.empty())
             self._gather_range(rows, block, gather.get(id(block)))
             if beside is not None:
-                beside(rows, block)
+                beside(rows, block, place)
 
-        self._scan(visit, buffers)
+        self.scan(visit, buffers)
         left = [(key, buffer) for space in made for key, buffer in space.items() if buffer.n]
         run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
 
     # Scanning ---------------------------------------------------------------------------------------------------------
 
-    def _scan(self, visit: Callable[..., None], workspace: Callable[[], Any] | None = None) -> None:
-        """Call a function with the rows of each block of each batch."""
+    def scan(self, visit: Callable[..., None], workspace: Callable[[], Any] | None = None) -> None:
+        """Call a function with the rows of each block of each batch, the block, and the batch's place among all."""
         self.reader.files.check_unchanged()
 
-        def read(piece: Piece, *space: Any) -> None:
-            for rows in self.reader.rows(piece):
+        def read(numbered: tuple[int, Piece], *space: Any) -> None:
+            number, piece = numbered
+            for batch, rows in enumerate(self.reader.rows(piece)):
                 for block, part in self._by_value(rows):
-                    visit(part, block, *space)
+                    visit(part, block, (number, batch), *space)
 
-        run(read, self.reader.files.pieces, workspace=workspace, progress=self.progress)
+        run(read, list(enumerate(self.reader.files.pieces)), workspace=workspace, progress=self.progress)
         self.reader.files.check_unchanged()
 
     def _by_value(self, rows: Rows) -> Iterator[tuple[BlockRows, Rows]]:
         """Yield the rows of each value, and its block."""
-        if rows.weights is not None and not rows.weights.all():
-            rows = rows.take(rows.weights != 0)
         if rows.values is None:
-            if rows.flags.size:
-                yield self._block(None), rows
+            yield self._block(None), rows
             return
         values, codes = unique_inverse(rows.values)
         for value, part in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):

@@ -54,8 +54,14 @@ class RowFiles:
     pieces: list[Piece]
     can_repeat: bool = True
     hint: str = ""  # the end of a message on a column that is not there
+    is_csv: bool = False
     _states: dict[str, Any] = field(default_factory=dict)  # size and time of change of each file
     _filesystem: Any = None
+
+    @property
+    def name(self) -> str:
+        """What texts call the data: as messages, but without quotes."""
+        return self.title.replace("'", "") if self.title[:1] == "'" else self.title
 
     @property
     def n_rows(self) -> int | None:
@@ -210,19 +216,20 @@ def _files_in(path: str, filesystem: Any) -> list[str]:
         for each in filesystem.get_file_info(fs.FileSelector(path, recursive=True))
         if each.type == fs.FileType.File
         and not any(part.startswith((".", "_")) for part in each.path.removeprefix(base).split("/"))
-        and _known_format(each.path)
+        and known_format(each.path)
     )
     if not found:
         raise ValueError(f"{path!r} is a folder without files of a known format: {', '.join(FORMATS)}")
     return found
 
 
-def _known_format(path: str) -> str | None:
+def known_format(path: str) -> str | None:
+    """Return the format that the end of a name stands for."""
     return next((kind for suffix, kind in FORMATS.items() if path.lower().endswith(suffix)), None)
 
 
 def _format(path: str) -> str:
-    kind = _known_format(path)
+    kind = known_format(path)
     if kind is None:
         raise ValueError(f"{path!r} is of no known format: its name must end with {', '.join(FORMATS)}")
     return kind
@@ -331,7 +338,7 @@ def _open_csv_files(
     pieces = [
         Piece(repr(path), None, states[path][0], file.stream) for path, file in zip(paths, files, strict=True)
     ]
-    return RowFiles(title, list(files[0].names), pieces, hint=files[0].hint, _states=states, _filesystem=filesystem)
+    return RowFiles(title, list(files[0].names), pieces, hint=files[0].hint, is_csv=True, _states=states, _filesystem=filesystem)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

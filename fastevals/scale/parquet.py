@@ -120,11 +120,11 @@ def ranking(
     return found[names[0]] if isinstance(score, str) else found
 
 
-def as_bytes(name: str, value: Any) -> int | None:
-    """Return a number of bytes, given as one or as text such as "1.5 GB"."""
+def as_bytes(name: str, value: Any, share: float = SHARE) -> int | None:
+    """Return a number of bytes, given as one or as text such as "1.5 GB"; by default a share of what is free."""
     if value is None:
         free = available_memory()
-        return None if free is None else int(free * SHARE)
+        return None if free is None else int(free * share)
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?i?b?)\s*", value.lower())
         unit = None if match is None else UNIT.get(match[2] if match[2] in ("", "b") else match[2].rstrip("b") + "b")

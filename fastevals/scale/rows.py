@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_choice, show
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
-from fastevals._validation.text import encode_column
+from fastevals._validation.text import TextLabels, encode_column, share_names
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.scale.files import Piece, RowFiles, read_piece
 from fastevals.scale.grid import exact_floats
@@ -25,12 +25,21 @@ class Rows(NamedTuple):
     flags: NDArray[np.uint8]  # 1 of positive ones
     scores: tuple[NDArray[Any], ...]  # of each model
     weights: NDArray[np.float64] | None
-    values: NDArray[Any] | None  # of the --by column
+    values: NDArray[Any] | None  # by which they are parted
+    groups: NDArray[Any] | None  # of which rows belong together
 
     def take(self, rows: Any) -> Rows:
         """Return some rows, by index or mask."""
-        weights, values = (None if column is None else column[rows] for column in (self.weights, self.values))
-        return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), weights, values)
+        others = (None if column is None else column[rows] for column in (self.weights, self.values, self.groups))
+        return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """Return the rows of parts, one after another."""
+        flags = np.concatenate([part.flags for part in parts])
+        scores = tuple(np.concatenate(columns) for columns in zip(*(part.scores for part in parts), strict=True))
+        others = (_joined([getattr(part, name) for part in parts]) for name in ("weights", "values", "groups"))
+        return cls(flags, scores, *others)
 
 
 class RowReader:
@@ -43,8 +52,8 @@ class RowReader:
         Column of the true class.
     scores : sequence of str
         Columns of scores, a model each.
-    weight, by : str, optional
-        Columns of row weights, and of values.
+    weight, by, group : str, optional
+        Columns of row weights, of values that part rows, and of groups of rows.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     on_invalid : {"raise", "drop"}
@@ -63,14 +72,17 @@ class RowReader:
         *,
         weight: str | None = None,
         by: str | None = None,
+        group: str | None = None,
         pos_label: Any = None,
         on_invalid: str = "raise",
         names: Mapping[str, str] | None = None,
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
     ) -> None:
-        self.files, self.label, self.scores, self.weight, self.by = files, label, tuple(scores), weight, by
-        self.on_invalid = check_choice("on_invalid", on_invalid, ON_INVALID)
-        others = [name for name in (weight, by) if name is not None]
+        self.files, self.label, self.scores = files, label, tuple(scores)
+        self.weight, self.by, self.group = weight, by, group
+        check_choice("on_invalid", on_invalid, ON_INVALID)
+        self.on_invalid = on_invalid
+        others = [name for name in (weight, by, group) if name is not None]
         self.columns = list(dict.fromkeys([label, *scores, *others]))
         self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
         files.check_columns(self.names)
@@ -79,12 +91,18 @@ class RowReader:
         self._labels: tuple[Any, Any] = (None, None)  # positive and negative, as far as they are known
         self._like: Any = None  # a label, as the file has it
         self._dropped: dict[str, int] = {}  # rows of each piece
+        self._weightless: dict[str, int] = {}
         self.n_rows: dict[str, int] = {}  # that are kept, of each piece
 
     @property
     def n_dropped(self) -> int:
-        """Rows left out."""
+        """Rows left out since they can't be counted."""
         return sum(self._dropped.values())
+
+    @property
+    def n_weightless(self) -> int:
+        """Rows left out since their weight is zero."""
+        return sum(self._weightless.values())
 
     @property
     def labels(self) -> tuple[Any, Any]:
@@ -105,7 +123,7 @@ class RowReader:
 
     def rows(self, piece: Piece) -> Iterator[Rows]:
         """Yield the rows of a piece."""
-        n_dropped = n_kept = 0
+        n_dropped = n_kept = n_weightless = 0
         for start, batch in read_piece(piece, self.columns):
             if not batch.num_rows:
                 continue
@@ -120,13 +138,21 @@ class RowReader:
             flags = self._flags(_values(self.names[self.label], arrays[self.label], place), place)
             scores = tuple(self._scores(name, arrays[name], place) for name in self.scores)
             weights = None if self.weight is None else self._weights(arrays[self.weight], place)
-            values = None if self.by is None else _values(self.names[self.by], arrays[self.by], place)
-            n_kept += flags.size
-            yield Rows(flags, scores, weights, values)
+            values, groups = (
+                None if name is None else _values(self.names[name], arrays[name], place)
+                for name in (self.by, self.group)
+            )
+            rows = Rows(flags, scores, weights, values, groups)
+            if weights is not None and not weights.all():
+                rows = rows.take(weights != 0)
+                n_weightless += flags.size - rows.flags.size
+            n_kept += rows.flags.size
+            if rows.flags.size:
+                yield rows
         with self._lock:  # only of what was read to its end
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
-            self._dropped[piece.name] = n_dropped
+            self._dropped[piece.name], self._weightless[piece.name] = n_dropped, n_weightless
 
     # Rows that can't be counted -------------------------------------------------------------------------------------
 
@@ -135,8 +161,8 @@ class RowReader:
         valid: NDArray[np.bool_] | None = None
         for name, array in arrays.items():
             wrong, what = _missing(array), "missing value"
-            if wrong is None and name != self.by and _is_float(array.type):
-                finite = self._finite(array, infinite=name == self.label)
+            if wrong is None and _is_float(array.type):
+                finite = self._finite(array, infinite=name in (self.label, self.by, self.group))
                 wrong, what = (None if finite is None else ~finite), "NaN or infinite value"
             if wrong is None:
                 continue
@@ -144,7 +170,7 @@ class RowReader:
                 count = int(np.count_nonzero(wrong))
                 where = place.row(int(wrong.argmax()))
                 raise ValueError(f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}")
-            if array.null_count and name != self.by and _is_float(array.type):
+            if array.null_count and _is_float(array.type):
                 wrong = wrong | ~np.isfinite(array.fill_null(np.nan).to_numpy(zero_copy_only=False))
             valid = ~wrong if valid is None else valid & ~wrong
         return valid
@@ -214,6 +240,15 @@ class RowReader:
             others = [label for label in distinct if label != positive]
             negative = others[0] if others and negative is None else negative
         self._labels = positive, negative
+
+
+def _joined(columns: list[Any]) -> Any:
+    if columns[0] is None:
+        return None
+    if not isinstance(columns[0], TextLabels):
+        return np.concatenate(columns)
+    names, codes = share_names(columns)
+    return TextLabels(names, np.concatenate(codes))
 
 
 class _Place(NamedTuple):

@@ -212,7 +212,7 @@ class Parser(argparse.ArgumentParser):
     def unknown(self, argument: str) -> NoReturn:
         """Raise about an argument that is no option, naming the nearest one."""
         if not argument.startswith("-"):
-            self.error(f"unexpected argument {argument!r} (one FILE is read at a time; {self.repeated})")
+            self.error(f"unexpected argument {argument!r} ({self.repeated})")
         from fastevals._options import nearest  # imports NumPy
 
         near = nearest(argument.split("=")[0], self._option_string_actions)

@@ -11,14 +11,18 @@ import gzip
 import io
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fastevals._options import import_optional
+from fastevals.scale.files import MISSING, Piece, RowFiles, open_stream
 from fastevals.show.commands import CsvForm, option
 
 HEAD = 1 << 20  # bytes that are looked at
+BLOCK = 1 << 24  # bytes that are read at once, batch by batch
 LINES = 200  # of these that are looked at
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
@@ -129,6 +133,30 @@ class CsvFile:
             arrays[name] = column
         return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
+    def stream(self, columns: list[str]) -> Iterator[Any]:
+        """Read columns batch by batch, with the types that the first rows have; as `read` otherwise."""
+        from pyarrow import RecordBatch, compute, types
+        from pyarrow import csv as arrow
+
+        options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal)
+        read_options = arrow.ReadOptions(
+            encoding=self.dialect.encoding, column_names=self.options.column_names, block_size=BLOCK
+        )
+        with self._name_lines():
+            reader = arrow.open_csv(
+                self._stream(), read_options=read_options, parse_options=self.parse, convert_options=options
+            )
+            for batch in reader:
+                arrays = []
+                for name, column in zip(columns, batch.columns, strict=True):
+                    if _may_be_rounded(column):
+                        raise ValueError(f"column {name!r} holds numbers past 2**53, which are not read batch by batch")
+                    if types.is_string(column.type):
+                        self._check_encoding_known(name, column)
+                        column = compute.if_else(compute.equal(column, ""), None, column)
+                    arrays.append(column)
+                yield RecordBatch.from_arrays(arrays, names=columns)
+
     def _parse_column(self, name: str, text: Any, nulls: list[str]) -> Any:
         """Return a column of bytes as integers or floats if all its values are such, else as strings."""
         import pyarrow as pa
@@ -212,6 +240,66 @@ class CsvFile:
             except (csv.Error, EOFError):
                 return
 
+
+class CsvStream(CsvFile):
+    """CSV from a pipe, which is read once."""
+
+    def __init__(self, stream: Any, title: str, form: CsvForm, wanted: set[str] | None) -> None:
+        self.first = stream.read(HEAD)
+        self.rest = stream
+        self.is_open = False
+        super().__init__(Path(title), form, wanted)
+        self.is_open = True
+
+    def _head(self) -> bytes:
+        return self.first
+
+    def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
+        import pyarrow as pa
+
+        if not self.is_open:  # for the names of columns
+            whole = self.first if len(self.first) < HEAD else self.first[: self.first.rfind(b"\n") + 1]
+            return pa.BufferReader(whole)
+        return pa.PythonFile(_Chained(self.first, self.rest), mode="r")
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        return iter(())
+
+
+class _Chained(io.RawIOBase):
+    """Bytes, and then those of a stream."""
+
+    def __init__(self, first: bytes, rest: Any) -> None:
+        self.first, self.rest = io.BytesIO(first), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        found = self.first.read(size)
+        return found if found else self.rest.read(size)  # type: ignore[no-any-return]
+
+
+def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
+    """Open standard input: CSV, or a stream of Arrow."""
+    pa = import_optional("pyarrow", MISSING)
+    stream = sys.stdin.buffer
+    start = stream.peek(8)[:8]
+    if not start:
+        raise ValueError("standard input is empty")
+    for mark, kind in {b"PAR1": "Parquet", b"ARROW1": "an Arrow file"}.items():
+        if start.startswith(mark):
+            raise ValueError(f"standard input is {kind}, which can't be read from a pipe: give the file")
+    if start.startswith(b"\xff\xff\xff\xff"):
+        if options := form.options():
+            raise ValueError(f"{options[0]} goes with CSV, but standard input is an Arrow stream")
+        return open_stream(pa.ipc.open_stream(pa.PythonFile(stream, mode="r")), STDIN)
+    file = CsvStream(stream, STDIN, form, wanted)
+    piece = Piece(STDIN, None, 0, file.stream)
+    return RowFiles(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
+
+
+STDIN = "standard input"
 
 # Separator, encoding and header by the first lines ----------------------------------------------------------------
 

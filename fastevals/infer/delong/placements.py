@@ -42,22 +42,24 @@ def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencie
 
 def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
     """Return the moments of unweighted counts, of any number of rows."""
-    totals = counts.fps, counts.tps
-    placements = [2 * other[-1] - other[1:] - other[:-1] for other in reversed(totals)]
-    rows = [np.diff(total) for total in totals]
-    n_neg, n_pos = (int(total[-1]) for total in totals)
+    n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
+    return PlacementMoments.from_placements(n_pos, n_neg, sum_placements(counts.tps, counts.fps, n_pos, n_neg))
+
+
+def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, int, int]:
+    """Return sums over rows of counts, but the first: the positives' doubled placements, and squares by class.
+
+    Those of negatives come before those of positives. Sums of counts that follow each other add up.
+    """
+    placements = [2 * n - other[1:] - other[:-1] for n, other in ((n_pos, tps), (n_neg, fps))]  # of negatives first
+    rows = [np.diff(fps), np.diff(tps)]
     if max(n_neg, n_pos) >= LIMIT:  # then products pass 64 bits; cells, not rows, are as many
         wide = [each.astype(object) for each in placements]
-        doubled_u = int((wide[1] * rows[1]).sum())
-        return PlacementMoments.from_products(
-            n_pos,
-            n_neg,
-            [doubled_u],
-            [[[int((each * each * row).sum())]] for each, row in zip(wide, rows, strict=True)],
-        )
-    doubled_u = int(placements[1] @ rows[1])
+        squares = [int((each * each * row).sum()) for each, row in zip(wide, rows, strict=True)]
+        return int((wide[1] * rows[1]).sum()), squares[0], squares[1]
     sums = _products([each.astype(np.int32)[None] for each in placements], rows)
-    return PlacementMoments.from_sums(n_pos, n_neg, [doubled_u], sums)
+    negative, positive = ((int(high) << 32) + int(low) for high, low in sums[:, 0, 0])
+    return int(placements[1] @ rows[1]), negative, positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,12 @@ class PlacementMoments(Frozen):
         A negative is placed by the positives below it, where DeLong takes those above: covariances are the same.
         """
         return cls.from_products(n_pos, n_neg, doubled_u, ((sums[..., 0].astype(object) << 32) + sums[..., 1]).tolist())
+
+    @classmethod
+    def from_placements(cls, n_pos: int, n_neg: int, sums: tuple[int, int, int]) -> PlacementMoments:
+        """Compute those of one model from what `sum_placements` gives."""
+        doubled_u, negative, positive = sums
+        return cls.from_products(n_pos, n_neg, [doubled_u], [[[negative]], [[positive]]])
 
     @classmethod
     def from_products(cls, n_pos: int, n_neg: int, doubled_u: list[int], products: Any) -> PlacementMoments:

@@ -29,8 +29,10 @@ How good is each model, how sure is that, and how do they differ? A row a model,
 an interval below each number; then the differences of each two models.
 
 FILE is CSV (.csv, .tsv, also .gz), Parquet (.parquet) or Arrow (.arrow, .feather, .ipc) with a row a sample: a
-column of labels and a column of scores for each model, higher for the positive class. Without FILE the report is on
-embedded data: three classifiers' scores for "the digit is an 8", with a fold column.
+column of labels and a column of scores for each model, higher for the positive class. Several files, a folder (its
+hive partitions, such as day=1, are columns), a quoted pattern ('scores/*.parquet') and an address (s3://...) are read
+as one, and - is standard input, CSV or an Arrow stream. Without FILE the report is on embedded data: three
+classifiers' scores for "the digit is an 8", with a fold column.
 """
 
 EPILOG = """\
@@ -38,6 +40,7 @@ examples:
   fastevals report --by fold
   fastevals report scores.parquet --label churned --score model_a --score model_b --cost-fp 1 --cost-fn 50
   fastevals report clicks.parquet --label clicked --score model_a --score model_b --by user
+  fastevals report 'scores/*.parquet' --label y --score p --memory 2GB
 
 Left of the bar are measures of the ranking, right of it those of the confusion matrix at a threshold. By default each
 model has the threshold of its best F1, or of the least expected cost where costs or a prior are given; then the report
@@ -60,6 +63,11 @@ has AUC (with its interval) and AP of every value. DeLong's intervals need two r
 weights that are whole numbers; they say how sure the mean of these values is, not of others drawn like them. That of
 the mean of more than 100 values is of a bootstrap of whole values, and speaks of others too.
 
+Files of any size: those that take more than --memory (by default half of what is free) are read in two scans or more,
+to the same numbers; the scores of positives must fit, 36 bytes each, or there are more scans. --approximate reads them
+once and counts scores in ranges: JSON then has bounds of each number, between which that of the rows is for certain.
+So it is with standard input.
+
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
 and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given. With --by the
@@ -74,7 +82,7 @@ def add_options(parser: Parser) -> None:
     """Add the command's options."""
     parser.repeated = "repeat --score for each column"
     add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="scores to report on; by default the embedded data")
+    add("file", nargs="*", metavar="FILE", help="scores to report on; by default the embedded data")
     add("--label", metavar="L", help="column of the true class")
     add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
     add("--weight", metavar="W", help="column of row weights")
@@ -89,6 +97,9 @@ def add_options(parser: Parser) -> None:
     add("--confidence", metavar="C", type=parse_number, default=0.95, help="level of the intervals, 0.95 by default")
     add("--seed", metavar="N", type=parse_integer, default=0, help="of the replicates, 0 by default")
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
+    add("--memory", metavar="BYTES", help="that files may take in memory, such as 2GB; half of what is free by default")
+    add("--approximate", action="store_true", help="read files once, and give numbers with bounds")
+    add("--on-invalid", choices=("raise", "drop"), default="raise", help="rows without label or finite score: raise, drop")
     add("--progress", action="store_true", help="show a bar on stderr")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     add_shared(parser)
@@ -96,9 +107,12 @@ def add_options(parser: Parser) -> None:
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
+    files = arguments.file
+    arguments.file = None if not files else files[0] if len(files) == 1 else files
     check_shared(arguments, parser)
-    if arguments.file is not None:
-        check_required_columns(repr(arguments.file), arguments.label, arguments.score)
+    if files:
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
 
 
 def run(arguments: argparse.Namespace) -> None:

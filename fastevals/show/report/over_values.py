@@ -14,7 +14,7 @@ from fastevals._execution import progressed
 from fastevals._options import UndefinedMetricWarning
 from fastevals._random import seed_key
 from fastevals.many.group_bootstrap import bootstrap_mean
-from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics, mean_over_groups
+from fastevals.many.groups import GroupedMetric, delong_intervals, grouped_auc, grouped_metrics, mean_over_groups
 from fastevals.results import check_confidence_level
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
@@ -58,24 +58,15 @@ def have_blocks(values: Sequence[Any]) -> bool:
 
 
 def measure_over_values(
-    values: Sequence[Any],
-    codes: NDArray[np.intp],
-    rows: ScoredRows,
-    plan: IntervalPlan | None,
-    blocks: Sequence[Mapping[str, Mapping[str, float]]],
+    values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
-    """Measure the rows of each value of the --by column: `codes` are their places among the ascending values.
-
-    All metrics of rankings that tables show, from the metrics of each value's `blocks` by model, where there are some;
-    AUC and average precision where there are too many values.
-    """
-    has_blocks = bool(blocks)
-    why_none = "" if plan is None else _why_none(rows)
+    """Measure AUC and average precision of the rows of each of many values: `codes` are the places of rows' values."""
+    why_none = "" if plan is None else why_no_delong(rows.weights, rows.groups)
     weights: dict[str, Any] = {"sample_weight": rows.weights}
     delong: dict[str, Any] = {}
     if plan is not None and not why_none:
         delong = {"interval": "delong", "confidence_level": plan.confidence}
-    bootstrap_plan = None if has_blocks or rows.groups is not None else plan
+    bootstrap_plan = None if rows.groups is not None else plan
     metrics = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
@@ -84,23 +75,48 @@ def measure_over_values(
             if bootstrap_plan is not None:
                 auc = _bootstrap_values(auc, bootstrap_plan)
             metrics[name] = {AUC: auc}
-            if has_blocks:
-                for other in RANKING_COLUMNS[1:]:
-                    metrics[name][other] = _gather_values(other, auc, [block[name][other] for block in blocks])
-            else:
-                metrics[name] |= grouped_metrics(rows.positive, scores, codes, MANY_COLUMNS[1:], **weights)
+            metrics[name] |= grouped_metrics(rows.positive, scores, codes, MANY_COLUMNS[1:], **weights)
     n_replicates = None if bootstrap_plan is None else bootstrap_plan.resamples
-    return OverValues(list(values), metrics, has_blocks, why_none, n_replicates)
+    return OverValues(list(values), metrics, False, why_none, n_replicates)
 
 
-def _gather_values(metric: str, auc: GroupedMetric, values: Sequence[float]) -> GroupedMetric:
-    """Return a metric of values that are measured, each beside its AUC."""
-    of_values = np.array(values)
-    return GroupedMetric(
-        metric, auc.groups, of_values, auc.n_samples, auc.n_positives, auc.n_negatives, auc.weights,
-        mean_over_groups(of_values, auc.weights), mean_over_groups(of_values, np.ones(of_values.size)),
-        pos_label=auc.pos_label,
-    )  # fmt: skip
+def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_none: str | None) -> OverValues:
+    """Gather what was measured of values that have a block each.
+
+    Parameters
+    ----------
+    blocks : sequence of ReportBlock
+    plan : IntervalPlan or None
+    why_none : str or None
+        Why there are no intervals of DeLong's.
+    """
+    counts: dict[str, Any] = {
+        name: np.array([getattr(block, name) for block in blocks])
+        for name in ("n_samples", "n_positives", "n_negatives")
+    }
+    counts["weights"] = np.array(
+        [block.n_samples if block.total_weight is None else block.total_weight for block in blocks], dtype=np.float64
+    )
+    metrics: dict[str, dict[str, GroupedMetric]] = {}
+    for k, model in enumerate(blocks[0].models):
+        metrics[model.name] = {
+            metric: _gather_values(metric, np.array([block.models[k].metrics[metric] for block in blocks]), counts)
+            for metric in RANKING_COLUMNS
+        }
+        if plan is not None and not why_none:
+            auc = metrics[model.name][AUC]
+            variances = np.array([block.models[k].auc_variance for block in blocks])
+            tail = check_confidence_level(plan.confidence)[1]
+            metrics[model.name][AUC] = replace(auc, **delong_intervals(auc.values, variances, auc.weights, tail))
+    return OverValues([block.value for block in blocks], metrics, True, why_none, None)
+
+
+def _gather_values(metric: str, of_values: NDArray[np.float64], counts: Mapping[str, Any]) -> GroupedMetric:
+    """Return a metric of values that are measured."""
+    mean = mean_over_groups(of_values, counts["weights"])
+    macro_mean = mean_over_groups(of_values, np.ones(of_values.size))
+    groups = np.arange(of_values.size)
+    return GroupedMetric(metric, groups, of_values, mean=mean, macro_mean=macro_mean, **counts)
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
@@ -110,13 +126,14 @@ def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 
 
-def _why_none(rows: ScoredRows) -> str | None:
-    if rows.groups is not None:
+def why_no_delong(weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> str | None:
+    """Return why rows have no intervals of DeLong's; None where they have."""
+    if groups is not None:
         return "DeLong's don't hold for rows in groups"
-    if rows.weights is not None:
-        if (rows.weights != np.trunc(rows.weights)).any():
+    if weights is not None:
+        if (weights != np.trunc(weights)).any():
             return "DeLong's don't hold with weights that are not whole numbers"
-        if rows.weights.sum() > EXACT:
+        if weights.sum() > EXACT:
             return "DeLong's don't hold with weights that add up to more than 2**53"
     return None
 

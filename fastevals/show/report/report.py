@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -27,12 +27,15 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
+from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
+from fastevals.scale.rows import RowReader
 from fastevals.show.columns import (
     NamedColumns,
     check_columns,
@@ -47,10 +50,18 @@ from fastevals.show.columns import (
 )
 from fastevals.show.commands import CsvForm, TextResult, check_required_columns, option
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
-from fastevals.show.report.over_values import OverValues, have_blocks, measure_over_values
+from fastevals.show.report.over_values import (
+    OverValues,
+    gather_over_blocks,
+    have_blocks,
+    measure_over_values,
+    why_no_delong,
+)
+from fastevals.show.report.streams import ExactStream, Reading, open_reader, read_rows, scored_rows, streamed_intervals
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
+PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # at which counts are exact, for pictures
 
 
 def report(
@@ -73,14 +84,18 @@ def report(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    memory: int | str | None = None,
+    approximate: bool = False,
+    on_invalid: str = "raise",
     progress: bool = False,
 ) -> Report:
     """Report how good models are, how sure that is, and how they differ, as ``fastevals report`` does.
 
     Parameters
     ----------
-    data : path, frame, mapping of str to array-like, Ranking or ThresholdCounts, optional
-        A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name, with a row a sample; or what
+    data : path, paths, frame, mapping of str to array-like, Ranking or ThresholdCounts, optional
+        CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a data set or record-batch
+        reader of pyarrow, of any size; a frame (pandas, polars, Arrow) or columns by name, with a row a sample; or what
         was counted of one model's scores. By default the embedded scores of three classifiers.
     label : str
         Column of the true class. Of a `Ranking` or counts what texts call it, "label" by default.
@@ -111,6 +126,13 @@ def report(
         Column of which rows are drawn together, such as a patient.
     separator, encoding, header : str, str and bool, optional
         Of a CSV file, where they are not to be seen from it.
+    memory : int or str, optional
+        Bytes, such as ``"2GB"``, that the rows of files may take; by default a third of what is free. Larger files are
+        read in two or more scans, to the same numbers.
+    approximate : bool
+        Read files once, count scores in ranges, and give numbers with bounds that hold for certain.
+    on_invalid : {"raise", "drop"}
+        Whether a row of files without a label, a weight or a finite score is an error, or left out and counted.
     progress : bool
         Show a bar for each block's bootstrap (needs tqdm).
 
@@ -163,6 +185,8 @@ class Report(TextResult):
         How intervals were made; None where none are wanted.
     over : OverValues or None
         Metrics over the values of the --by column, where it has two or more.
+    n_dropped : int
+        Rows without a label, a weight or a finite score, left out.
     """
 
     data: str
@@ -175,6 +199,7 @@ class Report(TextResult):
     blocks: tuple[ReportBlock, ...]
     plan: IntervalPlan | None = None
     over: OverValues | None = field(default=None, compare=False)
+    n_dropped: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
@@ -223,6 +248,7 @@ class ModelNumbers:
     holds: Interval | None = None
     operating_range: Interval | None = None
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)  # kept for pictures alone
+    auc_variance: float = math.nan  # DeLong's, where means over blocks need it
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +301,9 @@ def build_report(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    memory: int | str | None = None,
+    approximate: bool = False,
+    on_invalid: str = "raise",
     progress: bool = False,
     n_pictured: int = 0,
 ) -> Report:
@@ -295,37 +324,146 @@ def build_report(
         label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
     check_required_columns(data_name(data), label, scores)
     roles = ColumnRoles(str(label), scores, weight, by, group)
-    columns = NamedColumns({}) if is_counted else _read_columns(data, roles, form)
+    reading = Reading.checked(memory, approximate, on_invalid)
+    reader = None if is_counted or data is None else open_reader(data, roles, form, pos_label, reading)
+    columns = NamedColumns({}) if is_counted or reader is not None else _read_columns(data, roles, form)
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
-        rows, positive = _counted_rows(data, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
-        values, codes = [None], None  # of the blocks, and the place of each row's among them
-        if roles.by is not None:
-            values, codes = encode_values(roles.message_names()[roles.by], columns[roles.by])
-        n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
-        if n_weightless:
-            kept = rows.weights != 0
-            rows = rows.take(kept)
-            if codes is not None:
-                present, codes = np.unique(codes[kept], return_inverse=True)
-                values = [values[k] for k in present.tolist()]
+        measure = _Measure(roles, rule, plan, n_pictured, progress)
+        n_dropped = 0
+        if reader is not None and not reading.fits(reader.files, len(scores)):
+            measured = measure.stream(reader, reading)
+            positive, n_weightless = reader.positive, reader.n_weightless
+        elif reader is not None:
+            read = read_rows(reader)
+            values, codes = _parted(roles, read.values)
+            measured = measure.rows(scored_rows(read, reader), values, codes)
+            positive, n_weightless = reader.positive, reader.n_weightless
+        else:
+            rows, positive = (
+                _counted_rows(data, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
+            )
+            values, codes = _parted(roles, None if roles.by is None else columns[roles.by])
+            n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
+            if n_weightless:
+                kept = rows.weights != 0
+                rows = rows.take(kept)
+                if codes is not None:
+                    present, codes = np.unique(codes[kept], return_inverse=True)
+                    values = [values[k] for k in present.tolist()]
+            measured = measure.rows(rows, values, codes)
+        if reader is not None:
+            n_dropped = reader.n_dropped
+    title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
+    blocks, plan, over = measured
+    return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, n_dropped)
 
-        metrics = column_metrics(*rule)
+
+class _Measure(NamedTuple):
+    """How blocks are measured."""
+
+    roles: ColumnRoles
+    rule: ThresholdRule
+    plan: IntervalPlan | None
+    n_pictured: int
+    progress: bool
+
+    def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> Measured:
+        """Measure rows in memory."""
+        metrics, plan = column_metrics(*self.rule), self.plan
         blocks: list[ReportBlock] = []
         parts = _blocks_of_rows(values, codes, rows) if codes is None or have_blocks(values) else []
         if plan is not None:
             plan = plan.for_blocks([n_samples for _, n_samples, _ in parts], len(rows.scores))
+        why_none = "" if plan is None or codes is None else why_no_delong(rows.weights, rows.groups)
         for value, _, places in progressed(parts, "measuring"):
             block_rows = rows if places is None else rows.take(places)
-            keep_counts = len(blocks) < n_pictured
-            blocks.append(_measure_block(value, block_rows, rule, metrics, plan, keep_counts, progress))
+            blocks.append(self.block(value, block_rows, metrics, plan, len(blocks), why_none is None))
         over = None
         if codes is not None and len(values) > 1:
-            measured = [{model.name: model.metrics for model in block.models} for block in blocks]
-            over = measure_over_values(values, codes, rows, plan, measured)
-    data_title = EMBEDDED if data is None else data_name(data)
-    return Report(data_title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over)
+            over = (
+                gather_over_blocks(blocks, plan, why_none)
+                if blocks
+                else measure_over_values(values, codes, rows, plan)
+            )
+        return Measured(blocks, plan, over)
+
+    def stream(self, reader: RowReader, reading: Reading) -> Measured:
+        """Measure files in scans."""
+        metrics, plan = column_metrics(*self.rule), self.plan
+        thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
+        if self.n_pictured:
+            thresholds += PICTURED_PROBABILITIES
+        stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
+        sizes = [block.n_samples for block in stream.blocks]
+        plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
+        why_none = "" if plan is None else "DeLong's don't hold for rows in groups" if reader.group is not None else None
+        blocks: list[ReportBlock] = []
+        for streamed in stream.count(plan):
+            value = streamed.totals.value
+            if streamed.rows is not None:
+                blocks.append(self.block(value, streamed.rows, metrics, plan, len(blocks), why_none is None))
+                continue
+            keep_counts = len(blocks) < self.n_pictured
+            models = [
+                _measure_model(name, streamed.ranking(k), self.rule, keep_counts, streamed.known(k))
+                for k, name in enumerate(reader.scores)
+            ]
+            if reader.by is not None and why_none is None:
+                models = [
+                    replace(model, auc_variance=_variance(curve.moments))
+                    for model, curve in zip(models, streamed.curves, strict=True)
+                ]
+            intervals = None if plan is None else streamed_intervals(plan, metrics, streamed, reader)
+            blocks.append(_report_block(value, _block_totals(streamed.ranking(0)), models, intervals))
+        over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
+        return Measured(blocks, plan, over)
+
+    def block(
+        self,
+        value: Any,
+        rows: ScoredRows,
+        metrics: dict[str, MetricSpec],
+        plan: IntervalPlan | None,
+        number: int,
+        wants_variance: bool,
+    ) -> ReportBlock:
+        """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
+        totals, models = None, []
+        for name in progressed(rows.scores, "measuring models"):
+            ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
+            totals = totals or _block_totals(ranking)
+            model = _measure_model(name, ranking, self.rule, number < self.n_pictured, _won_pairs(ranking))
+            if wants_variance:
+                model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
+            models.append(model)
+            del ranking
+        intervals = None
+        if plan is not None:
+            defined = {
+                name: spec
+                for name, spec in metrics.items()
+                if not all(math.isnan(model.metrics[name]) for model in models)
+            }
+            intervals = make_intervals(plan, defined, rows, progress=self.progress)
+        assert totals is not None
+        return _report_block(value, totals, models, intervals)
+
+
+class Measured(NamedTuple):
+    """What a report is made of."""
+
+    blocks: list[ReportBlock]
+    plan: IntervalPlan | None
+    over: OverValues | None
+
+
+def _parted(roles: ColumnRoles, column: NDArray[Any] | None) -> tuple[list[Any], NDArray[np.intp] | None]:
+    """Return the values of the blocks, and the place of each row's among them."""
+    if column is None:
+        return [None], None
+    return encode_values(roles.message_names()[str(roles.by)], column)
 
 
 # Columns and rows -------------------------------------------------------------------------------------------------
@@ -430,35 +568,12 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 # Numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _measure_block(
-    value: Any,
-    rows: ScoredRows,
-    rule: ThresholdRule,
-    metrics: dict[str, MetricSpec],
-    plan: IntervalPlan | None,
-    keep_counts: bool,
-    progress: bool,
-) -> ReportBlock:
-    """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
-    totals, models = None, []
-    for name in progressed(rows.scores, "measuring models"):
-        ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
-        totals = totals or _block_totals(ranking)
-        models.append(_measure_model(name, ranking, rule, keep_counts))
-        del ranking
-    intervals = None
-    if plan is not None:
-        defined = {
-            name: spec for name, spec in metrics.items() if not all(math.isnan(model.metrics[name]) for model in models)
-        }
-        intervals = make_intervals(plan, defined, rows, progress=progress)
-    assert totals is not None
-    return ReportBlock(
-        value, *totals, tuple(models), {name: _best_models(name, models) for name in SCORE_METRICS}, intervals
-    )
+def _report_block(value: Any, totals: Any, models: list[ModelNumbers], intervals: Intervals | None) -> ReportBlock:
+    best = {name: _best_models(name, models) for name in SCORE_METRICS}
+    return ReportBlock(value, *totals, tuple(models), best, intervals)
 
 
-def _block_totals(ranking: Ranking) -> tuple[int, int, int, float | None, float]:
+def _block_totals(ranking: BaseRanking) -> tuple[int, int, int, float | None, float]:
     """Return the rows, positives and negatives of a block, its weight and the share of positives."""
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg
@@ -466,8 +581,33 @@ def _block_totals(ranking: Ranking) -> tuple[int, int, int, float | None, float]
     return ranking.n_samples, ranking.n_positives, ranking.n_negatives, weight, counts.n_pos / total
 
 
-def _measure_model(name: str, ranking: Ranking, rule: ThresholdRule, keep_counts: bool) -> ModelNumbers:
-    """Compute every metric of the registry, those of a confusion matrix at the rule's threshold."""
+def _won_pairs(ranking: Ranking) -> dict[str, float]:
+    """Return the metrics that are known without a sweep of the counts."""
+    exact = ranking._doubled_u_and_pairs()
+    if exact is None:
+        return {}
+    doubled_u, pairs = exact
+    return {name: won(doubled_u, 2 * pairs) / (2 * pairs) for name, won in WON_PAIRS.items()}
+
+
+def _moments(counts: ThresholdCounts) -> PlacementMoments:
+    whole = counts.tps.dtype.kind == "i"
+    tps, fps = (each if whole else each.astype(np.int64) for each in (counts.tps, counts.fps))
+    n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
+    return PlacementMoments.from_placements(n_pos, n_neg, sum_placements(tps, fps, n_pos, n_neg))
+
+
+def _variance(moments: PlacementMoments) -> float:
+    return float(moments.covariance()[0, 0])
+
+
+def _measure_model(
+    name: str, ranking: BaseRanking, rule: ThresholdRule, keep_counts: bool, known: Mapping[str, float]
+) -> ModelNumbers:
+    """Compute every metric of the registry, those of a confusion matrix at the rule's threshold.
+
+    `known` has metrics that are known without the counts.
+    """
     best, threshold, costs = rule.best, rule.threshold, rule.costs or {}
     if best is not None:
         with warnings.catch_warnings():
@@ -478,11 +618,10 @@ def _measure_model(name: str, ranking: Ranking, rule: ThresholdRule, keep_counts
     counts = ranking.counts
     cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
     metrics = {}
-    vertices, exact = hull(counts), ranking._doubled_u_and_pairs()
+    vertices = hull(counts)
     for metric in SCORE_METRICS.values():
-        if metric.name in WON_PAIRS and exact is not None:
-            doubled_u, pairs = exact
-            metrics[metric.name] = WON_PAIRS[metric.name](doubled_u, 2 * pairs) / (2 * pairs)
+        if metric.name in known:
+            metrics[metric.name] = known[metric.name]
         elif metric.of != "cells":
             metrics[metric.name] = metric(vertices if metric.on_hull else counts)
         elif cells is None:

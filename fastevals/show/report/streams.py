@@ -1,0 +1,263 @@
+"""Reports on files that are larger than memory: the same numbers, counted in scans over the rows.
+
+The first scan tells which rows there are, and gathers the scores of positives; the second counts negatives about these
+(`fastevals.scale.exact`). Blocks that are bootstrapped row by row are small: their rows are taken into memory on the
+way, and measured as those of any other data. With --approximate, or where data can be read once, one scan counts rows
+in ranges of scores (`RankingSummary`), and numbers that are in doubt have bounds.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastevals._execution import run
+from fastevals._options import as_flag, check_choice
+from fastevals.counting.ordering import FLOATS
+from fastevals.counts import ThresholdCounts
+from fastevals.many.folds import PooledRanking
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.thresholds import best_row_by
+from fastevals.scale.exact import BlockRows, ExactCurve, ExactScans, Place
+from fastevals.scale.files import RowFiles, known_format, open_rows
+from fastevals.scale.parquet import as_bytes
+from fastevals.scale.rows import ON_INVALID, RowReader, Rows
+from fastevals.show.columns import encode_groups, parse_label
+from fastevals.show.commands import CsvForm, option
+from fastevals.show.csv_files import CsvFile, open_stdin
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, Intervals, ScoredRows
+from fastevals.show.report.over_values import have_blocks
+
+Key = tuple[Any, int]  # a block's value, and the number of a model
+
+
+# Opening ------------------------------------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """How files are read: options, checked."""
+
+    memory: int | None  # bytes that rows may take; None where nobody knows what is free
+    approximate: bool
+    on_invalid: str
+
+    @classmethod
+    def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
+        """Return the arguments of a call, checked."""
+        check_choice(option("on_invalid"), on_invalid, ON_INVALID)
+        return cls(
+            as_bytes(option("memory"), memory, SHARE), as_flag(option("approximate"), approximate), on_invalid
+        )
+
+    def fits(self, files: RowFiles, n_models: int) -> bool:
+        """Return whether rows are to be read into memory."""
+        if self.approximate or not files.can_repeat:
+            return False
+        if files.n_rows is None:
+            packed = sum(piece.n_bytes for piece in files.pieces if ".gz" in piece.name.lower())
+            n_bytes = TEXT * (files.n_bytes + PACKED * packed)
+        else:
+            n_bytes = files.n_rows * (ROW + MODEL * n_models)
+        return self.memory is None or n_bytes <= self.memory
+
+
+SHARE = 1 / 2  # of the free memory
+ROW, MODEL = 32, 20  # bytes of a row, and of each of its scores, that a report in memory takes
+TEXT, PACKED = 2, 10  # bytes of rows for each byte of a CSV file, and of that for each of a .gz file
+
+
+def open_reader(
+    data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: Reading
+) -> RowReader | None:
+    """Return a reader of files, None of data that is read into memory as a whole: one small file, a frame, columns."""
+    names = roles.message_names()
+    if _is_path(data):
+        path = os.fsdecode(data)
+        if path == STDIN:
+            files = open_stdin(form, set(names))
+        elif os.path.isfile(path):
+            if not os.path.getsize(path) or not known_format(path):
+                return None  # and an error is raised there
+            files = _open_files(path, form, names)
+            if reading.on_invalid == "raise" and reading.fits(files, len(roles.scores)):
+                return None
+        elif os.path.exists(path) or glob.has_magic(path) or "://" in path:
+            files = _open_files(path, form, names)
+        else:
+            return None
+    elif isinstance(data, (list, tuple)) and data and all(map(_is_path, data)):
+        files = _open_files(data, form, names)
+    elif type(data).__module__.startswith("pyarrow.") and type(data).__name__ in PYARROW:
+        files = _open_files(data, form, names)
+    else:
+        _check_not_of_files(data, reading)
+        return None
+    return RowReader(
+        files, roles.label, roles.scores, weight=roles.weight, by=roles.by, group=roles.group, pos_label=pos_label,
+        on_invalid=reading.on_invalid, names=names,
+        parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
+    )  # fmt: skip
+
+
+STDIN = "-"
+PYARROW = (
+    "RecordBatchReader", "Dataset", "FileSystemDataset", "InMemoryDataset", "UnionDataset", "RecordBatchFileReader",
+    "RecordBatchStreamReader",
+)  # fmt: skip
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, (str, os.PathLike))
+
+
+def _check_not_of_files(data: Any, reading: Reading) -> None:
+    for name, given in (("approximate", reading.approximate), ("on_invalid", reading.on_invalid != "raise")):
+        if given:
+            shown = "the embedded data" if data is None else f"a {type(data).__name__}"
+            raise ValueError(f"{option(name)} goes with files, but data is {shown}")
+
+
+def _open_files(data: Any, form: CsvForm, names: Mapping[str, str]) -> RowFiles:
+    files = open_rows(data, csv=lambda path: CsvFile(path, form, set(names)))
+    if not files.is_csv and (options := form.options()):
+        raise ValueError(f"{options[0]} goes with a CSV file, but {files.title} is none")
+    return files
+
+
+# Exact --------------------------------------------------------------------------------------------------------------
+
+
+class StreamedBlock(NamedTuple):
+    """What a report needs of one block: its rows, where they are few, or what was counted of each model."""
+
+    totals: BlockRows
+    rows: ScoredRows | None
+    curves: tuple[ExactCurve, ...]
+    is_weighted: bool
+
+    def ranking(self, model: int) -> PooledRanking:
+        """Return the points of a model's ranking that are kept; weights are floats, as those of rows are."""
+        counts = self.curves[model].counts
+        if self.is_weighted:
+            tps, fps = counts.tps.astype(np.float64), counts.fps.astype(np.float64)
+            counts = ThresholdCounts._unchecked(counts.thresholds, tps, fps)
+        return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+
+    def known(self, model: int) -> dict[str, float]:
+        """Return the metrics that these points don't tell, or that are known already."""
+        return self.curves[model].metrics | dict.fromkeys(PROBABILITY_COLUMNS, math.nan)
+
+
+class ExactStream:
+    """Blocks of files, counted exactly.
+
+    Parameters
+    ----------
+    reader : RowReader
+    best : str or None
+        Metric of which each model's best threshold is wanted.
+    costs : mapping of str to float
+    thresholds : sequence of float
+        At which counts are wanted, too.
+    memory : int or None
+        Bytes that the scores of positives may take.
+    progress : bool
+    """
+
+    def __init__(
+        self,
+        reader: RowReader,
+        best: str | None,
+        costs: Mapping[str, float],
+        thresholds: Sequence[float],
+        memory: int | None,
+        progress: bool,
+    ) -> None:
+        finite = np.array([each for each in thresholds if math.isfinite(each)], dtype=np.float64)
+        self.reader, self.best, self.costs, self.memory = reader, best, costs, memory
+        self.scans = ExactScans(reader, np.unique(FLOATS.encode(finite + 0.0)), memory, progress)
+        self.blocks = self.scans.first()
+        if reader.by is not None and not have_blocks(self.blocks):
+            raise ValueError(
+                f"{option('by')} {reader.by!r} has {len(self.blocks)} values; of files larger than memory at most 100 "
+                "are measured"
+            )
+
+    def count(self, plan: IntervalPlan | None) -> list[StreamedBlock]:
+        """Return all blocks: with rows where the plan draws them."""
+        n_models = len(self.reader.scores)
+        drawn = {block.value for block in self.blocks if plan is not None and plan.draws(block.n_samples)}
+        n_bytes = sum(block.n_samples for block in self.blocks if block.value in drawn) * (8 * n_models + 9)
+        if plan is not None and plan.budget is None and self.memory is not None and n_bytes > self.memory:
+            drawn = set()
+        gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
+
+        def gather(rows: Rows, block: BlockRows, place: Place) -> None:
+            if block.value in drawn:
+                gathered[block.value].append((place, rows))
+
+        wanted = [block for block in self.blocks if block.value not in drawn]
+        curves = {(block.value, k): self._curve(block, k) for block in wanted for k in range(n_models)}
+        if wanted:
+            self.scans.count(wanted, lambda block, k, atoms: curves[block.value, k].add(atoms), gather)
+        else:
+            self.scans.scan(gather)
+        return [
+            StreamedBlock(
+                block,
+                self._rows(gathered.pop(block.value)) if block.value in drawn else None,
+                tuple(curves[block.value, k] for k in range(n_models)) if block.value not in drawn else (),
+                self.reader.weight is not None,
+            )
+            for block in self.blocks
+        ]
+
+    def _curve(self, block: BlockRows, k: int) -> ExactCurve:
+        keep = None
+        if self.best is not None:
+            metric = SCORE_METRICS[self.best]
+            options = metric.own_options({name: self.costs[name] for name in metric.options if name in self.costs})
+
+            def keep(counts: ThresholdCounts) -> int | None:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    return best_row_by(counts, metric, options)
+
+        return ExactCurve(*block.weight, block.lowest[k], keep)
+
+    def _rows(self, parts: list[tuple[Place, Rows]]) -> ScoredRows:
+        """Return rows in the order of the files."""
+        rows = Rows.joined([part for _, part in sorted(parts, key=lambda each: each[0])])
+        return scored_rows(rows, self.reader)
+
+
+# Rows in memory -----------------------------------------------------------------------------------------------------
+
+
+def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
+    """Return rows as those of any other data are measured."""
+    scores = dict(zip(reader.scores, rows.scores, strict=True))
+    groups = None if rows.groups is None else encode_groups(reader.names[str(reader.group)], rows.groups)
+    return ScoredRows(rows.flags.view(np.bool_), scores, rows.weights, groups)
+
+
+def read_rows(reader: RowReader) -> Rows:
+    """Return all rows of files, in order."""
+    reader.files.check_unchanged()
+    parts = [rows for piece in run(lambda piece: list(reader.rows(piece)), reader.files.pieces) for rows in piece]
+    if not parts:
+        raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
+    reader.files.check_unchanged()
+    return Rows.joined(parts)
+
+
+def streamed_intervals(
+    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], block: StreamedBlock, reader: RowReader
+) -> Intervals:
+    """Return the intervals of a block whose rows are not in memory."""
+    return Intervals(why_none="its rows are not in memory")
