@@ -42,6 +42,12 @@ def available_memory(root: Path = Path("/")) -> int | None:
     return max(int(min(left)), 0) if left else None
 
 
+def free_bytes(share: float) -> int | None:
+    """Return a share of the bytes that this process may still take; None where the system doesn't tell."""
+    free = available_memory()
+    return None if free is None else int(free * share)
+
+
 # Control groups -----------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import inspect
 import math
 import numbers
 import operator
+import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -189,6 +190,17 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
         bounds = f"at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be an integer {bounds}, got {show(value)}")
     return number
+
+
+def as_bytes(name: str, value: Any) -> int:
+    """Return a number of bytes, given as one or as text such as "500MB" or "1.5 GiB"."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)(b?)\s*", value.lower())
+        if match is None or (match[3] and not match[2]):
+            raise ValueError(f"{name} must be a number of bytes, such as 500MB or 2GB, got {value!r}")
+        base = 1024 if match[3] else 1000
+        value = int(float(match[1]) * base ** " kmgt".index(match[2] or " "))
+    return check_integer(name, value, low=1)
 
 
 def check_number(

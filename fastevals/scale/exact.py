@@ -27,8 +27,6 @@ from fastevals._memory import lend
 from fastevals._options import show
 from fastevals._validation.arrays import power_of_two
 from fastevals._validation.labels import Classes
-from fastevals._validation.text import unique_inverse
-from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS, MAX_CELLS
 from fastevals.counting.sweeps import sum_steps
 from fastevals.counts import ThresholdCounts, check_total
@@ -225,7 +223,7 @@ class ExactCurve:
             for name, (kernel, scales) in SUMS.items():
                 self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
             placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
-            self._placements = tuple(map(add, self._placements, placed))  # type: ignore[assignment]
+            self._placements = tuple(map(add, self._placements, placed))
             rows = {0, piece.tps.size - 1, *self._of_hull(piece), *self._where_crossed(piece), *self._regular(piece)}
             best = None if self.keep is None else self.keep(self._with_totals(piece))
             rows.update(() if best is None else (min(best, piece.tps.size - 1),))
@@ -265,13 +263,13 @@ class ExactCurve:
     @cached_property
     def counts(self) -> ThresholdCounts:
         """The points that are kept."""
-        parts = [self._kept[0], *(part.take(np.arange(1, part.tps.size)) for part in self._kept[1:])] if self._kept else []
+        parts = (
+            [self._kept[0], *(part.take(np.arange(1, part.tps.size)) for part in self._kept[1:])] if self._kept else []
+        )
         if not parts:
-            return ThresholdCounts([np.inf], [0], [0])
+            return ThresholdCounts._unchecked(np.array([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
         arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps"))
         return ThresholdCounts._unchecked(*arrays)
-
-
 
     @cached_property
     def moments(self) -> PlacementMoments:
@@ -281,7 +279,7 @@ class ExactCurve:
     @cached_property
     def metrics(self) -> dict[str, float]:
         """All metrics of rankings that the points that are kept, and the areas, tell exactly."""
-        values = {name: math.nan for name in (*SUMS, *WON_PAIRS)}
+        values = dict.fromkeys((*SUMS, *WON_PAIRS), math.nan)
         if self.n_pos:
             gained = Fraction(self.n_pos * self.scales["tp"])
             for name, multiple in (("average_precision", 1), ("pr_auc", 1), ("pr_auc_linear", 2)):
@@ -357,9 +355,15 @@ class ExactScans:
     def first(self) -> list[BlockRows]:
         """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
         self.scan(self._gather_all)
-        blocks = [self.blocks[value] for value in sorted(self.blocks)] if self.reader.by is not None else list(self.blocks.values())
+        blocks = (
+            [self.blocks[value] for value in sorted(self.blocks)]
+            if self.reader.by is not None
+            else list(self.blocks.values())
+        )
         if not blocks:
-            raise ValueError(f"{self.reader.files.title} has no rows" + (" that can be counted" if self.reader.n_dropped else ""))
+            raise ValueError(
+                f"{self.reader.files.title} has no rows" + (" that can be counted" if self.reader.n_dropped else "")
+            )
         for block in blocks:
             check_total("sample_weight", *block.weight)
         if self._sampled:
@@ -399,7 +403,9 @@ class ExactScans:
     # The others: negatives about them ---------------------------------------------------------------------------------
 
     def count(
-        self, wanted: Sequence[BlockRows], done: Callable[[BlockRows, int, AtomCounts], None],
+        self,
+        wanted: Sequence[BlockRows],
+        done: Callable[[BlockRows, int, AtomCounts], None],
         beside: Callable[[Rows, BlockRows, Place], None] | None = None,
     ) -> None:
         """Count the negatives of blocks; call `done` with the counts of each model, from the highest range down.
@@ -501,20 +507,11 @@ class ExactScans:
         def read(numbered: tuple[int, Piece], *space: Any) -> None:
             number, piece = numbered
             for batch, rows in enumerate(self.reader.rows(piece)):
-                for block, part in self._by_value(rows):
-                    visit(part, block, (number, batch), *space)
+                for value, part in rows.by_value():
+                    visit(part, self._block(value), (number, batch), *space)
 
         run(read, list(enumerate(self.reader.files.pieces)), workspace=workspace, progress=self.progress)
         self.reader.files.check_unchanged()
-
-    def _by_value(self, rows: Rows) -> Iterator[tuple[BlockRows, Rows]]:
-        """Yield the rows of each value, and its block."""
-        if rows.values is None:
-            yield self._block(None), rows
-            return
-        values, codes = unique_inverse(rows.values)
-        for value, part in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):
-            yield self._block(value), rows if values.size == 1 else rows.take(part)
 
     def _block(self, value: Any) -> BlockRows:
         block = self.blocks.get(value)
@@ -523,7 +520,9 @@ class ExactScans:
             with self._lock:
                 if len(self.blocks) >= MOST_BLOCKS and value not in self.blocks:
                     raise ValueError(f"the column {self.reader.by!r} has more than {MOST_BLOCKS} values")
-                new = BlockRows(value, 0, 0, (0, 0), [HIGHEST] * n, [LOWEST] * n, [[] for _ in range(n)], [[] for _ in range(n)])
+                new = BlockRows(
+                    value, 0, 0, (0, 0), [HIGHEST] * n, [LOWEST] * n, [[] for _ in range(n)], [[] for _ in range(n)]
+                )
                 block = self.blocks.setdefault(value, new)
         return block
 
@@ -562,9 +561,7 @@ def whole_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
     """Return weights as whole numbers; raise where they aren't."""
     if (weights != np.trunc(weights)).any():
         row = int(np.argmax(weights != np.trunc(weights)))
-        raise NotWholeError(
-            f"{reader.names[str(reader.weight)]} must hold whole numbers to be counted exactly, got {show(weights[row])}"
-        )
+        raise NotWholeError(f"{reader.names[str(reader.weight)]} must hold whole numbers, got {show(weights[row])}")
     return weights.astype(np.int64)
 
 
@@ -581,7 +578,9 @@ class ExactRanking(PooledRanking):
 
     __slots__ = ("_atoms", "_curve", "_names")
 
-    def __init__(self, atoms: AtomCounts, curve: ExactCurve, n_positives: int, n_negatives: int, classes: Classes) -> None:
+    def __init__(
+        self, atoms: AtomCounts, curve: ExactCurve, n_positives: int, n_negatives: int, classes: Classes
+    ) -> None:
         self._atoms, self._curve, self._names = atoms, curve, classes
         self._counts, self.n_positives, self.n_negatives = None, n_positives, n_negatives  # type: ignore[assignment]
 
@@ -601,4 +600,6 @@ class ExactRanking(PooledRanking):
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""
         curve, pairs = self._curve, self.n_positives * self.n_negatives
-        return (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None
+        return (
+            (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None
+        )

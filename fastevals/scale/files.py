@@ -81,7 +81,9 @@ class RowFiles:
             if not count:
                 columns = listed(self.names) if self.names else "none"
                 near = did_you_mean(name, self.names)
-                raise ValueError(f"{shown}: {self.title} has no such column{near}; its columns are {columns}{self.hint}")
+                raise ValueError(
+                    f"{shown}: {self.title} has no such column{near}; its columns are {columns}{self.hint}"
+                )
             if count > 1:
                 raise ValueError(f"{shown}: {self.title} has {count} columns of this name")
 
@@ -129,7 +131,9 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
         data = data.to_reader() if not data.num_rows else data
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         batches = data.to_batches() if isinstance(data, pa.Table) else [data]
-        return RowFiles("the table", list(data.schema.names), [_batch_piece(k, batch) for k, batch in enumerate(batches)])
+        return RowFiles(
+            "the table", list(data.schema.names), [_batch_piece(k, batch) for k, batch in enumerate(batches)]
+        )
     if isinstance(data, pa.RecordBatchReader) or hasattr(data, "__arrow_c_stream__"):
         reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
         return open_stream(reader)
@@ -193,14 +197,18 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
             matches = [path]
         for match in matches:
             found += _files_in(match, filesystem or fs.LocalFileSystem())
-    twice = next((path for k, path in enumerate(found) if path in found[:k]), None) if len(set(found)) < len(found) else None
+    twice = (
+        next((path for k, path in enumerate(found) if path in found[:k]), None)
+        if len(set(found)) < len(found)
+        else None
+    )
     if twice is not None:
         raise ValueError(f"{twice!r} is given twice")
     return found, filesystem or fs.LocalFileSystem()
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:
-    """Return a file, or the files of a folder and those in it, but for hidden ones, as Spark and others leave behind."""
+    """Return a file, or the files of a folder and those in it; none that is hidden, as Spark's own are."""
     from pyarrow import fs
 
     info = filesystem.get_file_info(path)
@@ -335,10 +343,10 @@ def _open_csv_files(
     for path, file in zip(paths[1:], files[1:], strict=True):
         if set(file.names) != set(files[0].names):
             raise ValueError(f"{path!r} has other columns than {paths[0]!r}: {listed(file.names)}")
-    pieces = [
-        Piece(repr(path), None, states[path][0], file.stream) for path, file in zip(paths, files, strict=True)
-    ]
-    return RowFiles(title, list(files[0].names), pieces, hint=files[0].hint, is_csv=True, _states=states, _filesystem=filesystem)
+    pieces = [Piece(repr(path), None, states[path][0], file.stream) for path, file in zip(paths, files, strict=True)]
+    return RowFiles(
+        title, list(files[0].names), pieces, hint=files[0].hint, is_csv=True, _states=states, _filesystem=filesystem
+    )
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

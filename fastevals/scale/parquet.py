@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
-from fastevals._limits import available_memory
-from fastevals._options import as_flag, check_integer
+from fastevals._limits import free_bytes
+from fastevals._options import as_bytes, as_flag
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.many.folds import PooledRanking
-from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.cells import ScoreCells
+from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
 from fastevals.scale.files import BATCH, Piece, open_rows
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, exact_floats, fit_grid
@@ -25,8 +25,8 @@ from fastevals.scale.summary import SAMPLE, RankingSummary
 
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 SAMPLED_PIECES = 16  # that a grid is fitted to
+MOST_VALUES = 1000  # of a column, each with summaries of its own
 FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
-UNIT = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
 def ranking(
@@ -106,11 +106,17 @@ def ranking(
     )
     thresholds = _threshold_keys(at)
     wanted = None if exact is None else as_flag("exact", exact)
+    most = free_bytes(SHARE) if memory is None else as_bytes("memory", memory)
     if wanted and not reader.files.can_repeat:
         raise ValueError(f"exact=True reads rows twice, but {reader.files.title} can be read once: write it to a file")
     if wanted or (wanted is None and reader.files.can_repeat):
         try:
-            found = exact_rankings(reader, thresholds, memory=as_bytes("memory", memory), progress=progress)
+            found = exact_rankings(
+                reader,
+                thresholds,
+                memory=free_bytes(SHARE) if memory is None else as_bytes("memory", memory),
+                progress=progress,
+            )
         except NotWholeError:
             if wanted:
                 raise
@@ -118,20 +124,6 @@ def ranking(
     else:
         found = certified_rankings(reader, thresholds, cells=cells, progress=progress)
     return found[names[0]] if isinstance(score, str) else found
-
-
-def as_bytes(name: str, value: Any, share: float = SHARE) -> int | None:
-    """Return a number of bytes, given as one or as text such as "1.5 GB"; by default a share of what is free."""
-    if value is None:
-        free = available_memory()
-        return None if free is None else int(free * share)
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?i?b?)\s*", value.lower())
-        unit = None if match is None else UNIT.get(match[2] if match[2] in ("", "b") else match[2].rstrip("b") + "b")
-        if match is None or unit is None:
-            raise ValueError(f"{name} must be a number of bytes, such as 500MB or 2GB, got {value!r}")
-        value = int(float(match[1]) * unit)
-    return check_integer(name, value, low=1)
 
 
 def _threshold_keys(at: ArrayLike) -> NDArray[np.uint64]:
@@ -172,40 +164,86 @@ def certified_rankings(
     reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
 ) -> dict[str, PooledRanking | CertifiedRanking]:
     """Return the ranking of each model, from one scan and a sample."""
-    summaries = count_summaries(reader, thresholds, cells=cells, progress=progress)
-    return {name: summary.ranking() for name, summary in summaries.items()}
+    (block,) = count_summaries(reader, thresholds, cells=cells, progress=progress).values()
+    return {name: summary.ranking() for name, summary in block.summaries.items()}
+
+
+@dataclass
+class CountedBlock:
+    """Rows that share a value, counted in ranges of scores.
+
+    Attributes
+    ----------
+    n_samples, n_positives : int
+        Rows.
+    summaries : dict of str to RankingSummary
+        By model.
+    """
+
+    n_samples: int
+    n_positives: int
+    summaries: dict[str, RankingSummary]
+
+    @property
+    def n_negatives(self) -> int:
+        """Negative rows."""
+        return self.n_samples - self.n_positives
+
+    def merge(self, others: Sequence[CountedBlock]) -> CountedBlock:
+        """Return the rows of this one and others."""
+        summaries = {
+            name: summary.merge(*(other.summaries[name] for other in others))
+            for name, summary in self.summaries.items()
+        }
+        n_samples = self.n_samples + sum(other.n_samples for other in others)
+        return CountedBlock(n_samples, self.n_positives + sum(other.n_positives for other in others), summaries)
 
 
 def count_summaries(
     reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
-) -> dict[str, RankingSummary]:
-    """Return the summary of each model's scores."""
+) -> dict[Any, CountedBlock]:
+    """Return what is counted of each value of the reader's `by`, ascending."""
     settings: dict[str, Any] = {"cells": cells, "at": FLOATS.decode(thresholds)}
     if reader.weight is not None:
         settings["largest_weight"] = _largest_weight(reader)
     samples = _samples(reader) if reader.files.can_repeat else {}
     grids = {name: _fitted_grid(sample, cells, thresholds) for name, sample in samples.items()}
-    made: list[dict[str, RankingSummary]] = []
+    made: list[dict[Any, CountedBlock]] = []
 
-    def summaries() -> dict[str, RankingSummary]:
-        made.append({name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores})
+    def blocks() -> dict[Any, CountedBlock]:
+        made.append({})
         return made[-1]
 
-    def read(piece: Piece, space: dict[str, RankingSummary]) -> None:
+    def new() -> CountedBlock:
+        return CountedBlock(0, 0, {name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores})
+
+    def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
         for rows in reader.rows(piece):
-            for name, scores in zip(reader.scores, rows.scores, strict=True):
-                units = None if rows.weights is None else space[name]._whole_units(rows.weights, scores.size)
-                space[name]._count_rows(rows.flags, scores, units)
+            for value, part in rows.by_value():
+                if value not in space:
+                    if len(space) == MOST_VALUES:
+                        raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
+                    space[value] = new()
+                block = space[value]
+                block.n_samples += part.flags.size
+                block.n_positives += int(np.count_nonzero(part.flags))
+                for name, scores in zip(reader.scores, part.scores, strict=True):
+                    summary = block.summaries[name]
+                    units = None if part.weights is None else summary._whole_units(part.weights, scores.size)
+                    summary._count_rows(part.flags, scores, units)
 
     reader.files.check_unchanged()
-    run(read, reader.files.pieces, workspace=summaries, progress=progress)
+    run(read, reader.files.pieces, workspace=blocks, progress=progress)
     reader.files.check_unchanged()
     if not sum(reader.n_rows.values()):
-        raise ValueError(f"{reader.files.title} has no rows")
-    merged = {name: made[0][name].merge(*(each[name] for each in made[1:])) for name in reader.scores}
-    for summary in merged.values():
-        summary._labels = reader.labels
-    return merged
+        raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
+    found = {}
+    for value in sorted({value for space in made for value in space}):
+        first, *others = (space[value] for space in made if value in space)
+        found[value] = first.merge(others)
+        for summary in found[value].summaries.values():
+            summary._labels = reader.labels
+    return found
 
 
 def _samples(reader: RowReader) -> dict[str, ScoreCells]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_choice, show
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
-from fastevals._validation.text import TextLabels, encode_column, share_names
+from fastevals._validation.text import TextLabels, encode_column, share_names, unique_inverse
+from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.scale.files import Piece, RowFiles, read_piece
 from fastevals.scale.grid import exact_floats
@@ -32,6 +33,15 @@ class Rows(NamedTuple):
         """Return some rows, by index or mask."""
         others = (None if column is None else column[rows] for column in (self.weights, self.values, self.groups))
         return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
+
+    def by_value(self) -> Iterator[tuple[Any, Rows]]:
+        """Yield each value, and its rows; None and all rows where they aren't parted."""
+        if self.values is None:
+            yield None, self
+            return
+        values, codes = unique_inverse(self.values)
+        for value, part in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):
+            yield value, self if values.size == 1 else self.take(part)
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
@@ -127,7 +137,7 @@ class RowReader:
         for start, batch in read_piece(piece, self.columns):
             if not batch.num_rows:
                 continue
-            place = _Place(piece, start)
+            place = _Batch(piece, start)
             arrays = {name: batch.column(k) for k, name in enumerate(self.columns)}
             valid = self._valid(arrays, place)
             if valid is not None:
@@ -156,7 +166,7 @@ class RowReader:
 
     # Rows that can't be counted -------------------------------------------------------------------------------------
 
-    def _valid(self, arrays: Mapping[str, Any], place: _Place) -> NDArray[np.bool_] | None:
+    def _valid(self, arrays: Mapping[str, Any], place: _Batch) -> NDArray[np.bool_] | None:
         """Return which rows are to be kept, None for all; raise where one that can't be counted is an error."""
         valid: NDArray[np.bool_] | None = None
         for name, array in arrays.items():
@@ -184,11 +194,11 @@ class RowReader:
 
     # Columns ----------------------------------------------------------------------------------------------------------
 
-    def _scores(self, name: str, array: Any, place: _Place) -> NDArray[Any]:
+    def _scores(self, name: str, array: Any, place: _Batch) -> NDArray[Any]:
         values = _values(self.names[name], array, place, numeric=True)
         return exact_floats(self.names[name], values.view(np.uint8) if values.dtype == np.bool_ else values)
 
-    def _weights(self, array: Any, place: _Place) -> NDArray[np.float64]:
+    def _weights(self, array: Any, place: _Batch) -> NDArray[np.float64]:
         assert self.weight is not None
         weights = _values(self.names[self.weight], array, place, numeric=True).astype(np.float64)
         if weights.size and weights.min() < 0:
@@ -199,7 +209,7 @@ class RowReader:
             )
         return weights
 
-    def _flags(self, values: NDArray[Any], place: _Place) -> NDArray[np.uint8]:
+    def _flags(self, values: NDArray[Any], place: _Batch) -> NDArray[np.uint8]:
         """Return 1 for each positive row, and 0 for others."""
         labels = self._known(values, place)
         flags = np.empty(values.size, np.uint8)
@@ -213,7 +223,7 @@ class RowReader:
             )
         return flags
 
-    def _known(self, values: NDArray[Any], place: _Place) -> BinaryLabels:
+    def _known(self, values: NDArray[Any], place: _Batch) -> BinaryLabels:
         """Return labels, and which two they are: those of rows before, or the first two of these."""
         positive, negative = self._labels
         if positive is None or negative is None:
@@ -251,7 +261,7 @@ def _joined(columns: list[Any]) -> Any:
     return TextLabels(names, np.concatenate(codes))
 
 
-class _Place(NamedTuple):
+class _Batch(NamedTuple):
     """Where a batch is."""
 
     piece: Piece
@@ -298,7 +308,7 @@ def numbers_of(piece: Any) -> NDArray[Any]:
     return values.view(np.bool_) if is_boolean else values
 
 
-def _values(shown: str, array: Any, place: _Place, *, numeric: bool = False) -> NDArray[Any]:
+def _values(shown: str, array: Any, place: _Batch, *, numeric: bool = False) -> NDArray[Any]:
     """Return an array without missing values as numbers, booleans or text."""
     import pyarrow as pa
     from pyarrow import types

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import math
 import os
 from collections import Counter
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory
-from fastevals._options import did_you_mean, import_optional, row_at, show
+from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
@@ -347,6 +349,65 @@ SUFFIXES: dict[str, _Format] = {
     ".feather": _ARROW,
     ".ipc": _ARROW,
 }
+
+
+# Whether files are read as a whole ---------------------------------------------------------------------------------
+
+STDIN = "-"
+ON_INVALID = ("raise", "drop")
+
+
+def is_path(data: Any) -> bool:
+    """Return whether data is a path."""
+    return isinstance(data, (str, os.PathLike))
+
+
+class Reading(NamedTuple):
+    """How files are read: options, checked."""
+
+    memory: int | None  # bytes that rows may take; None where nobody knows what is free
+    approximate: bool
+    on_invalid: str
+
+    @classmethod
+    def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
+        """Return the arguments of a call, checked."""
+        check_choice(option("on_invalid"), on_invalid, ON_INVALID)
+        most = free_bytes(IN_MEMORY) if memory is None else as_bytes(option("memory"), memory)
+        return cls(most, as_flag(option("approximate"), approximate), on_invalid)
+
+    def fits(self, files: Any, n_models: int) -> bool:
+        """Return whether rows are to be read into memory."""
+        packed = sum(piece.n_bytes for piece in files.pieces if ".gz" in piece.name.lower())
+        return files.can_repeat and self._fits(files.n_rows, files.n_bytes + PACKED * packed, n_models)
+
+    def takes_whole(self, data: Any, n_models: int) -> bool:
+        """Return whether data is one file that is to be read as a whole, or none, and the error is raised there."""
+        if not is_path(data):
+            return False
+        path = os.fsdecode(data)
+        if not os.path.isfile(path):
+            return not (path == STDIN or os.path.isdir(path) or glob.has_magic(path) or "://" in path)
+        n_rows, n_bytes = None, os.path.getsize(path)
+        if not n_bytes or not path.lower().endswith(tuple(SUFFIXES)):
+            return True
+        if self.on_invalid != "raise":
+            return False
+        if path.lower().endswith((".parquet", ".pq")):
+            with contextlib.suppress(Exception):
+                from pyarrow import parquet
+
+                n_rows = parquet.read_metadata(path).num_rows
+        return self._fits(n_rows, n_bytes * (1 + PACKED * path.lower().endswith(".gz")), n_models)
+
+    def _fits(self, n_rows: int | None, n_bytes: int, n_models: int) -> bool:
+        needed = TEXT * n_bytes if n_rows is None else n_rows * (ROW + MODEL * n_models)
+        return not self.approximate and (self.memory is None or needed <= self.memory)
+
+
+IN_MEMORY = 1 / 2  # of what is free
+ROW, MODEL = 32, 20  # bytes of a row, and of each of its scores, that a report in memory takes
+TEXT, PACKED = 2, 10  # bytes of rows for each byte of a CSV file, and of that for each of a .gz file
 
 
 # Reading ----------------------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ class CsvStream(CsvFile):
         self.is_open = True
 
     def _head(self) -> bytes:
-        return self.first
+        return bytes(self.first)
 
     def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
         import pyarrow as pa
@@ -277,13 +277,13 @@ class _Chained(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         found = self.first.read(size)
-        return found if found else self.rest.read(size)  # type: ignore[no-any-return]
+        return found or bytes(self.rest.read(size))
 
 
 def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
     """Open standard input: CSV, or a stream of Arrow."""
     pa = import_optional("pyarrow", MISSING)
-    stream = sys.stdin.buffer
+    stream: Any = sys.stdin.buffer
     start = stream.peek(8)[:8]
     if not start:
         raise ValueError("standard input is empty")

@@ -77,8 +77,8 @@ def error(capsys, *arguments):
 def test_embedded_data(capsys):
     report_dict = report_json(capsys)
     assert list(report_dict) == [
-        "fastevals", "data", "label", "pos_label", "weight", "by", "operating_point", "costs", "intervals", "over",
-        "blocks",
+        "fastevals", "data", "label", "pos_label", "weight", "by", "n_dropped", "operating_point", "costs", "intervals",
+        "over", "blocks",
     ]  # fmt: skip
     assert (report_dict["fastevals"], report_dict["data"]) == (__version__, "digits_eight (embedded)")
     assert (report_dict["label"], report_dict["pos_label"], report_dict["weight"], report_dict["by"]) == (
@@ -382,7 +382,7 @@ def test_bad_arguments(capsys, arguments, said):
     [
         (["--score", "a"], "--label is missing"),
         (["--label", "y"], "--score is missing"),
-        (["more.csv", *MODELS], "unexpected argument 'more.csv'"),
+        (["more.csv", *MODELS], "'more.csv': no such file"),
         (["--label", "Y", "--score", "a"], "has no such column (did you mean 'y'?)"),
         (["--label", "name", "--score", "a"], "--label 'name' must have two classes, got 3 labels: 'x', 'y', 'z'"),
         (["--label", "part", "--score", "a"], "--label 'part' has the labels 'test', 'train': --pos-label must say"),

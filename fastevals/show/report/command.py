@@ -99,7 +99,12 @@ def add_options(parser: Parser) -> None:
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
     add("--memory", metavar="BYTES", help="that files may take in memory, such as 2GB; half of what is free by default")
     add("--approximate", action="store_true", help="read files once, and give numbers with bounds")
-    add("--on-invalid", choices=("raise", "drop"), default="raise", help="rows without label or finite score: raise, drop")
+    add(
+        "--on-invalid",
+        choices=("raise", "drop"),
+        default="raise",
+        help="rows without label or finite score: raise, drop",
+    )
     add("--progress", action="store_true", help="show a bar on stderr")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     add_shared(parser)

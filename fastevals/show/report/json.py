@@ -37,6 +37,7 @@ def report_values(report: Report) -> dict[str, Any]:
             "pos_label": report.pos_label,
             "weight": report.roles.weight,
             "by": report.roles.by,
+            "n_dropped": report.n_dropped,
             "operating_point": point,
             "costs": report.costs,
             "intervals": _plan(report),
@@ -158,6 +159,7 @@ def _pair(pair: ModelPair) -> dict[str, Any]:
 
 
 def _model(model: ModelNumbers, intervals: dict[str, Any] | None) -> dict[str, Any]:
+    bounds = {"bounds": {name: list(pair) for name, pair in model.bounds.items()}} if model.bounds else {}
     return {
         "name": model.name,
         "threshold": model.threshold,
@@ -166,6 +168,7 @@ def _model(model: ModelNumbers, intervals: dict[str, Any] | None) -> dict[str, A
         "holds": _interval(model.holds),
         "operating_range": _interval(model.operating_range),
         "intervals": intervals,
+        **bounds,
     }
 
 

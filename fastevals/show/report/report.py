@@ -35,9 +35,11 @@ from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
+from fastevals.scale.certified import Certified
 from fastevals.scale.rows import RowReader
 from fastevals.show.columns import (
     NamedColumns,
+    Reading,
     check_columns,
     column_name,
     column_names,
@@ -57,7 +59,14 @@ from fastevals.show.report.over_values import (
     measure_over_values,
     why_no_delong,
 )
-from fastevals.show.report.streams import ExactStream, Reading, open_reader, read_rows, scored_rows, streamed_intervals
+from fastevals.show.report.streams import (
+    ExactStream,
+    count_blocks,
+    open_reader,
+    read_rows,
+    scored_rows,
+    streamed_intervals,
+)
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
@@ -249,6 +258,7 @@ class ModelNumbers:
     operating_range: Interval | None = None
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)  # kept for pictures alone
     auc_variance: float = math.nan  # DeLong's, where means over blocks need it
+    bounds: dict[str, Interval] = field(default_factory=dict)  # of metrics that are in doubt: they hold for certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +335,9 @@ def build_report(
     check_required_columns(data_name(data), label, scores)
     roles = ColumnRoles(str(label), scores, weight, by, group)
     reading = Reading.checked(memory, approximate, on_invalid)
-    reader = None if is_counted or data is None else open_reader(data, roles, form, pos_label, reading)
+    reader = None
+    if not (is_counted or reading.takes_whole(data, len(scores))):
+        reader = open_reader(data, roles, form, pos_label, reading)
     columns = NamedColumns({}) if is_counted or reader is not None else _read_columns(data, roles, form)
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
@@ -333,7 +345,8 @@ def build_report(
         measure = _Measure(roles, rule, plan, n_pictured, progress)
         n_dropped = 0
         if reader is not None and not reading.fits(reader.files, len(scores)):
-            measured = measure.stream(reader, reading)
+            one_scan = reading.approximate or not reader.files.can_repeat
+            measured = measure.approximate(reader) if one_scan else measure.stream(reader, reading)
             positive, n_weightless = reader.positive, reader.n_weightless
         elif reader is not None:
             read = read_rows(reader)
@@ -383,9 +396,7 @@ class _Measure(NamedTuple):
         over = None
         if codes is not None and len(values) > 1:
             over = (
-                gather_over_blocks(blocks, plan, why_none)
-                if blocks
-                else measure_over_values(values, codes, rows, plan)
+                gather_over_blocks(blocks, plan, why_none) if blocks else measure_over_values(values, codes, rows, plan)
             )
         return Measured(blocks, plan, over)
 
@@ -398,7 +409,8 @@ class _Measure(NamedTuple):
         stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
         sizes = [block.n_samples for block in stream.blocks]
         plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
-        why_none = "" if plan is None else "DeLong's don't hold for rows in groups" if reader.group is not None else None
+        grouped = "DeLong's don't hold for rows in groups" if reader.group is not None else None
+        why_none = "" if plan is None else grouped
         blocks: list[ReportBlock] = []
         for streamed in stream.count(plan):
             value = streamed.totals.value
@@ -419,6 +431,25 @@ class _Measure(NamedTuple):
             blocks.append(_report_block(value, _block_totals(streamed.ranking(0)), models, intervals))
         over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
         return Measured(blocks, plan, over)
+
+    def approximate(self, reader: RowReader) -> Measured:
+        """Measure files in one scan."""
+        thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
+        blocks: list[ReportBlock] = []
+        for value, block in count_blocks(reader, thresholds, self.progress).items():
+            models = []
+            for name in reader.scores:
+                certified = block.certified(name)
+                known = {metric: float(number) for metric, number in certified.items()}
+                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
+                bounds = {
+                    metric: Interval(number.low, number.high)
+                    for metric, number in certified.items()
+                    if isinstance(number, Certified)
+                }
+                models.append(replace(model, bounds=bounds))
+            blocks.append(_report_block(value, _block_totals(block.ranking(reader.scores[0])), models, None))
+        return Measured(blocks, None, gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None)
 
     def block(
         self,
@@ -568,12 +599,15 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 # Numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _report_block(value: Any, totals: Any, models: list[ModelNumbers], intervals: Intervals | None) -> ReportBlock:
+Totals = tuple[int, int, int, float | None, float]
+
+
+def _report_block(value: Any, totals: Totals, models: list[ModelNumbers], intervals: Intervals | None) -> ReportBlock:
     best = {name: _best_models(name, models) for name in SCORE_METRICS}
     return ReportBlock(value, *totals, tuple(models), best, intervals)
 
 
-def _block_totals(ranking: BaseRanking) -> tuple[int, int, int, float | None, float]:
+def _block_totals(ranking: BaseRanking) -> Totals:
     """Return the rows, positives and negatives of a block, its weight and the share of positives."""
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg

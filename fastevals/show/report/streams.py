@@ -8,27 +8,29 @@ in ranges of scores (`RankingSummary`), and numbers that are in doubt have bound
 
 from __future__ import annotations
 
-import glob
 import math
-import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._options import as_flag, check_choice
+from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
+from fastevals.scale.certified import Certified
 from fastevals.scale.exact import BlockRows, ExactCurve, ExactScans, Place
-from fastevals.scale.files import RowFiles, known_format, open_rows
-from fastevals.scale.parquet import as_bytes
-from fastevals.scale.rows import ON_INVALID, RowReader, Rows
-from fastevals.show.columns import encode_groups, parse_label
+from fastevals.scale.files import RowFiles, open_rows
+from fastevals.scale.parquet import CountedBlock, count_summaries
+from fastevals.scale.rows import RowReader, Rows
+from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse_label
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, Intervals, ScoredRows
@@ -40,60 +42,12 @@ Key = tuple[Any, int]  # a block's value, and the number of a model
 # Opening ------------------------------------------------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
-    """How files are read: options, checked."""
-
-    memory: int | None  # bytes that rows may take; None where nobody knows what is free
-    approximate: bool
-    on_invalid: str
-
-    @classmethod
-    def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
-        """Return the arguments of a call, checked."""
-        check_choice(option("on_invalid"), on_invalid, ON_INVALID)
-        return cls(
-            as_bytes(option("memory"), memory, SHARE), as_flag(option("approximate"), approximate), on_invalid
-        )
-
-    def fits(self, files: RowFiles, n_models: int) -> bool:
-        """Return whether rows are to be read into memory."""
-        if self.approximate or not files.can_repeat:
-            return False
-        if files.n_rows is None:
-            packed = sum(piece.n_bytes for piece in files.pieces if ".gz" in piece.name.lower())
-            n_bytes = TEXT * (files.n_bytes + PACKED * packed)
-        else:
-            n_bytes = files.n_rows * (ROW + MODEL * n_models)
-        return self.memory is None or n_bytes <= self.memory
-
-
-SHARE = 1 / 2  # of the free memory
-ROW, MODEL = 32, 20  # bytes of a row, and of each of its scores, that a report in memory takes
-TEXT, PACKED = 2, 10  # bytes of rows for each byte of a CSV file, and of that for each of a .gz file
-
-
-def open_reader(
-    data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: Reading
-) -> RowReader | None:
-    """Return a reader of files, None of data that is read into memory as a whole: one small file, a frame, columns."""
+def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: Reading) -> RowReader | None:
+    """Return a reader of files; None of other data, such as a frame or columns."""
     names = roles.message_names()
-    if _is_path(data):
-        path = os.fsdecode(data)
-        if path == STDIN:
-            files = open_stdin(form, set(names))
-        elif os.path.isfile(path):
-            if not os.path.getsize(path) or not known_format(path):
-                return None  # and an error is raised there
-            files = _open_files(path, form, names)
-            if reading.on_invalid == "raise" and reading.fits(files, len(roles.scores)):
-                return None
-        elif os.path.exists(path) or glob.has_magic(path) or "://" in path:
-            files = _open_files(path, form, names)
-        else:
-            return None
-    elif isinstance(data, (list, tuple)) and data and all(map(_is_path, data)):
-        files = _open_files(data, form, names)
-    elif type(data).__module__.startswith("pyarrow.") and type(data).__name__ in PYARROW:
+    if is_path(data):
+        files = open_stdin(form, set(names)) if data == STDIN else _open_files(data, form, names)
+    elif _are_files(data):
         files = _open_files(data, form, names)
     else:
         _check_not_of_files(data, reading)
@@ -105,15 +59,16 @@ def open_reader(
     )  # fmt: skip
 
 
-STDIN = "-"
 PYARROW = (
     "RecordBatchReader", "Dataset", "FileSystemDataset", "InMemoryDataset", "UnionDataset", "RecordBatchFileReader",
     "RecordBatchStreamReader",
 )  # fmt: skip
 
 
-def _is_path(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike))
+def _are_files(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return bool(data) and all(map(is_path, data))
+    return type(data).__module__.startswith("pyarrow.") and type(data).__name__ in PYARROW
 
 
 def _check_not_of_files(data: Any, reading: Reading) -> None:
@@ -179,9 +134,8 @@ class ExactStream:
         memory: int | None,
         progress: bool,
     ) -> None:
-        finite = np.array([each for each in thresholds if math.isfinite(each)], dtype=np.float64)
         self.reader, self.best, self.costs, self.memory = reader, best, costs, memory
-        self.scans = ExactScans(reader, np.unique(FLOATS.encode(finite + 0.0)), memory, progress)
+        self.scans = ExactScans(reader, threshold_keys(thresholds), memory, progress)
         self.blocks = self.scans.first()
         if reader.by is not None and not have_blocks(self.blocks):
             raise ValueError(
@@ -234,6 +188,51 @@ class ExactStream:
         """Return rows in the order of the files."""
         rows = Rows.joined([part for _, part in sorted(parts, key=lambda each: each[0])])
         return scored_rows(rows, self.reader)
+
+
+# In one scan --------------------------------------------------------------------------------------------------------
+
+
+def count_blocks(reader: RowReader, thresholds: Sequence[float], progress: bool) -> dict[Any, CertifiedBlock]:
+    """Return the blocks of files, from one scan."""
+    counted = count_summaries(reader, threshold_keys(thresholds), cells=2**18, progress=progress)
+    return {value: CertifiedBlock(block) for value, block in counted.items()}
+
+
+def threshold_keys(thresholds: Sequence[float]) -> NDArray[np.uint64]:
+    """Return the keys of thresholds, but infinite ones."""
+    finite = np.array([each for each in thresholds if math.isfinite(each)], dtype=np.float64)
+    return np.unique(FLOATS.encode(finite + 0.0))
+
+
+class CertifiedBlock(NamedTuple):
+    """What a report needs of one block that was counted in ranges of scores."""
+
+    totals: CountedBlock
+
+    def ranking(self, model: str) -> PooledRanking:
+        """Return a model's ranking at the thresholds at which counts are exact."""
+        ranking = self.totals.summaries[model].ranking()
+        counts = ranking.counts if isinstance(ranking, PooledRanking) else ranking.cells.at_cuts
+        return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+
+    def certified(self, model: str) -> dict[str, float | Certified]:
+        """Return the metrics of rankings, with bounds where they are in doubt; NaN where nothing is known of one."""
+        ranking = self.totals.summaries[model].ranking()
+        found: dict[str, float | Certified] = {}
+        for name, entry in SCORE_METRICS.items():
+            if entry.of != "ranking":
+                continue
+            if isinstance(ranking, PooledRanking):
+                found[name] = float(entry(hull(ranking.counts) if entry.on_hull else ranking.counts))
+            else:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UndefinedMetricWarning)
+                    try:
+                        found[name] = ranking.metric(MetricSpec(name, {}))
+                    except ValueError:  # of which no bounds are known
+                        found[name] = math.nan
+        return found
 
 
 # Rows in memory -----------------------------------------------------------------------------------------------------

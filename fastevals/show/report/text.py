@@ -83,6 +83,15 @@ def _head(report: Report) -> list[str]:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
         left_out = f", {rows} of weight zero left out" if report.n_weightless else ""
         entries["weight"] = printable(report.roles.weight) + left_out
+    if report.n_dropped:
+        rows = "1 row" if report.n_dropped == 1 else f"{report.n_dropped} rows"
+        entries["dropped"] = f"{rows} without a label, a weight or a finite score"
+    doubt = max((bounds.high - bounds.low for bounds in _auc_bounds(report)), default=0.0)
+    if doubt:
+        entries["in doubt"] = (
+            f"scores were counted in ranges, in one pass: AUC is certain to within {doubt:.1e}; JSON has the bounds of "
+            "each number, and thresholds are between ranges, where counts are exact"
+        )
     if report.roles.by is None:
         entries["in all"] = _describe_rows(report.blocks[0])
     elif not report.blocks and report.over is not None:
@@ -103,6 +112,10 @@ def _head(report: Report) -> list[str]:
     for name, text in entries.items():
         lines += textwrap.wrap(text, WIDTH, initial_indent=f"{name:11}", subsequent_indent=" " * 11)
     return lines
+
+
+def _auc_bounds(report: Report) -> Iterable[Interval]:
+    return (model.bounds[AUC] for block in report.blocks for model in block.models if AUC in model.bounds)
 
 
 def _describe_rows(block: ReportBlock) -> str:
