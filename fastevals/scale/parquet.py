@@ -114,7 +114,7 @@ def ranking(
             found = exact_rankings(
                 reader,
                 thresholds,
-                memory=free_bytes(SHARE) if memory is None else as_bytes("memory", memory),
+                memory=most,
                 progress=progress,
             )
         except NotWholeError:

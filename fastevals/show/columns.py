@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
-from fastevals._limits import available_memory
+from fastevals._limits import available_memory, free_bytes
 from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
