@@ -61,6 +61,8 @@ from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.results import SignificanceResult as SignificanceResult
 from fastevals.counts import ThresholdCounts as ThresholdCounts
 from fastevals._options import UndefinedMetricWarning as UndefinedMetricWarning
+from fastevals.infer.bootstrap.unpaired import UnpairedDifference as UnpairedDifference
+from fastevals.infer.bootstrap.unpaired import UnpairedResult as UnpairedResult
 from fastevals.infer.significance.corrections import adjust_pvalues as adjust_pvalues
 from fastevals.many.models import batch_auc as batch_auc
 from fastevals.many.models import batch_metrics as batch_metrics
@@ -70,6 +72,7 @@ from fastevals.split.training_sets import bias_variance_over_training_sets as bi
 from fastevals.infer.significance.binomial import binomial_error_test as binomial_error_test
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test as bonferroni_dunn_test
 from fastevals.infer.bootstrap.bootstrap import bootstrap as bootstrap
+from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired as bootstrap_unpaired
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
 from fastevals.show.compare.compare import compare as compare
 from fastevals.infer.comparison import compare_predictions as compare_predictions

@@ -247,6 +247,13 @@ def permutation() -> Any:
 
 
 @case
+def bootstrap_unpaired() -> Any:
+    other = fastevals.Ranking(Y, OTHER)
+    metrics = ["roc_auc", "ks_statistic", fastevals.metric("f1", threshold=0.5)]
+    return fastevals.bootstrap_unpaired(_ranking(), other, metrics, keep_distribution=True, **SHORT)
+
+
+@case
 def delong() -> Any:
     return {
         "auc": fastevals.delong(Y, {"one": SCORES, "other": OTHER}),

@@ -65,6 +65,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "bootstrap": lambda: fastevals.bootstrap(CURVES, "roc_auc", n_resamples=9, rng=0),
     "estimate": lambda: fastevals.bootstrap(ONE, "roc_auc", n_resamples=9, rng=0, keep_distribution=True)["roc_auc"],
     "comparison": lambda: fastevals.compare_rankings(Y, {1: A, "b": B}, n_resamples=9, rng=0, stratified=True),
+    "unpaired": lambda: fastevals.bootstrap_unpaired(CURVES, CURVES, "roc_auc", n_resamples=9, rng=0),
     "band": lambda: fastevals.confidence_band(CURVES, n_resamples=20, rng=0),
     "delong": lambda: fastevals.delong(Y, {"a": A, "b": B}),
     "delong of one class": lambda: fastevals.delong([1, 1], [[1, 2], [3, 4]]),
@@ -137,7 +138,15 @@ def test_every_public_result_is_among_them() -> None:
         found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals.")]
         kinds |= {each for each in found if each.__name__ in fastevals.__all__}
     covered = {base for name in MAKE for base in type(made(name)).__mro__}
-    held = {"Estimate", "Difference", "MetricComparison", "GroupedMetric", "BatchMetric", "ErrorEstimate"}  # by others
+    held = {
+        "Estimate",
+        "Difference",
+        "UnpairedDifference",
+        "MetricComparison",
+        "GroupedMetric",
+        "BatchMetric",
+        "ErrorEstimate",
+    }  # by others
     assert {each.__name__ for each in kinds} - {each.__name__ for each in covered} <= held
 
 

@@ -29,6 +29,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
             count = f"{masked.size} masked value{'s' * (masked.size > 1)}"
             raise ValueError(f"{name} has {count}, the first at {row_at(masked[0])}; fill or drop them")
         values = values.data
+    refuse_summaries(name, values)
     if isinstance(values, (set, frozenset, dict, Iterator)):
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}")
     try:
@@ -42,6 +43,24 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
         check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
+
+
+def is_summary(value: Any) -> bool:
+    """Return whether it counts rows part by part, and knows none of them any more."""
+    return all(hasattr(type(value), name) for name in ("update", "merge", "from_bytes"))
+
+
+def refuse_summaries(name: str, values: Any) -> None:
+    """Raise if a summary, or a list or mapping of them, is in the place of rows."""
+    found = values
+    if isinstance(values, (list, tuple, Mapping)) and len(values):
+        found = next(iter(values.values() if isinstance(values, Mapping) else values))
+    if is_summary(found):
+        raise ValueError(
+            f"{name} must have a value for each row, got a {type(found).__name__}: it doesn't tell which rows of two "
+            "models are the same. Of different rows (yesterday's and today's) take delong_test_unpaired or "
+            "bootstrap_unpaired; to compare models on the same rows, their scores, or fastevals.report of their files"
+        )
 
 
 def check_all_strings(name: str, values: Collection[Any]) -> None:

@@ -437,7 +437,7 @@ def _compare_numbers(
             deviations, statistic = side(deviations) / error, statistic / error
         if not math.isnan(statistic):
             np.maximum(largest, deviations, out=largest)
-        measured.append((float(difference), error, statistic, _pvalue(deviations, statistic)))
+        measured.append((float(difference), error, statistic, share_as_extreme(deviations, statistic)))
     # The quantile's place among the sorted deviations, exactly: a level of 0.95 is 19/20, not the nearest float.
     place = math.ceil(Fraction(repr(settings.confidence_level)) * (n + 1)) - 1
     if place >= n:
@@ -453,7 +453,7 @@ def _compare_numbers(
         low = bounds[0] if alternative == "less" else max(ends[0], bounds[0])
         high = bounds[1] if alternative == "greater" else min(ends[1], bounds[1])
         interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
-        fields.append((difference, interval, error, _pvalue(largest, statistic), pvalue))
+        fields.append((difference, interval, error, share_as_extreme(largest, statistic), pvalue))
     return int(np.count_nonzero(~kept)), fields
 
 
@@ -465,7 +465,7 @@ def _standard_deviation(deviations: Floats) -> float:
     return math.ldexp(float(scaled.std(ddof=1)), int(exponent[0]))
 
 
-def _pvalue(deviations: Floats, statistic: float) -> float:
+def share_as_extreme(deviations: Floats, statistic: float) -> float:
     """Return the share of deviations that reach a statistic, the data's own among them."""
     if math.isnan(statistic):
         return math.nan

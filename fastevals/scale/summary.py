@@ -14,10 +14,10 @@ from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._validation.arrays import as_scores, as_thresholds, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score
-from fastevals.counts import ThresholdCounts, as_counts, check_total
+from fastevals.counts import as_counts, check_total
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.ranking import Doubt, Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking, certify
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
@@ -318,8 +318,8 @@ class RankingSummary:
 
     def counts_and_doubts(
         self, specs: Mapping[str, MetricSpec | Callable[..., Any]]
-    ) -> tuple[ThresholdCounts, dict[str, tuple[float, float]]]:
-        """Return counts for a bootstrap: all rows of a cell tied.
+    ) -> tuple[Ranking, dict[str, Doubt]]:
+        """Return the ranking that a bootstrap draws from: all rows of a cell tied.
 
         Parameters
         ----------
@@ -328,7 +328,7 @@ class RankingSummary:
 
         Returns
         -------
-        counts : ThresholdCounts
+        ranking : Ranking
         doubts : dict of str to (float, float)
             How far below and above their metrics those of the rows may be.
         """
@@ -341,7 +341,7 @@ class RankingSummary:
             found = certify(self.cells, spec)
             if isinstance(found, Certified):
                 doubts[label] = found.value - found.low, found.high - found.value
-        return self.cells.middle, doubts
+        return Ranking._of_threshold_counts("a summary", self.cells.middle, self._labels[0]), doubts
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds, optimized_bounds, parse_metrics
-from fastevals.measure.ranking.ranking import without_doubt
+from fastevals.measure.ranking.ranking import Doubt, without_doubt
 from fastevals.results import (
     ALTERNATIVES,
     MAX_RESAMPLES,
@@ -36,7 +36,9 @@ from fastevals.results import (
 )
 
 Floats = NDArray[np.float64]
+Limits = tuple[tuple[float, float], tuple[float, float] | None]
 
+NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a best value cover too seldom
 TIE = 2.0**-50  # values as near, in units of their size, are equal but for rounding
 SUSPICIOUS_SHARE = 0.75  # share of replicates beyond a best value from which it may be the best by chance alone
@@ -179,8 +181,8 @@ def bootstrap(
     estimates = {
         label: make_estimate(
             label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
-            keep=keep_distribution, class_sizes=sample.class_sizes,
-        )._widened(*doubts.get(label, (0.0, 0.0)))
+            keep=keep_distribution, class_sizes=sample.class_sizes, doubt=doubts.get(label, NO_DOUBT),
+        )
         for k, (label, spec) in enumerate(specs.items())
     }  # fmt: skip
     return BootstrapResult(
@@ -240,11 +242,6 @@ class Estimate(Frozen):
     n_undefined: Any
     bootstrap_distribution: Floats | None = None
     caution: str = ""
-
-    def _widened(self, below: float, above: float) -> Estimate:
-        """Return it with ends that are further away: of what is known to lie within such distances of the value."""
-        low, high = self.confidence_interval
-        return self if below == above == 0 else replace(self, confidence_interval=Interval(low - below, high + above))
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):
@@ -307,14 +304,22 @@ def make_estimate(
     *,
     keep: bool,
     class_sizes: tuple[int, int] | None,
+    doubt: Doubt = NO_DOUBT,
+    limits: Limits | None = None,
 ) -> Estimate:
-    """Return the estimate of a metric from its replicates, of shape (n_resamples, ...); warn where it is degenerate."""
+    """Return the estimate of a metric from its replicates, of shape (n_resamples, ...); warn where it is degenerate.
+
+    Intervals reach further by what is in doubt, within the metric's bounds. `limits` are these, and those of what it is
+    the best of, where they are not the metric's own.
+    """
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
     numbers = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
-    limits = metric_bounds(spec), optimized_bounds(spec)
+    limits = limits or (metric_bounds(spec), optimized_bounds(spec))
     results = [_estimate_number(column, float(number), float(a), settings, *limits) for column, number, a in numbers]
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(results).reshape(-1, 4).T)
+    if any(doubt):
+        low, high = np.clip((low - doubt[0], high + doubt[1]), *limits[0])
     undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
     _warn(label, values, columns, low, undefined, settings.method)
     return Estimate(
@@ -488,9 +493,19 @@ OPTIMISM = 1.0, 1 + math.sqrt(2)
 def _less_optimism(
     replicates: Floats, estimate: float, tail: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return percentiles less the optimism of the estimate and that of replicates, on the scale of log odds."""
+    """Return percentiles less the optimism of the estimate and that of replicates, on the scale of log odds.
+
+    Without a least, as differences have none, on their own scale.
+    """
     least, most = bounds
-    if math.isfinite(most):
+    if not math.isfinite(least):
+
+        def stretch(value: Any) -> Any:
+            return value
+
+        back = stretch
+
+    elif math.isfinite(most):
 
         def stretch(value: Any) -> Any:
             return np.log(value - least) - np.log(most - value)

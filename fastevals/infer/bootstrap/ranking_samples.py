@@ -69,10 +69,10 @@ def make_ranking_sample(
 
 
 # Coarser cells --------------------------------------------------------------------------------------------------------
-# That rows are tied changes a metric's value, but hardly how it varies: so few cells are drawn, and how far a replicate
-# is from the value of these few is added to the value of all. Steps are as wide everywhere in units of what a draw
-# moves them: even ones of asin(sqrt(rate)), whose variance is the same at all rates. Half-widths are within 1 % of those
-# of all cells (`tests/infer/test_coarse.py` measures the same draws both ways).
+# That rows are tied changes a metric, but hardly how it varies: so few cells are drawn, and how far a replicate is from
+# the value of these few is added to the value of all. Steps are as wide everywhere in units of what a draw moves them:
+# even ones of asin(sqrt(rate)), whose variance is the same at all rates. Half-widths are within 1 % of those of all
+# cells (`tests/infer/test_coarse.py` measures the same draws both ways).
 
 STEPS = 1 << 11  # that each class is divided into
 MANY_THRESHOLDS = 1 << 13  # that are drawn as they are

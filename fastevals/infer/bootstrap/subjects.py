@@ -37,19 +37,24 @@ class SamplingDesign(NamedTuple):
     pos_label: Any = None
 
 
-def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coarse: bool = False) -> Sample:
-    """Return the sample of a subject that the metrics are computed from; `coarse` where it may be drawn by ranges."""
-    subject = as_ranking("subject", subject)
+def make_sample(
+    subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coarse: bool = False, name: str = "subject"
+) -> Sample:
+    """Return the sample of a subject that the metrics are computed from.
+
+    `coarse` says that many cells may be drawn as fewer, `name` what errors call the subject.
+    """
+    subject = as_ranking(name, subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         type_name = type(subject).__name__
-        for name in ("groups", "sample_weight", "pos_label"):
-            if getattr(design, name) is not None:
-                known = ", which has its own" if name == "pos_label" else ""
+        for option in ("groups", "sample_weight", "pos_label"):
+            if getattr(design, option) is not None:
+                known = ", which has its own" if option == "pos_label" else ""
                 raise ValueError(
-                    f"{name} goes with rows: pass the pair (y_true, y_score or y_pred), not a {type_name}{known}"
+                    f"{option} goes with rows: pass the pair (y_true, y_score or y_pred), not a {type_name}{known}"
                 )
         counts = subject.counts
-        _check_whole_counts("subject", counts if isinstance(counts, np.ndarray) else counts.cells(-1), type_name)
+        _check_whole_counts(name, counts if isinstance(counts, np.ndarray) else counts.cells(-1), type_name)
         if isinstance(subject, Ranking):
             metrics = SCORES.metrics(specs)
             return make_ranking_sample(
@@ -58,7 +63,7 @@ def make_sample(subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coa
         return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
-            "subject must be a Ranking, ThresholdCounts, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got "
+            f"{name} must be a Ranking, ThresholdCounts, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got "
             f"{show(subject)}"
         )
     kind = array_kind(metric_kinds(specs))

@@ -26,14 +26,30 @@ from fastevals._options import (
     warn_undefined,
 )
 from fastevals._text import shorten_names
-from fastevals._validation.arrays import as_frequencies, as_predictions, as_scores, check_finite, check_same_length
-from fastevals._validation.labels import binary_labels, check_class_sizes, check_unweighted
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_predictions,
+    as_scores,
+    check_finite,
+    check_same_length,
+    is_summary,
+    refuse_summaries,
+)
+from fastevals._validation.labels import binary_labels, check_unweighted
 from fastevals._validation.tables import as_pair_of_names
-from fastevals.counting.ordering import LIMIT, BinaryLabels
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.counts import ThresholdCounts
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
 from fastevals.measure.metric_specs import metric
-from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
+from fastevals.measure.ranking.ranking import (
+    Doubt,
+    Ranking,
+    as_ranking,
+    doubt_of_difference,
+    least_extreme,
+    without_doubt,
+)
 from fastevals.results import (
     Frozen,
     Interval,
@@ -127,16 +143,12 @@ def _delong_of_counts(subject: Any, pos_label: Any, sample_weight: Any) -> Delon
     for name, value in (("pos_label", pos_label), ("sample_weight", sample_weight)):
         if value is not None:
             raise ValueError(f"{name} goes with y_true and scores, got it with a {type(subject).__name__}")
-    counts, doubts = without_doubt(subject, {"roc_auc": metric("roc_auc")})
-    ranking = as_ranking("y_true", counts)
-    if not isinstance(ranking, Ranking):
+    if not (isinstance(subject, (Ranking, ThresholdCounts)) or is_summary(subject)):
+        refuse_summaries("y_true", subject)
         raise ValueError(f"scores must be given with labels; got none, with a {type(subject).__name__}")
-    check_unweighted("y_true", ranking, Ranking)
-    moments = compute_ranking_moments(ranking.counts)
-    _warn_if_undefined(moments, "y_true")
-    doubt = max(doubts.get("roc_auc", (0.0, 0.0)))
+    moments, doubt, positive = _moments_of_counts("y_true", subject)
     return DelongResult(
-        moments.aucs(), moments.covariance(), None, moments.n_pos, moments.n_neg, moments, ranking.pos_label, doubt
+        moments.aucs(), moments.covariance(), None, moments.n_pos, moments.n_neg, moments, positive, max(doubt)
     )
 
 
@@ -205,8 +217,8 @@ def delong_test(
 
 
 def delong_test_unpaired(
-    ranking_a: Ranking,
-    ranking_b: Ranking,
+    ranking_a: Any,
+    ranking_b: Any,
     *,
     method: str = "t",
     names: PairNames = None,
@@ -217,8 +229,9 @@ def delong_test_unpaired(
 
     Parameters
     ----------
-    ranking_a, ranking_b : Ranking
-        Without weights. They share no rows: for models on the same rows `delong_test` is surer.
+    ranking_a, ranking_b : Ranking, RankingSummary or ThresholdCounts
+        Without weights, of any number of rows. They share no rows: for models on the same rows `delong_test` is surer.
+        What summaries leave in doubt widens the interval, and the effect that is tested is the least they leave open.
     method : {"t", "normal"}
         The statistic's distribution if the AUCs are equal: Student's t with Welch's degrees of freedom, as pROC has it,
         which allows for variances that are estimated from few rows; or the normal one, whose p-values are smaller.
@@ -268,13 +281,8 @@ def delong_test_unpaired(
     check_alpha(confidence_level, alternative)
     check_choice("method", method, ("t", "normal"))
     first, second = as_pair_of_names(names, ("ranking_a", "ranking_b"))
-    pair = []
-    for name, ranking in (("ranking_a", ranking_a), ("ranking_b", ranking_b)):
-        check_unweighted(name, ranking, Ranking)
-        check_class_sizes(name, LIMIT, ranking.n_positives, ranking.n_negatives)
-        pair.append(compute_ranking_moments(ranking.counts))
-        _warn_if_undefined(pair[-1], name)
-    a, b = pair
+    a, doubt_a, _ = _moments_of_counts("ranking_a", ranking_a)
+    b, doubt_b, _ = _moments_of_counts("ranking_b", ranking_b)
     effect = variance = df = math.nan
     if a.defined and b.defined:
         unit_weight = [Fraction(1)]
@@ -284,8 +292,18 @@ def delong_test_unpaired(
     quantity = f"the AUC of {first} less that of {second}"
     return z_test(
         quantity, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
-        alternative=alternative, confidence_level=confidence_level,
+        alternative=alternative, confidence_level=confidence_level, doubt=doubt_of_difference(doubt_a, doubt_b),
     )  # fmt: skip
+
+
+def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments, Doubt, Any]:
+    """Return the moments of a ranking, counts or a summary, what is in doubt of its AUC, and its positive class."""
+    counts, doubts = without_doubt(subject, {"roc_auc": metric("roc_auc")})
+    ranking = as_ranking(name, counts)
+    check_unweighted(name, ranking, Ranking)
+    moments = compute_ranking_moments(ranking.counts)
+    _warn_if_undefined(moments, name)
+    return moments, doubts.get("roc_auc", (0.0, 0.0)), ranking.pos_label
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -578,26 +596,29 @@ def z_test(
     confidence_level: float,
     df: float | None = None,
     test: str = "DeLong's test",
+    doubt: tuple[float, float] = (0.0, 0.0),
 ) -> SignificanceResult:
     """Test by DeLong's variance if a quantity is 0, by the normal distribution or t; the interval is within `bounds`.
 
-    No variance is no doubt: Z is 0 for an effect of 0, else infinite.
+    No variance is no doubt: Z is 0 for an effect of 0, else infinite. Where the effect may be as far below and above as
+    `doubt` says, that of the least Z is tested.
     """
     from scipy.special import ndtr, stdtr
 
     alpha = check_alpha(confidence_level, alternative)
     error = math.sqrt(variance)
+    tested = least_extreme(effect, doubt, alternative)
     if variance == 0:
-        z = math.copysign(math.inf, effect) if effect else 0.0
-        if effect:
+        z = math.copysign(math.inf, tested) if tested else 0.0
+        if tested:
             warn_degenerate(f"the test of {quantity}", "its estimated variance is 0, though its estimate isn't")
     else:
-        z = effect / error
+        z = tested / error
     tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]
     pvalue = float(ndtr(tail) if df is None else stdtr(df, tail)) * (2 if alternative == "two-sided" else 1)
     below, above = normal_margins(alpha, alternative, df)
-    low = bounds[0] if below == math.inf else max(effect - below * error, bounds[0])
-    high = bounds[1] if above == math.inf else min(effect + above * error, bounds[1])
+    low = bounds[0] if below == math.inf else max(effect - doubt[0] - below * error, bounds[0])
+    high = bounds[1] if above == math.inf else min(effect + doubt[1] + above * error, bounds[1])
     if math.isnan(z):
         low = high = math.nan
     return build_result(

@@ -15,6 +15,7 @@ two, how many rows each gets right         `mcnemar_test_of_table`         indep
 two, any metric on one test set            `permutation_test`,             independent rows; scores on one scale
                                            `delong_test` (AUC)
 two, AUCs on different rows                `delong_test_unpaired`          independent rows, none in both
+two, any metric on different rows          `bootstrap_unpaired`            independent rows, none in both
 two, k folds                               `corrected_resampled_t_test`    about normal; allows for shared training
                                                                            rows (`paired_t_test` doesn't: too many
                                                                            false alarms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Real
@@ -287,10 +288,26 @@ def as_ranking(name: str, value: Any) -> Any:
     return Ranking._of_threshold_counts(name, value) if isinstance(value, ThresholdCounts) else value
 
 
-def without_doubt(subject: Any, specs: Mapping[str, Any]) -> tuple[Any, dict[str, tuple[float, float]]]:
-    """Return counts instead of a summary, and how far below and above their metrics those of its rows may be."""
+Doubt = tuple[float, float]  # how far below and above a value that of the rows may be
+
+
+def without_doubt(subject: Any, specs: Mapping[str, Any]) -> tuple[Any, dict[str, Doubt]]:
+    """Return a ranking instead of a summary, and what is in doubt of its metrics."""
     as_counts = getattr(subject, "counts_and_doubts", None)
     return (subject, {}) if as_counts is None else as_counts(specs)
+
+
+def doubt_of_difference(first: Doubt, second: Doubt) -> Doubt:
+    """Return how far below and above a difference that of the rows may be."""
+    return first[0] + second[1], first[1] + second[0]
+
+
+def least_extreme(effect: float, doubt: Doubt, alternative: str) -> float:
+    """Return what tells the least against a hypothesis of 0, of all that an effect may be."""
+    low, high = effect - doubt[0], effect + doubt[1]
+    if alternative != "two-sided":
+        return low if alternative == "greater" else high
+    return math.nan if math.isnan(effect) else low if low > 0 else high if high < 0 else 0.0
 
 
 # Points of curves, as arrays ------------------------------------------------------------------------------------------

@@ -1,0 +1,247 @@
+"""The bootstrap of two subjects that share no rows: how sure the difference of a metric is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastevals._kernels.random import stream_key
+from fastevals._options import as_flag, show
+from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings, Estimate, make_estimate, resample
+from fastevals.infer.bootstrap.samples import Floats, Sample, Values
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
+from fastevals.infer.comparison import share_as_extreme
+from fastevals.measure.metric_specs import metric_bounds, optimized_bounds, parse_metrics
+from fastevals.measure.ranking.ranking import Doubt, doubt_of_difference, least_extreme, without_doubt
+from fastevals.results import EXTREMENESS, ResampledByMetric, format_estimates, number_or_array
+
+OTHER = np.uint64(2)  # the stream of the reference's replicates
+UNBOUNDED = (-math.inf, math.inf)  # what a difference of best values is within
+
+
+def bootstrap_unpaired(
+    subject: Any,
+    reference: Any,
+    metrics: Any,
+    *,
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    method: str = "BCa",
+    alternative: str = "two-sided",
+    stratified: bool = False,
+    pos_label: Any = None,
+    rng: Any = None,
+    keep_distribution: bool = False,
+    progress: bool = False,
+) -> UnpairedResult:
+    """Compute intervals of the differences of metrics between two sets of rows, of which none is in both.
+
+    Each is drawn from by itself, as `bootstrap` does: today's rows against yesterday's, one hospital's against
+    another's. Models on the same rows are compared by `compare_rankings`, which knows how they vary together.
+
+    Parameters
+    ----------
+    subject, reference : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
+        What is measured, and what it is compared with. They need not be of one kind. What summaries leave in doubt
+        makes intervals wider, and p-values those of the least difference that they leave open.
+    metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
+        As for `bootstrap`.
+    n_resamples : int
+        Number of replicates of each.
+    confidence_level : float in (0, 1)
+        Of the intervals, each by itself.
+    method : {"BCa", "percentile", "basic", "normal"}
+        Of the intervals, as for `bootstrap`.
+    alternative : {"two-sided", "less", "greater"}
+        What to show of the differences: that they are not 0, below or above.
+    stratified : bool
+        Draw as many rows of each class as there are of it.
+    pos_label : label, optional
+        The positive class of pairs.
+    rng, keep_distribution, progress
+        As for `bootstrap`.
+
+    Returns
+    -------
+    UnpairedResult
+        A mapping from each metric to its `UnpairedDifference`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        As from `bootstrap`.
+
+    Notes
+    -----
+    Replicates of the subject are those that `bootstrap` draws with the same seed. The p-value is the share of
+    replicates that deviate from the difference by as much as it is from 0, the data's own among them: the smallest is 1
+    over one more than their number. The acceleration of BCa is that of a difference of independent estimates, of their
+    own and their standard errors [1]_. Of metrics that are the best of many (see `bootstrap`) "BCa" stands for
+    percentiles less the replicates' median deviation, as there, on the metric's own scale.
+
+    References
+    ----------
+    .. [1] Davison, A. C. and Hinkley, D. V. (1997), *Bootstrap Methods and their Application*, Cambridge, sections 3.2
+       and 5.3.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> monday = fastevals.Ranking([0, 0, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.3, 0.2, 0.6, 0.8, 0.5, 0.7])
+    >>> tuesday = fastevals.Ranking([0, 1, 1, 0, 1, 0], [0.1, 0.4, 0.3, 0.2, 0.1, 0.8])
+    >>> found = fastevals.bootstrap_unpaired(tuesday, monday, "roc_auc", stratified=True, rng=7)["roc_auc"]
+    >>> round(found.value, 4), found.reference.value
+    (-0.375, 0.875)
+    """
+    settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
+    specs = parse_metrics(metrics)
+    subjects = {"subject": subject, "reference": reference}
+    pairs = [isinstance(each, (tuple, list)) for each in subjects.values()]
+    sides: list[_Side] = []
+    for number, (name, each) in enumerate(subjects.items()):
+        labelled = pos_label if pairs[number] or not any(pairs) else None
+        design = SamplingDesign(stratified=as_flag("stratified", stratified), pos_label=labelled)
+        counts, doubts = without_doubt(each, specs)
+        sample = make_sample(counts, specs, design, coarse=counts is not each, name=name)
+        if sides:
+            _check_same_classes(sides[0].sample.labels, sample.labels)
+        key = np.uint64(stream_key(settings.key, OTHER)) if sides else settings.key
+        values, replicates, accelerations = resample(sample, specs, settings._replace(key=key), progress=progress)
+        sides.append(_Side(name, sample, doubts, values, replicates, accelerations))
+    differences = {
+        label: _difference(label, spec, k, sides, settings, keep=keep_distribution)
+        for k, (label, spec) in enumerate(specs.items())
+    }
+    return UnpairedResult(
+        differences, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
+        labels=sides[0].sample.labels, pos_label=sides[0].sample.pos_label,
+    )  # fmt: skip
+
+
+class UnpairedResult(ResampledByMetric):
+    """Result of `bootstrap_unpaired`: a mapping from each metric to its `UnpairedDifference`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> matrices = [fastevals.ConfusionMatrix([[40, 10], [5, 45]]), fastevals.ConfusionMatrix([[45, 5], [4, 46]])]
+    >>> fastevals.bootstrap_unpaired(*matrices, "accuracy", rng=0)["accuracy"].value.__round__(2)
+    -0.06
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UnpairedDifference(Estimate):
+    """A metric of the subject less that of the reference: floats, or arrays where the metric gives an array.
+
+    Attributes
+    ----------
+    value : float or ndarray
+        The difference.
+    confidence_interval : Interval
+        Of the difference.
+    standard_error : float or ndarray
+        Standard deviation of the differences of replicates.
+    bias : float or ndarray
+        Mean of the differences of replicates less the value.
+    n_undefined : int or ndarray
+        Replicates in which the metric is undefined for one of the two: they are left out.
+    bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
+        All differences of replicates, NaN where undefined; None unless asked for.
+    caution : str
+        As of an `Estimate`.
+    pvalue : float or ndarray
+        Of no difference.
+    subject, reference : Estimate
+        The metric of each.
+    """
+
+    pvalue: Any = field(kw_only=True)
+    subject: Estimate = field(kw_only=True)
+    reference: Estimate = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            return f"UnpairedDifference({format_estimates(self.value, self.confidence_interval)})"
+        interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
+        return f"UnpairedDifference({self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+
+class _Side(NamedTuple):
+    """One of the two, and its replicates."""
+
+    name: str
+    sample: Sample
+    doubts: dict[str, Doubt]
+    values: Values
+    replicates: Values
+    accelerations: dict[int, Any]
+
+    def estimate(self, label: str, spec: Any, k: int, settings: BootstrapSettings, *, keep: bool) -> Estimate:
+        """Return the estimate of a metric, as `bootstrap` does."""
+        return make_estimate(
+            f"{label} of {self.name}", spec, self.values[k], self.replicates[k], self.accelerations.get(k, 0.0),
+            settings, keep=keep, class_sizes=self.sample.class_sizes, doubt=self.doubts.get(label, NO_DOUBT),
+        )  # fmt: skip
+
+
+def _difference(
+    label: str, spec: Any, k: int, sides: list[_Side], settings: BootstrapSettings, *, keep: bool
+) -> UnpairedDifference:
+    """Return the difference of the two sides' metric number k."""
+    of_subject, of_reference = (side.estimate(label, spec, k, settings, keep=keep) for side in sides)
+    shapes = [side.values[k].shape for side in sides]
+    if shapes[0] != shapes[1]:
+        raise ValueError(f"reference must give as many values of {label} as subject, {shapes[0]}, got {shapes[1]}")
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        values = np.asarray(sides[0].values[k] - sides[1].values[k], dtype=np.float64)
+        replicates = sides[0].replicates[k] - sides[1].replicates[k]
+    doubt = doubt_of_difference(*(side.doubts.get(label, NO_DOUBT) for side in sides))
+    least, most = metric_bounds(spec)
+    best_bounds = None if optimized_bounds(spec) is None else UNBOUNDED
+    sizes = [side.sample.class_sizes for side in sides if side.sample.class_sizes is not None]
+    estimate = make_estimate(
+        f"the difference of {label}", spec, values, replicates, _joint_acceleration(k, sides, of_subject, of_reference),
+        settings, keep=keep, class_sizes=min(sizes, key=min) if sizes else None, doubt=doubt,
+        limits=((least - most, most - least), best_bounds),
+    )  # fmt: skip
+    columns = replicates.reshape(len(replicates), -1).T
+    pvalues = [
+        _pvalue(column, float(value), doubt, settings.alternative)
+        for column, value in zip(columns, values.ravel(), strict=True)
+    ]
+    made = {each.name: getattr(estimate, each.name) for each in fields(estimate)}
+    pvalue = number_or_array(np.reshape(pvalues, values.shape))
+    return UnpairedDifference(**made, pvalue=pvalue, subject=of_subject, reference=of_reference)
+
+
+def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any:
+    """Return BCa's acceleration of a difference: a sixth of its skewness, from those of the two and their errors."""
+    errors = [np.asarray(each.standard_error, dtype=np.float64) for each in estimates]
+    cubes = [side.accelerations.get(k, 0.0) * error**3 for side, error in zip(sides, errors, strict=True)]
+    squares = errors[0] ** 2 + errors[1] ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squares > 0, (cubes[0] - cubes[1]) / squares**1.5, 0.0)
+
+
+def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: str) -> float:
+    """Return the share of replicates that deviate from a difference by as much as it is from 0."""
+    side = EXTREMENESS[alternative]
+    defined = replicates[np.isfinite(replicates)]
+    return share_as_extreme(side(defined - value), float(side(least_extreme(value, doubt, alternative))))
+
+
+def _check_same_classes(labels: Any, others: Any) -> None:
+    """Raise unless matrices are of the same classes."""
+    if labels is not None and others is not None and not np.array_equal(labels, others):
+        raise ValueError(f"reference must have the classes of subject, {show(labels)}, got {show(others)}")
