@@ -74,6 +74,11 @@ class RowFiles:
         """Bytes in all, as they are stored; 0 of a stream."""
         return sum(piece.n_bytes for piece in self.pieces)
 
+    @property
+    def identity(self) -> list[Any]:
+        """The files, with their sizes and when they were changed last."""
+        return [[path, *(state or ())] for path, state in sorted(self._states.items())]
+
     def check_columns(self, wanted: Mapping[str, str]) -> None:
         """Raise unless each column is there, once; `wanted` says what messages call it."""
         for name, shown in wanted.items():

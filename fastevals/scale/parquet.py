@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import run
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag
 from fastevals._validation.arrays import as_thresholds, check_finite
@@ -18,15 +16,12 @@ from fastevals.many.folds import PooledRanking
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
-from fastevals.scale.files import BATCH, Piece, open_rows
-from fastevals.scale.grid import ScoreGrid, atoms_of_rows, exact_floats, fit_grid
-from fastevals.scale.rows import RowReader, Rows
-from fastevals.scale.summary import SAMPLE, RankingSummary
+from fastevals.scale.files import open_rows
+from fastevals.scale.grid import exact_floats
+from fastevals.scale.rows import RowReader
+from fastevals.scale.scores import count_scores
 
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
-SAMPLED_PIECES = 16  # that a grid is fitted to
-MOST_VALUES = 1000  # of a column, each with summaries of its own
-FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
 
 
 def ranking(
@@ -104,7 +99,7 @@ def ranking(
     reader = RowReader(
         open_rows(data, filesystem=filesystem), label, names, weight=weight, pos_label=pos_label, on_invalid=on_invalid
     )
-    thresholds = _threshold_keys(at)
+    thresholds = threshold_keys("at", at)
     wanted = None if exact is None else as_flag("exact", exact)
     most = free_bytes(SHARE) if memory is None else as_bytes("memory", memory)
     if wanted and not reader.files.can_repeat:
@@ -126,9 +121,10 @@ def ranking(
     return found[names[0]] if isinstance(score, str) else found
 
 
-def _threshold_keys(at: ArrayLike) -> NDArray[np.uint64]:
-    thresholds = exact_floats("at", np.atleast_1d(as_thresholds("at", at)).ravel() + 0.0)
-    check_finite("at", thresholds)
+def threshold_keys(name: str, at: ArrayLike) -> NDArray[np.uint64]:
+    """Return the keys of thresholds, ascending."""
+    thresholds = exact_floats(name, np.atleast_1d(as_thresholds(name, at)).ravel() + 0.0)
+    check_finite(name, thresholds)
     return np.unique(FLOATS.encode(thresholds))
 
 
@@ -164,130 +160,5 @@ def certified_rankings(
     reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
 ) -> dict[str, PooledRanking | CertifiedRanking]:
     """Return the ranking of each model, from one scan and a sample."""
-    (block,) = count_summaries(reader, thresholds, cells=cells, progress=progress).values()
+    (block,) = count_scores(reader, thresholds, cells=cells, progress=progress).blocks.values()
     return {name: summary.ranking() for name, summary in block.summaries.items()}
-
-
-@dataclass
-class CountedBlock:
-    """Rows that share a value, counted in ranges of scores.
-
-    Attributes
-    ----------
-    n_samples, n_positives : int
-        Rows.
-    summaries : dict of str to RankingSummary
-        By model.
-    """
-
-    n_samples: int
-    n_positives: int
-    summaries: dict[str, RankingSummary]
-
-    @property
-    def n_negatives(self) -> int:
-        """Negative rows."""
-        return self.n_samples - self.n_positives
-
-    def merge(self, others: Sequence[CountedBlock]) -> CountedBlock:
-        """Return the rows of this one and others."""
-        summaries = {
-            name: summary.merge(*(other.summaries[name] for other in others))
-            for name, summary in self.summaries.items()
-        }
-        n_samples = self.n_samples + sum(other.n_samples for other in others)
-        return CountedBlock(n_samples, self.n_positives + sum(other.n_positives for other in others), summaries)
-
-
-def count_summaries(
-    reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
-) -> dict[Any, CountedBlock]:
-    """Return what is counted of each value of the reader's `by`, ascending."""
-    settings: dict[str, Any] = {"cells": cells, "at": FLOATS.decode(thresholds)}
-    if reader.weight is not None:
-        settings["largest_weight"] = _largest_weight(reader)
-    samples = _samples(reader) if reader.files.can_repeat else {}
-    grids = {name: _fitted_grid(sample, cells, thresholds) for name, sample in samples.items()}
-    made: list[dict[Any, CountedBlock]] = []
-
-    def blocks() -> dict[Any, CountedBlock]:
-        made.append({})
-        return made[-1]
-
-    def new() -> CountedBlock:
-        return CountedBlock(0, 0, {name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores})
-
-    def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
-        for rows in reader.rows(piece):
-            for value, part in rows.by_value():
-                if value not in space:
-                    if len(space) == MOST_VALUES:
-                        raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
-                    space[value] = new()
-                block = space[value]
-                block.n_samples += part.flags.size
-                block.n_positives += int(np.count_nonzero(part.flags))
-                for name, scores in zip(reader.scores, part.scores, strict=True):
-                    summary = block.summaries[name]
-                    units = None if part.weights is None else summary._whole_units(part.weights, scores.size)
-                    summary._count_rows(part.flags, scores, units)
-
-    reader.files.check_unchanged()
-    run(read, reader.files.pieces, workspace=blocks, progress=progress)
-    reader.files.check_unchanged()
-    if not sum(reader.n_rows.values()):
-        raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
-    found = {}
-    for value in sorted({value for space in made for value in space}):
-        first, *others = (space[value] for space in made if value in space)
-        found[value] = first.merge(others)
-        for summary in found[value].summaries.values():
-            summary._labels = reader.labels
-    return found
-
-
-def _samples(reader: RowReader) -> dict[str, ScoreCells]:
-    """Return the atoms of some rows of pieces that lie evenly among all, by model."""
-    pieces = reader.files.pieces
-    taken = [pieces[k] for k in sorted({i * len(pieces) // SAMPLED_PIECES for i in range(SAMPLED_PIECES)})]
-
-    def read(piece: Piece) -> list[Rows]:
-        step = max((piece.n_rows or BATCH) * len(taken) // SAMPLE, 1)
-        found = []
-        for rows in reader.rows(piece):
-            found.append(rows.take(slice(None, None, step)))
-            if piece.n_rows is None and sum(each.flags.size for each in found) >= SAMPLE // len(taken):
-                break  # of a file whose rows are not known beforehand, the first
-        return found
-
-    parts = [rows for part in run(read, taken) for rows in part]
-    if not parts:
-        return {}
-    flags = np.concatenate([rows.flags for rows in parts])
-    scores = {name: np.concatenate([rows.scores[k] for rows in parts]) for k, name in enumerate(reader.scores)}
-    return {name: atoms_of_rows(FLOATS.encode(values + 0.0), flags) for name, values in scores.items()}
-
-
-def _fitted_grid(sample: ScoreCells, cells: int, thresholds: NDArray[np.uint64]) -> ScoreGrid | None:
-    """Return a grid for all rows; None where distinct scores may be so few that each can have a cell."""
-    if sample.low.size <= min(cells, int(sample.totals.sum()) // FEW):
-        return None
-    grid = fit_grid(sample, cells)
-    return ScoreGrid.from_keys(np.union1d(grid.cuts, thresholds)) if thresholds.size else grid
-
-
-def _largest_weight(reader: RowReader) -> float | None:
-    """Return the largest weight; None where all are whole numbers."""
-    if not reader.files.can_repeat:
-        return None
-
-    def read(piece: Piece) -> tuple[float, bool]:
-        found = [
-            (float(rows.weights.max()), bool((rows.weights == np.trunc(rows.weights)).all()))
-            for rows in reader.rows(piece)
-            if rows.weights is not None and rows.weights.size
-        ]
-        return max((largest for largest, _ in found), default=0.0), all(whole for _, whole in found)
-
-    found = run(read, reader.files.pieces)
-    return None if all(whole for _, whole in found) else max(largest for largest, _ in found)

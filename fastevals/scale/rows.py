@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +108,20 @@ class RowReader:
     def n_dropped(self) -> int:
         """Rows left out since they can't be counted."""
         return sum(self._dropped.values())
+
+    @property
+    def identity(self) -> list[Any]:
+        """What is read, of which files: the same where the same rows are."""
+        columns = [self.label, *self.scores, self.weight, self.by, self.group]
+        return [columns, self.files.identity]
+
+    def dropped(self, pieces: Iterable[Piece]) -> int:
+        """Return the rows of pieces that are left out since they can't be counted."""
+        return sum(self._dropped.get(piece.name, 0) for piece in pieces)
+
+    def weightless(self, pieces: Iterable[Piece]) -> int:
+        """Return those that are left out since their weight is zero."""
+        return sum(self._weightless.get(piece.name, 0) for piece in pieces)
 
     @property
     def n_weightless(self) -> int:

@@ -7,13 +7,19 @@ import sys
 from collections.abc import Sequence
 
 from fastevals import __version__
-from fastevals.show import warm_up
+from fastevals.show import summarize, warm_up
 from fastevals.show.bias_variance import command as bias_variance
 from fastevals.show.commands import Parser, UsageError, late_bars, on_command_line, print_error
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
 
-COMMANDS = {"report": report, "compare": compare, "bias-variance": bias_variance, "warm-up": warm_up}
+COMMANDS = {
+    "report": report,
+    "summarize": summarize,
+    "compare": compare,
+    "bias-variance": bias_variance,
+    "warm-up": warm_up,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

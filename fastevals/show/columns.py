@@ -24,7 +24,7 @@ from fastevals._validation.arrays import as_array, as_scores, check_same_length,
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
-from fastevals.show.commands import CsvForm, option
+from fastevals.show.commands import SUMMARY, CsvForm, option
 from fastevals.show.csv_files import CsvFile, is_number
 
 Names = Mapping[str, str]  # of columns, with what messages call each
@@ -360,6 +360,14 @@ ON_INVALID = ("raise", "drop")
 def is_path(data: Any) -> bool:
     """Return whether data is a path."""
     return isinstance(data, (str, os.PathLike))
+
+
+def are_summaries(data: Any) -> bool:
+    """Return whether data was counted by `fastevals summarize`: one file or several, or what is read from them."""
+    paths = [data] if is_path(data) else data
+    if not isinstance(paths, (list, tuple)):
+        return type(data).__name__ == "ScoresSummary"
+    return bool(paths) and all(is_path(path) and os.fsdecode(path).endswith(SUMMARY) for path in paths)
 
 
 class Reading(NamedTuple):

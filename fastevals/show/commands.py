@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, NoReturn
 
 LONG_STEP = 2.0  # seconds
+SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
 MOST_PICTURED = 20  # blocks with pictures
 NOT_CALLED_WITH = ("command", "file", "format", "out", "quiet")  # all others are arguments of a call, too
 

@@ -53,8 +53,8 @@ class BlockPictures(NamedTuple):
             _remove(block_folder, self.names)
             with contextlib.suppress(OSError):  # it holds something else
                 block_folder.rmdir()
-        _write(numbers, result.to_json().encode())
-        _write(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
+        write_file(numbers, result.to_json().encode())
+        write_file(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
         return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, self)}"
 
 
@@ -74,7 +74,7 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
             block_folder.mkdir(exist_ok=True)
             _remove(block_folder, names)
         for name, picture in block_pictures(k):
-            _write(block_folder / f"{name}.png", _as_png(picture, title))
+            write_file(block_folder / f"{name}.png", _as_png(picture, title))
             count += 1
     return reason or f"{count} picture{'s' * (count != 1)}{where}"
 
@@ -119,7 +119,7 @@ def _as_png(picture: Picture, title: str | None) -> bytes:
     return content.getvalue()
 
 
-def _write(file: Path, content: bytes) -> None:
+def write_file(file: Path, content: bytes) -> None:
     """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not."""
     partial = file.with_name(f".{file.name}.part")
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fastevals._kernels.ahead import compiled_ahead
 from fastevals.show.commands import (
     MOST_PICTURED,
+    SUMMARY,
     Parser,
     add_shared,
     call_options,
@@ -115,7 +116,7 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     files = arguments.file
     arguments.file = None if not files else files[0] if len(files) == 1 else files
     check_shared(arguments, parser)
-    if files:
+    if files and not all(name.endswith(SUMMARY) for name in files):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
 

@@ -37,9 +37,11 @@ from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.rows import RowReader
+from fastevals.scale.scores import ScoresSummary
 from fastevals.show.columns import (
     NamedColumns,
     Reading,
+    are_summaries,
     check_columns,
     column_name,
     column_names,
@@ -60,12 +62,14 @@ from fastevals.show.report.over_values import (
     why_no_delong,
 )
 from fastevals.show.report.streams import (
+    CertifiedBlock,
     ExactStream,
-    count_blocks,
     open_reader,
     read_rows,
+    read_summaries,
     scored_rows,
     streamed_intervals,
+    summarize_rows,
 )
 
 EMBEDDED = "digits_eight (embedded)"
@@ -332,21 +336,30 @@ def build_report(
         _check_no_columns(data, form, {"weight": weight, "by": by, "group": group, "pos_label": pos_label}, scores)
     if is_counted or data is None:
         label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
+    summary = read_summaries(data) if are_summaries(data) else None
+    if summary is not None:
+        _check_no_columns(data, form, {"weight": weight, "by": by, "group": group, "pos_label": pos_label}, ())
+        label, scores = label or summary.label, scores or summary.models
+        weight, by = summary.weight, summary.by
     check_required_columns(data_name(data), label, scores)
     roles = ColumnRoles(str(label), scores, weight, by, group)
     reading = Reading.checked(memory, approximate, on_invalid)
     reader = None
-    if not (is_counted or reading.takes_whole(data, len(scores))):
+    if not (is_counted or summary is not None or reading.takes_whole(data, len(scores))):
         reader = open_reader(data, roles, form, pos_label, reading)
-    columns = NamedColumns({}) if is_counted or reader is not None else _read_columns(data, roles, form)
+    is_read = is_counted or reader is not None or summary is not None
+    columns = NamedColumns({}) if is_read else _read_columns(data, roles, form)
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
         measure = _Measure(roles, rule, plan, n_pictured, progress)
         n_dropped = 0
-        if reader is not None and not reading.fits(reader.files, len(scores)):
+        if summary is not None:
+            measured = measure.summary(summary.of_models(roles.label, scores))
+            positive, n_weightless, n_dropped = summary.labels[0], summary.n_weightless, summary.n_dropped
+        elif reader is not None and not reading.fits(reader.files, len(scores)):
             one_scan = reading.approximate or not reader.files.can_repeat
-            measured = measure.approximate(reader) if one_scan else measure.stream(reader, reading)
+            measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
             positive, n_weightless = reader.positive, reader.n_weightless
         elif reader is not None:
             read = read_rows(reader)
@@ -369,6 +382,7 @@ def build_report(
         if reader is not None:
             n_dropped = reader.n_dropped
     title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
+    title = ", ".join(map(str, data)) if isinstance(data, (list, tuple)) and summary is not None else title
     blocks, plan, over = measured
     return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, n_dropped)
 
@@ -432,13 +446,22 @@ class _Measure(NamedTuple):
         over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
         return Measured(blocks, plan, over)
 
-    def approximate(self, reader: RowReader) -> Measured:
+    def in_one_scan(self, reader: RowReader) -> Measured:
         """Measure files in one scan."""
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
+        return self.summary(summarize_rows(reader, thresholds, self.progress))
+
+    def summary(self, summary: ScoresSummary) -> Measured:
+        """Measure what was counted in ranges of scores."""
         blocks: list[ReportBlock] = []
-        for value, block in count_blocks(reader, thresholds, self.progress).items():
+        if len(summary.blocks) > 1 and not have_blocks(list(summary.blocks)):
+            raise ValueError(
+                f"{option('by')} {summary.by!r} has {len(summary.blocks)} values, of which 100 are measured"
+            )
+        for value, counted in summary.blocks.items():
+            block = CertifiedBlock(counted)
             models = []
-            for name in reader.scores:
+            for name in summary.models:
                 certified = block.certified(name)
                 known = {metric: float(number) for metric, number in certified.items()}
                 model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
@@ -448,7 +471,7 @@ class _Measure(NamedTuple):
                     if isinstance(number, Certified)
                 }
                 models.append(replace(model, bounds=bounds))
-            blocks.append(_report_block(value, _block_totals(block.ranking(reader.scores[0])), models, None))
+            blocks.append(_report_block(value, _block_totals(block.ranking(summary.models[0])), models, None))
         return Measured(blocks, None, gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None)
 
     def block(

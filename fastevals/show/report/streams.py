@@ -9,16 +9,15 @@ in ranges of scores (`RankingSummary`), and numbers that are in doubt have bound
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._options import UndefinedMetricWarning
-from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
@@ -28,8 +27,9 @@ from fastevals.measure.thresholds import best_row_by
 from fastevals.scale.certified import Certified
 from fastevals.scale.exact import BlockRows, ExactCurve, ExactScans, Place
 from fastevals.scale.files import RowFiles, open_rows
-from fastevals.scale.parquet import CountedBlock, count_summaries
+from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.rows import RowReader, Rows
+from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
 from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse_label
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, open_stdin
@@ -135,7 +135,7 @@ class ExactStream:
         progress: bool,
     ) -> None:
         self.reader, self.best, self.costs, self.memory = reader, best, costs, memory
-        self.scans = ExactScans(reader, threshold_keys(thresholds), memory, progress)
+        self.scans = ExactScans(reader, _finite_keys(thresholds), memory, progress)
         self.blocks = self.scans.first()
         if reader.by is not None and not have_blocks(self.blocks):
             raise ValueError(
@@ -193,16 +193,32 @@ class ExactStream:
 # In one scan --------------------------------------------------------------------------------------------------------
 
 
-def count_blocks(reader: RowReader, thresholds: Sequence[float], progress: bool) -> dict[Any, CertifiedBlock]:
-    """Return the blocks of files, from one scan."""
-    counted = count_summaries(reader, threshold_keys(thresholds), cells=2**18, progress=progress)
-    return {value: CertifiedBlock(block) for value, block in counted.items()}
+def _finite_keys(thresholds: Sequence[float]) -> NDArray[np.uint64]:
+    return threshold_keys(option("threshold"), [each for each in thresholds if math.isfinite(each)])
 
 
-def threshold_keys(thresholds: Sequence[float]) -> NDArray[np.uint64]:
-    """Return the keys of thresholds, but infinite ones."""
-    finite = np.array([each for each in thresholds if math.isfinite(each)], dtype=np.float64)
-    return np.unique(FLOATS.encode(finite + 0.0))
+def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: bool) -> ScoresSummary:
+    """Return what one scan of files counts."""
+    return count_scores(reader, _finite_keys(thresholds), cells=2**18, progress=progress)
+
+
+def read_summaries(data: Any) -> ScoresSummary:
+    """Return what `fastevals summarize` counted, of one file or of several together."""
+    if isinstance(data, ScoresSummary):
+        return data
+    found: list[Any] = []
+    paths = [os.fsdecode(path) for path in ([data] if is_path(data) else data)]
+    for path in paths:
+        with open(path, "rb") as file:
+            try:
+                found.append(ScoresSummary.from_bytes(file.read()))
+            except ValueError as error:
+                raise ValueError(f"{path!r}: {error}") from None
+    try:
+        merged: ScoresSummary = found[0].merge(*found[1:])
+    except ValueError as error:
+        raise ValueError(f"{' and '.join(map(repr, paths[:3]))}: {error}") from None
+    return merged
 
 
 class CertifiedBlock(NamedTuple):

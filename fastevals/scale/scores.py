@@ -1,0 +1,339 @@
+"""What a report needs of the rows of files, counted in ranges of scores: kept beside them, merged, read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import get_num_threads, run
+from fastevals._options import did_you_mean, listed, show
+from fastevals.counting.ordering import FLOATS
+from fastevals.scale.cells import ScoreCells
+from fastevals.scale.files import BATCH, Piece
+from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
+from fastevals.scale.payload import pack, unpack
+from fastevals.scale.rows import RowReader, Rows
+from fastevals.scale.summary import SAMPLE, RankingSummary, joint_labels
+
+SAMPLED_PIECES = 16  # that a grid is fitted to
+MOST_VALUES = 1000  # of a column, each with summaries of its own
+FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
+KIND = "scores"
+ROUND = 8  # pieces for each thread, after which what is counted may be stored
+
+
+@dataclass
+class CountedBlock:
+    """Rows that share a value, counted in ranges of scores.
+
+    Attributes
+    ----------
+    n_samples, n_positives : int
+        Rows.
+    summaries : dict of str to RankingSummary
+        By model.
+    """
+
+    n_samples: int
+    n_positives: int
+    summaries: dict[str, RankingSummary]
+
+    @property
+    def n_negatives(self) -> int:
+        """Negative rows."""
+        return self.n_samples - self.n_positives
+
+    def add(self, rows: Rows) -> None:
+        """Count rows."""
+        self.n_samples += rows.flags.size
+        self.n_positives += int(np.count_nonzero(rows.flags))
+        for summary, scores in zip(self.summaries.values(), rows.scores, strict=True):
+            units = None if rows.weights is None else summary._whole_units(rows.weights, scores.size)
+            summary._count_rows(rows.flags, scores, units)
+
+    def merge(self, *others: CountedBlock) -> CountedBlock:
+        """Return the rows of this one and others."""
+        summaries = {
+            name: summary.merge(*(other.summaries[name] for other in others))
+            for name, summary in self.summaries.items()
+        }
+        n_samples = self.n_samples + sum(other.n_samples for other in others)
+        return CountedBlock(n_samples, self.n_positives + sum(other.n_positives for other in others), summaries)
+
+
+@dataclass
+class ScoresSummary:
+    """Rows of several models' scores, counted in ranges, by value of a column: what `fastevals summarize` writes.
+
+    Models are counted each by itself: which rows one ranks better than another is not kept.
+
+    Attributes
+    ----------
+    label : str
+        Column of the true class.
+    models : tuple of str
+        Columns of scores.
+    weight, by : str or None
+        Columns of weights, and of values that part rows.
+    labels : tuple
+        The positive and the negative label; None where it is not known.
+    blocks : dict of label to CountedBlock
+        By value, ascending; of None where rows are not parted.
+    n_dropped, n_weightless : int
+        Rows left out: since they can't be counted, and since their weight is zero.
+    pieces : dict of str to int
+        Of what is not all counted yet: what is, and its rows.
+    """
+
+    label: str
+    models: tuple[str, ...]
+    weight: str | None = None
+    by: str | None = None
+    labels: tuple[Any, Any] = (None, None)
+    blocks: dict[Any, CountedBlock] = field(default_factory=dict)
+    n_dropped: int = 0
+    n_weightless: int = 0
+    pieces: dict[str, int] = field(default_factory=dict)
+    settings: list[Any] = field(default_factory=list)  # of the run that was stopped
+
+    @property
+    def n_samples(self) -> int:
+        """Rows."""
+        return sum(block.n_samples for block in self.blocks.values())
+
+    def __repr__(self) -> str:
+        return f"ScoresSummary({self.n_samples} rows, {', '.join(self.models)})"
+
+    def merge(self, *others: ScoresSummary) -> ScoresSummary:
+        """Return a summary of the rows of this one and others, which stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If they are of other columns, or other labels.
+        """
+        labels = self.labels
+        for other in others:
+            for name in ("label", "models", "weight", "by"):
+                mine, its = getattr(self, name), getattr(other, name)
+                if mine != its:
+                    raise ValueError(f"summaries must have the same {name}, got {show(mine)} and {show(its)}")
+            labels = joint_labels(labels, other.labels)
+        everything = (self, *others)
+        blocks = {}
+        values = {value for each in everything for value in each.blocks}
+        if len({isinstance(value, str) for value in values}) > 1:
+            raise ValueError(f"summaries must have values of {self.by!r} of one type, got text and numbers")
+        for value in sorted(values) if self.by is not None else values:
+            first, *more = (each.blocks[value] for each in everything if value in each.blocks)
+            blocks[value] = first.merge(*more)
+        return ScoresSummary(
+            self.label, self.models, self.weight, self.by, labels, blocks,
+            sum(each.n_dropped for each in everything), sum(each.n_weightless for each in everything),
+            {name: rows for each in everything for name, rows in each.pieces.items()},
+        )  # fmt: skip
+
+    def of_models(self, label: str, models: Sequence[str]) -> ScoresSummary:
+        """Return the same of some of the models; raise where it has no such columns."""
+        if label != self.label:
+            raise ValueError(f"label must be {self.label!r}, which was counted, got {label!r}")
+        for name in models:
+            if name not in self.models:
+                near = did_you_mean(name, self.models)
+                raise ValueError(f"score {name!r} is not among what was counted{near}: {listed(self.models)}")
+        blocks = {
+            value: CountedBlock(block.n_samples, block.n_positives, {name: block.summaries[name] for name in models})
+            for value, block in self.blocks.items()
+        }
+        return replace(self, models=tuple(models), blocks=blocks)
+
+    def to_bytes(self) -> bytes:
+        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+        stored = [summary.to_bytes() for block in self.blocks.values() for summary in block.summaries.values()]
+        head = {
+            "label": self.label,
+            "models": list(self.models),
+            "weight": self.weight,
+            "by": self.by,
+            "labels": list(self.labels),
+            "values": list(self.blocks),
+            "rows": [[block.n_samples, block.n_positives] for block in self.blocks.values()],
+            "left_out": [self.n_dropped, self.n_weightless],
+            "pieces": self.pieces,
+            "settings": self.settings,
+            "sizes": [len(data) for data in stored],
+        }
+        content = b"".join(stored)
+        whole = np.frombuffer(content + bytes(-len(content) % 8), np.uint64)
+        return pack(KIND, head, {"summaries": whole})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the summary that `to_bytes` gave bytes of.
+
+        Raises
+        ------
+        ValueError
+            If they are damaged, of something else, or of a newer version.
+        """
+        head, arrays = unpack(data, KIND)
+        try:
+            content = arrays["summaries"].tobytes()
+            models, values, sizes = head["models"], head["values"], head["sizes"]
+            if not models or len(sizes) != len(models) * len(values) or len(head["rows"]) != len(values):
+                raise ValueError("its parts are not as many as it says")
+            if not 0 <= len(content) - sum(sizes) < 8 or min(sizes, default=0) < 0:
+                raise ValueError("its parts are not as long as it says")
+            blocks, start = {}, 0
+            for k, value in enumerate(values):
+                summaries: dict[str, RankingSummary] = {}
+                for name in models:
+                    size = sizes[len(models) * k + len(summaries)]
+                    summaries[name] = RankingSummary.from_bytes(content[start : start + size])
+                    start += size
+                n_samples, n_positives = map(int, head["rows"][k])
+                blocks[value] = CountedBlock(n_samples, n_positives, summaries)
+            positive, negative = head["labels"]
+            n_dropped, n_weightless = map(int, head["left_out"])
+            names = (head["label"], tuple(models), head["weight"], head["by"])
+            parts = dict(head["pieces"]), list(head["settings"])
+            return cls(*names, (positive, negative), blocks, n_dropped, n_weightless, *parts)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"data is damaged: {error}") from None
+
+
+# Counting -------------------------------------------------------------------------------------------------------------
+
+
+def count_scores(
+    reader: RowReader,
+    thresholds: NDArray[np.uint64],
+    *,
+    cells: int,
+    progress: bool,
+    before: ScoresSummary | None = None,
+    store: Callable[[ScoresSummary], None] | None = None,
+) -> ScoresSummary:
+    """Count all rows of a reader, in one scan and a sample.
+
+    Parameters
+    ----------
+    reader : RowReader
+    thresholds : ndarray of uint64
+        Keys of thresholds at which counts stay exact.
+    cells : int
+        Ranges of each model's scores, about.
+    progress : bool
+    before : ScoresSummary, optional
+        What is counted of it already.
+    store : callable, optional
+        Called with what is counted, now and then.
+
+    Returns
+    -------
+    ScoresSummary
+    """
+    settings: dict[str, Any] = {"cells": cells, "at": FLOATS.decode(thresholds)}
+    if reader.weight is not None:
+        settings["largest_weight"] = _largest_weight(reader)
+    fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
+    samples = _samples(reader) if fitted else {}
+    grids = {name: _fitted_grid(sample, cells, thresholds) for name, sample in samples.items()}
+
+    def new() -> CountedBlock:
+        return CountedBlock(0, 0, {name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores})
+
+    def count(pieces: Iterable[Piece]) -> ScoresSummary:
+        made: list[dict[Any, CountedBlock]] = []
+
+        def blocks() -> dict[Any, CountedBlock]:
+            made.append({})
+            return made[-1]
+
+        def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
+            for rows in reader.rows(piece):
+                for value, part in rows.by_value():
+                    if value not in space:
+                        if len(space) == MOST_VALUES:
+                            raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
+                        space[value] = new()
+                    space[value].add(part)
+
+        pieces = list(pieces)
+        run(read, pieces, workspace=blocks, progress=progress)
+        parts = [ScoresSummary(reader.label, reader.scores, reader.weight, reader.by, blocks=each) for each in made]
+        whole = parts[0].merge(*parts[1:]) if parts else ScoresSummary(reader.label, reader.scores)
+        whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
+        return whole
+
+    done = {} if before is None else before.pieces
+    left = [piece for piece in reader.files.pieces if piece.name not in done]
+    reader.files.check_unchanged()
+    size = len(left) if store is None else ROUND * get_num_threads()
+    rounds = [left[start : start + size] for start in range(0, len(left), max(size, 1))]
+    whole = before
+    for number, pieces in enumerate(rounds):
+        counted = count(pieces)
+        counted.labels = reader.labels
+        counted.n_dropped, counted.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
+        whole = counted if whole is None else whole.merge(counted)
+        reader.files.check_unchanged()
+        if store is not None and number + 1 < len(rounds):
+            store(whole)
+    if whole is None or not whole.n_samples:
+        raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
+    for block in whole.blocks.values():
+        for summary in block.summaries.values():
+            summary._labels = whole.labels
+    return whole
+
+
+def _samples(reader: RowReader) -> dict[str, ScoreCells]:
+    """Return the atoms of some rows of pieces that lie evenly among all, by model."""
+    pieces = reader.files.pieces
+    taken = [pieces[k] for k in sorted({i * len(pieces) // SAMPLED_PIECES for i in range(SAMPLED_PIECES)})]
+
+    def read(piece: Piece) -> list[Rows]:
+        step = max((piece.n_rows or BATCH) * len(taken) // SAMPLE, 1)
+        found = []
+        for rows in reader.rows(piece):
+            found.append(rows.take(slice(None, None, step)))
+            if piece.n_rows is None and sum(each.flags.size for each in found) >= SAMPLE // len(taken):
+                break  # of a file whose rows are not known beforehand, the first
+        return found
+
+    parts = [rows for part in run(read, taken) for rows in part]
+    if not parts:
+        return {}
+    flags = np.concatenate([rows.flags for rows in parts])
+    scores = {name: np.concatenate([rows.scores[k] for rows in parts]) for k, name in enumerate(reader.scores)}
+    return {name: atoms_of_rows(FLOATS.encode(values + 0.0), flags) for name, values in scores.items()}
+
+
+def _fitted_grid(sample: ScoreCells, cells: int, thresholds: NDArray[np.uint64]) -> ScoreGrid | None:
+    """Return a grid for all rows; None where distinct scores may be so few that each can have a cell."""
+    if sample.low.size <= min(cells, int(sample.totals.sum()) // FEW):
+        return None
+    grid = fit_grid(sample, cells)
+    return ScoreGrid.from_keys(np.union1d(grid.cuts, thresholds)) if thresholds.size else grid
+
+
+def _largest_weight(reader: RowReader) -> float | None:
+    """Return the largest weight; None where all are whole numbers."""
+    if not reader.files.can_repeat:
+        return None
+
+    def read(piece: Piece) -> tuple[float, bool]:
+        found = [
+            (float(rows.weights.max()), bool((rows.weights == np.trunc(rows.weights)).all()))
+            for rows in reader.rows(piece)
+            if rows.weights is not None and rows.weights.size
+        ]
+        return max((largest for largest, _ in found), default=0.0), all(whole for _, whole in found)
+
+    found = run(read, reader.files.pieces)
+    return None if all(whole for _, whole in found) else max(largest for largest, _ in found)

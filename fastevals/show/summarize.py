@@ -1,0 +1,143 @@
+"""``fastevals summarize``: scores in files, counted once and kept in a small file beside them."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastevals.show.commands import (
+    SUMMARY,
+    Parser,
+    add_shared,
+    check_beforehand,
+    check_required_columns,
+    check_shared,
+    csv_form,
+    option,
+    parse_integer,
+    parse_number,
+    print_text,
+)
+
+if TYPE_CHECKING:
+    from fastevals.scale.scores import ScoresSummary
+
+HELP = "count models' scores in files once, and keep them in a small file"
+DESCRIPTION = """\
+Count the scores of files in ranges, by class, and write what is counted to a small file (1 MB a model at most), to be
+stored beside them. Reports read it instead of the scores, and those of days, machines or shards merge to one.
+
+FILE is as for `fastevals report`, which reads what this command writes.
+"""
+
+EPILOG = """\
+examples:
+  fastevals summarize 'scores/day=1/*.parquet' --label y --score p --out day1.fe
+  fastevals report day1.fe day2.fe
+  fastevals report day2.fe --against day1.fe
+
+What a report reads from it has bounds that hold for certain: an AUC to about 1.5 / --cells. Up to as many distinct
+scores are exact, and counts at the thresholds of --at are in any case. Models are counted each by itself: differences
+of models on the same rows need the rows.
+
+What is counted is written to a file beside --out every half a minute. Where the command was stopped, the same command
+goes on from there.
+
+exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
+"""
+STORED = 30.0  # seconds, after which what is counted is written
+
+
+def add_options(parser: Parser) -> None:
+    """Add the command's options."""
+    parser.repeated = "repeat --score for each column"
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="scores to count")
+    add("--out", metavar="FILE", help="that is written; its name ends with .fe")
+    add("--label", metavar="L", help="column of the true class")
+    add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
+    add("--weight", metavar="W", help="column of row weights")
+    add("--by", metavar="COLUMN", help="count the rows of each of this column's values by themselves")
+    add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
+    add("--cells", metavar="N", type=parse_integer, default=2**18, help="ranges of scores, about; 262144 by default")
+    add("--at", metavar="T", type=parse_number, action="append", help="threshold at which counts are exact; repeat")
+    add("--on-invalid", choices=("raise", "drop"), default="raise", help="what rows without label or finite score are")
+    add("--progress", action="store_true", help="show a bar on stderr")
+    add_shared(parser)
+
+
+def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
+    """Raise unless the options go together."""
+    check_shared(arguments, parser)
+    check_required_columns(repr(arguments.file[0]), arguments.label, arguments.score)
+    if arguments.out is None or not arguments.out.endswith(SUMMARY):
+        parser.error(f"--out must name a file that ends with {SUMMARY}, got {arguments.out!r}")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Count, write, and print what was counted."""
+    import json
+
+    check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
+    summary = summarize(arguments)
+    counted = {
+        "file": arguments.out,
+        "n_samples": summary.n_samples,
+        "n_positives": sum(block.n_positives for block in summary.blocks.values()),
+        "n_dropped": summary.n_dropped,
+        "models": list(summary.models),
+        "bytes": os.path.getsize(arguments.out),
+    }
+    if arguments.format == "json":
+        print_text(json.dumps(counted, indent=2) + "\n")
+        return
+    dropped = f" ({summary.n_dropped} dropped)" if summary.n_dropped else ""
+    models = ", ".join(summary.models)
+    print_text(
+        f"written to {arguments.out}, {counted['bytes'] / 1e6:.2f} MB: {counted['n_samples']} rows{dropped}, "
+        f"{counted['n_positives']} positive; scores of {models}\n"
+    )
+
+
+def summarize(arguments: argparse.Namespace) -> ScoresSummary:
+    """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
+    from fastevals.scale.parquet import threshold_keys
+    from fastevals.scale.scores import ScoresSummary, count_scores
+    from fastevals.show.columns import Reading
+    from fastevals.show.output import write_file
+    from fastevals.show.report.report import ColumnRoles
+    from fastevals.show.report.streams import open_reader
+
+    roles = ColumnRoles(arguments.label, tuple(arguments.score), arguments.weight, arguments.by)
+    files = arguments.file[0] if len(arguments.file) == 1 else arguments.file
+    reading = Reading(None, True, arguments.on_invalid)
+    reader = open_reader(files, roles, csv_form(arguments), arguments.pos_label, reading)
+    if reader is None:
+        raise ValueError(f"{files!r} must name files")
+    at = threshold_keys(option("at"), arguments.at or ())
+    part = arguments.out + ".part"
+    settings = [reader.identity, arguments.cells, at.tolist(), arguments.on_invalid, arguments.pos_label]
+    before = None
+    with contextlib.suppress(FileNotFoundError, ValueError), open(part, "rb") as file:
+        before = ScoresSummary.from_bytes(file.read())
+        if before.settings != settings:
+            before = None
+    last = time.monotonic()
+
+    def store(summary: ScoresSummary) -> None:
+        nonlocal last
+        if time.monotonic() - last >= STORED:
+            summary.settings = settings
+            write_file(Path(part), summary.to_bytes())
+            last = time.monotonic()
+
+    summary = count_scores(reader, at, cells=arguments.cells, progress=arguments.progress, before=before, store=store)
+    summary.pieces, summary.settings = {}, []
+    write_file(Path(arguments.out), summary.to_bytes())
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(part)
+    return summary
