@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
+from fractions import Fraction
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.fixed import BITS, LIMBS, sum_limbs
 from fastevals._options import check_choice, check_integer
 from fastevals._validation.arrays import check_probabilities, power_of_two
 from fastevals.counts import ThresholdCounts, last_row
@@ -29,6 +31,9 @@ from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
 
+Losses = Callable[[Floats], tuple[Floats, Floats]]
+
+EXACT = 2.0**53  # up to here every integer is a float64
 TINY = 5e-324  # divides an empty group's 0 without a NaN
 
 
@@ -48,6 +53,8 @@ def brier_score(counts: ThresholdCounts) -> float:
     0.16666666666666666
     """
     require_probabilities(counts)
+    if are_whole(counts) and (mean := _exact_mean(counts, squared_losses)) > LEAST:
+        return min(mean, 1.0)
     return min(mean_over_rows(counts, sweep_groups(counts, lambda _, groups: _squares(groups))), 1.0)
 
 
@@ -67,6 +74,8 @@ def log_loss(counts: ThresholdCounts) -> float:
     inf
     """
     require_probabilities(counts)
+    if are_whole(counts) and (mean := _exact_mean(counts, log_losses)) > LEAST:
+        return mean
 
     def logs(_: slice, groups: Groups) -> Any:
         with np.errstate(divide="ignore", invalid="ignore"):  # 0 log(0) is 0: no row was wrong
@@ -77,6 +86,69 @@ def log_loss(counts: ThresholdCounts) -> float:
         return np.sum(positive_losses + negative_losses)
 
     return abs(mean_over_rows(counts, sweep_groups(counts, logs)))
+
+
+# Sums over whole rows, exact: the same in whatever order, and of whatever parts ---------------------------------------
+
+FRACTION = 156  # bits behind the point
+LEAST = 2.0**-96  # mean, below which too much is cut off
+LARGE = 2**36  # rows, above which sums of limbs would be past 64 bits
+
+
+def are_whole(counts: ThresholdCounts) -> bool:
+    """Return whether counts are of rows, or of weights that are whole numbers."""
+    if counts.tps.dtype.kind != "f":
+        return True
+    if not counts.n_pos + counts.n_neg < EXACT:
+        return False
+    return all(bool((each == np.rint(each)).all()) for each in (counts.tps, counts.fps))
+
+
+def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
+    """Return the sum of values from 0 up, each as often as it counts, in units of 2**-156: what is less is cut off."""
+    if times.size and float(times.sum(dtype=np.float64)) > LARGE:
+        high, low = times.astype(np.int64) >> 24, times.astype(np.int64) & (2**24 - 1)
+        halves = values.size // 2
+        if halves:
+            return sum_exactly(values[:halves], times[:halves]) + sum_exactly(values[halves:], times[halves:])
+        return (sum_exactly(values, high) << 24) + sum_exactly(values, low)
+    limbs = np.zeros(LIMBS, dtype=np.int64)
+    sum_limbs(values, times, limbs)
+    total = 0
+    for limb in limbs.tolist():
+        total = (total << BITS) + limb
+    return total
+
+
+def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], losses: Losses) -> tuple[int, int]:
+    """Return the sum of losses, in units of 2**-156, and how many rows have an infinite one."""
+    total = infinite = 0
+    for values, times in zip(losses(p), (positives, negatives), strict=True):
+        if not np.isfinite(values.max(initial=0.0)):
+            endless = np.isinf(values)
+            infinite += int(times[endless].sum())
+            values = np.where(endless, 0.0, values)
+        total += sum_exactly(values, times)
+    return total, infinite
+
+
+def mean_loss(total: int, infinite: int, n: int) -> float:
+    """Return the mean of what `sum_losses` added up over n rows, rounded once."""
+    return math.inf if infinite else float(Fraction(total, n << FRACTION))
+
+
+def _exact_mean(counts: ThresholdCounts, losses: Losses) -> float:
+    def block_sum(rows: slice) -> tuple[int, int]:
+        sums = []
+        for block in blocks(rows):
+            steps = slice(block.start, block.stop + 1)
+            p = counts.thresholds[steps][1:].astype(np.float64, copy=False)
+            sums.append(sum_losses(p, np.diff(counts.tps[steps]), np.diff(counts.fps[steps]), losses))
+        return sum(total for total, _ in sums), sum(infinite for _, infinite in sums)
+
+    sums = run(block_sum, chunks(counts.thresholds.size - 1))
+    n = int(counts.n_pos + counts.n_neg)
+    return mean_loss(sum(total for total, _ in sums), sum(infinite for _, infinite in sums), n) if n else math.nan
 
 
 # Terms of a positive and of a negative, for bootstrap replicates: NaN unless all scores are probabilities -------------
@@ -321,15 +393,41 @@ def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
     check_choice("strategy", strategy, STRATEGIES)
     edges, starts = STRATEGIES[strategy](counts, n_bins)
     positives, negatives = np.diff(counts.tps[starts]), np.diff(counts.fps[starts])
-    (sums,) = sum_bins(counts, starts, lambda groups, _: [(groups.positives + groups.negatives) * groups.p])
-    scale = weight_scale(counts)
-    mean = ratio(sums, positives * scale + negatives * scale)
+    if n_bins <= FEW_BINS and are_whole(counts):
+        mean = mean_of_bins(_exact_bins(counts, starts), (positives + negatives).tolist())
+    else:
+        (sums,) = sum_bins(counts, starts, lambda groups, _: [(groups.positives + groups.negatives) * groups.p])
+        scale = weight_scale(counts)
+        mean = ratio(sums, positives * scale + negatives * scale)
     # What is rounded stays within the bin, and the mean of one probability is that probability.
     highest = counts.thresholds[np.minimum(starts[:-1] + 1, counts.thresholds.size - 1)]
     mean = np.clip(mean, counts.thresholds[starts[1:]], np.fmax(highest, counts.thresholds[starts[1:]]))
     fraction = ratio(positives, positives + negatives)
     mean, fraction = mean[::-1].astype(np.float64), fraction[::-1].copy()
     return Bins(edges, positives[::-1], negatives[::-1], mean, fraction, starts)
+
+
+FEW_BINS = 1000  # that are added up one by one, exactly
+
+
+def _exact_bins(counts: ThresholdCounts, starts: NDArray[np.intp]) -> list[int]:
+    """Return the sum of the probabilities of each bin's rows, in units of 2**-156."""
+
+    def bin_sum(rows: slice) -> int:
+        total = 0
+        for block in blocks(rows):
+            steps = slice(block.start, block.stop + 1)
+            rows_here = np.diff(counts.tps[steps]) + np.diff(counts.fps[steps])
+            total += sum_exactly(counts.thresholds[steps][1:].astype(np.float64, copy=False), rows_here)
+        return total
+
+    return run(bin_sum, [slice(*each) for each in pairwise(starts.tolist())])
+
+
+def mean_of_bins(sums: list[int], sizes: list[Any]) -> Floats:
+    """Return the mean probability of bins, rounded once; NaN in empty ones."""
+    means = [Fraction(total, int(n) << FRACTION) if n else math.nan for total, n in zip(sums, sizes, strict=True)]
+    return np.array([float(mean) for mean in means])
 
 
 def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -2,6 +2,7 @@
 
 from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking
 from fastevals.scale.grid import ScoreGrid
+from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.summary import RankingSummary
 
-__all__ = ["Certified", "CertifiedCurve", "CertifiedRanking", "RankingSummary", "ScoreGrid"]
+__all__ = ["Certified", "CertifiedCurve", "CertifiedRanking", "ProbabilitySummary", "RankingSummary", "ScoreGrid"]

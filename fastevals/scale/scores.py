@@ -16,8 +16,9 @@ from fastevals.scale.cells import ScoreCells
 from fastevals.scale.files import BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
 from fastevals.scale.payload import pack, unpack
+from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
-from fastevals.scale.summary import SAMPLE, RankingSummary, joint_labels
+from fastevals.scale.summary import SAMPLE, RankingSummary, joint_labels, whole_units
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
 MOST_VALUES = 1000  # of a column, each with summaries of its own
@@ -36,24 +37,33 @@ class CountedBlock:
         Rows.
     summaries : dict of str to RankingSummary
         By model.
+    probabilities : dict of str to ProbabilitySummary
+        By model; none where weights are not whole numbers.
     """
 
     n_samples: int
     n_positives: int
     summaries: dict[str, RankingSummary]
+    probabilities: dict[str, ProbabilitySummary]
 
     @property
     def n_negatives(self) -> int:
         """Negative rows."""
         return self.n_samples - self.n_positives
 
+    def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:
+        """Return those of all models."""
+        return [*self.summaries.values(), *self.probabilities.values()]
+
     def add(self, rows: Rows) -> None:
         """Count rows."""
         self.n_samples += rows.flags.size
         self.n_positives += int(np.count_nonzero(rows.flags))
-        for summary, scores in zip(self.summaries.values(), rows.scores, strict=True):
-            units = None if rows.weights is None else summary._whole_units(rows.weights, scores.size)
+        for (name, summary), scores in zip(self.summaries.items(), rows.scores, strict=True):
+            units = None if rows.weights is None else whole_units(rows.weights, scores.size, summary._unit)
             summary._count_rows(rows.flags, scores, units)
+            if name in self.probabilities:
+                self.probabilities[name]._count_rows(rows.flags, scores, units)
 
     def merge(self, *others: CountedBlock) -> CountedBlock:
         """Return the rows of this one and others."""
@@ -61,8 +71,14 @@ class CountedBlock:
             name: summary.merge(*(other.summaries[name] for other in others))
             for name, summary in self.summaries.items()
         }
+        probabilities = {
+            name: summary.merge(*(other.probabilities[name] for other in others))
+            for name, summary in self.probabilities.items()
+            if all(name in other.probabilities for other in others)
+        }
         n_samples = self.n_samples + sum(other.n_samples for other in others)
-        return CountedBlock(n_samples, self.n_positives + sum(other.n_positives for other in others), summaries)
+        n_positives = self.n_positives + sum(other.n_positives for other in others)
+        return CountedBlock(n_samples, n_positives, summaries, probabilities)
 
 
 @dataclass
@@ -146,14 +162,19 @@ class ScoresSummary:
                 near = did_you_mean(name, self.models)
                 raise ValueError(f"score {name!r} is not among what was counted{near}: {listed(self.models)}")
         blocks = {
-            value: CountedBlock(block.n_samples, block.n_positives, {name: block.summaries[name] for name in models})
+            value: CountedBlock(
+                block.n_samples,
+                block.n_positives,
+                {name: block.summaries[name] for name in models},
+                {name: block.probabilities[name] for name in models if name in block.probabilities},
+            )
             for value, block in self.blocks.items()
         }
         return replace(self, models=tuple(models), blocks=blocks)
 
     def to_bytes(self) -> bytes:
         """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
-        stored = [summary.to_bytes() for block in self.blocks.values() for summary in block.summaries.values()]
+        stored = [summary.to_bytes() for block in self.blocks.values() for summary in block.all_summaries()]
         head = {
             "label": self.label,
             "models": list(self.models),
@@ -161,6 +182,7 @@ class ScoresSummary:
             "by": self.by,
             "labels": list(self.labels),
             "values": list(self.blocks),
+            "has_probabilities": all(block.probabilities for block in self.blocks.values()),
             "rows": [[block.n_samples, block.n_positives] for block in self.blocks.values()],
             "left_out": [self.n_dropped, self.n_weightless],
             "pieces": self.pieces,
@@ -184,19 +206,22 @@ class ScoresSummary:
         try:
             content = arrays["summaries"].tobytes()
             models, values, sizes = head["models"], head["values"], head["sizes"]
-            if not models or len(sizes) != len(models) * len(values) or len(head["rows"]) != len(values):
+            kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + bool(head["has_probabilities"])]
+            if not models or len(sizes) != len(kinds) * len(models) * len(values) or len(head["rows"]) != len(values):
                 raise ValueError("its parts are not as many as it says")
             if not 0 <= len(content) - sum(sizes) < 8 or min(sizes, default=0) < 0:
                 raise ValueError("its parts are not as long as it says")
             blocks, start = {}, 0
+            sizes = list(sizes)
             for k, value in enumerate(values):
-                summaries: dict[str, RankingSummary] = {}
-                for name in models:
-                    size = sizes[len(models) * k + len(summaries)]
-                    summaries[name] = RankingSummary.from_bytes(content[start : start + size])
-                    start += size
+                found: list[dict[str, Any]] = [{}, {}]
+                for by_model, kind in zip(found, kinds, strict=False):
+                    for name in models:
+                        size = sizes.pop(0)
+                        by_model[name] = kind.from_bytes(content[start : start + size])
+                        start += size
                 n_samples, n_positives = map(int, head["rows"][k])
-                blocks[value] = CountedBlock(n_samples, n_positives, summaries)
+                blocks[value] = CountedBlock(n_samples, n_positives, *found)
             positive, negative = head["labels"]
             n_dropped, n_weightless = map(int, head["left_out"])
             names = (head["label"], tuple(models), head["weight"], head["by"])
@@ -245,7 +270,11 @@ def count_scores(
     grids = {name: _fitted_grid(sample, cells, thresholds) for name, sample in samples.items()}
 
     def new() -> CountedBlock:
-        return CountedBlock(0, 0, {name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores})
+        summaries = {name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores}
+        are_whole = settings.get("largest_weight") is None
+        return CountedBlock(
+            0, 0, summaries, {name: ProbabilitySummary() for name in reader.scores} if are_whole else {}
+        )
 
     def count(pieces: Iterable[Piece]) -> ScoresSummary:
         made: list[dict[Any, CountedBlock]] = []
@@ -287,7 +316,7 @@ def count_scores(
     if whole is None or not whole.n_samples:
         raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
     for block in whole.blocks.values():
-        for summary in block.summaries.values():
+        for summary in block.all_summaries():
             summary._labels = whole.labels
     return whole
 

@@ -115,27 +115,11 @@ class RankingSummary:
         ValueError
             If an argument is not as described; the message names it, the rule and the value seen.
         """
-        if (
-            not np.size(y_true)
-            and not np.size(y_score)
-            and np.size(sample_weight if sample_weight is not None else ()) == 0
-        ):
-            return
-        labels = self._known_labels(y_true)
-        scores = exact_floats("y_score", as_scores("y_score", y_score))
-        check_same_length(y_true=labels.values, y_score=scores)
-        if not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
-            check_finite("y_score", scores)
-        flags = np.empty(scores.size, dtype=np.uint8)
-        if sum(labels.mark(rows, flags[rows]) for rows in blocks(slice(0, flags.size))) < flags.size:
-            raise_other_label(labels)
-        units = None
-        if sample_weight is not None:
-            units = self._whole_units(sample_weight, scores.size)
-        elif self._unit is not None:
-            raise ValueError("sample_weight must be given where largest_weight was")
-        self._count_rows(flags, scores, units)
-        self._labels = labels.positive, labels.negative if labels.negative is not None else self._labels[1]
+        read = read_rows(self._labels, y_true, y_score, sample_weight, self._unit)
+        if read is not None:
+            labels, flags, scores, units = read
+            self._count_rows(flags, scores, units)
+            self._labels = labels
 
     def _count_rows(self, flags: Flags, scores: NDArray[Any], units: NDArray[np.int64] | None) -> None:
         """Count rows that are checked, at once or with others that come later."""
@@ -155,47 +139,6 @@ class RankingSummary:
         for start in range(0, scores.size, CHUNK):
             rows = slice(start, start + CHUNK)
             self._count(scores[rows], flags[rows], None if units is None else units[rows])
-
-    def _known_labels(self, y_true: Any) -> BinaryLabels:
-        """Return labels, and which two they must be: those of rows before, or the first two of these."""
-        values = as_labels("y_true", y_true)
-        positive, negative = self._labels
-        if positive is None:
-            return BinaryLabels(*binary_labels("y_true", values, None))
-        if isinstance(positive, str) != (values.dtype.kind == "U"):
-            raise ValueError(f"y_true must have labels like {show(positive)}, as before, got {show(values[0])}")
-        others = [label for label in distinct_pair(values) if label != positive]
-        return BinaryLabels(values, positive, negative if negative is not None or not others else others[0])
-
-    def _whole_units(self, sample_weight: Any, n: int) -> NDArray[np.int64]:
-        """Return weights as whole units."""
-        given = as_scores("sample_weight", sample_weight)
-        check_same_length(y_score=np.empty(n), sample_weight=given)
-        if not given.any():  # of a part that has none
-            return np.zeros(n, dtype=np.int64)
-        weights = as_weights("sample_weight", given)
-        if self._unit is None:
-            odd = weights != np.trunc(weights)
-            if odd.any():
-                row = int(np.argmax(odd))
-                raise ValueError(
-                    "sample_weight must hold whole numbers, or largest_weight must be given beforehand, got "
-                    f"{show(weights[row])} at {row_at(row)}"
-                )
-            return weights.astype(np.int64)
-        units = np.rint(weights / self._unit)
-        if units.max() > UNITS:
-            row = int(np.argmax(units))
-            largest = f"largest_weight, {self._unit * UNITS:g}"
-            raise ValueError(f"sample_weight must be at most {largest}, got {show(weights[row])} at {row_at(row)}")
-        lost = (units == 0) & (weights > 0)
-        if lost.any():
-            row = int(np.argmax(lost))
-            raise ValueError(
-                f"sample_weight must be 0 or at least {self._unit:g}, a {UNITS}th of largest_weight, got "
-                f"{show(weights[row])} at {row_at(row)}"
-            )
-        return units.astype(np.int64)
 
     def _count_waiting(self) -> None:
         """Count the rows that wait for more."""
@@ -502,6 +445,75 @@ class RankingSummary:
         summary = cls(cells=cells, at=at, pos_label=pos_label)
         summary._cells = ScoreCells.sort(keys["low"], keys["high"], counts)
         return summary
+
+
+def read_rows(
+    known: tuple[Any, Any], y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, unit: float | None
+) -> tuple[tuple[Any, Any], Flags, NDArray[Any], NDArray[np.int64] | None] | None:
+    """Check rows; return the labels that are known then, flags, scores and weights in whole units; None of no rows.
+
+    `known` are the positive and the negative label, as far as rows before told, and `unit` that of weights.
+    """
+    if not np.size(y_true) and not np.size(y_score) and (sample_weight is None or np.size(sample_weight) == 0):
+        return None
+    labels = known_labels(known, y_true)
+    scores = exact_floats("y_score", as_scores("y_score", y_score))
+    check_same_length(y_true=labels.values, y_score=scores)
+    if not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
+        check_finite("y_score", scores)
+    flags = np.empty(scores.size, dtype=np.uint8)
+    if sum(labels.mark(rows, flags[rows]) for rows in blocks(slice(0, flags.size))) < flags.size:
+        raise_other_label(labels)
+    units = None
+    if sample_weight is not None:
+        units = whole_units(sample_weight, scores.size, unit)
+    elif unit is not None:
+        raise ValueError("sample_weight must be given where largest_weight was")
+    negative = labels.negative if labels.negative is not None else known[1]
+    return (labels.positive, negative), flags, scores, units
+
+
+def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
+    """Return labels, and which two they must be: those of rows before, or the first two of these."""
+    values = as_labels("y_true", y_true)
+    positive, negative = known
+    if positive is None:
+        return BinaryLabels(*binary_labels("y_true", values, None))
+    if isinstance(positive, str) != (values.dtype.kind == "U"):
+        raise ValueError(f"y_true must have labels like {show(positive)}, as before, got {show(values[0])}")
+    others = [label for label in distinct_pair(values) if label != positive]
+    return BinaryLabels(values, positive, negative if negative is not None or not others else others[0])
+
+
+def whole_units(sample_weight: Any, n: int, unit: float | None) -> NDArray[np.int64]:
+    """Return weights as whole numbers of a unit, of 1 by default."""
+    given = as_scores("sample_weight", sample_weight)
+    check_same_length(y_score=np.empty(n), sample_weight=given)
+    if not given.any():  # of a part that has none
+        return np.zeros(n, dtype=np.int64)
+    weights = as_weights("sample_weight", given)
+    if unit is None:
+        odd = weights != np.trunc(weights)
+        if odd.any():
+            row = int(np.argmax(odd))
+            raise ValueError(
+                "sample_weight must hold whole numbers, or largest_weight must be given beforehand, got "
+                f"{show(weights[row])} at {row_at(row)}"
+            )
+        return weights.astype(np.int64)
+    units = np.rint(weights / unit)
+    if units.max() > UNITS:
+        row = int(np.argmax(units))
+        largest = f"largest_weight, {unit * UNITS:g}"
+        raise ValueError(f"sample_weight must be at most {largest}, got {show(weights[row])} at {row_at(row)}")
+    lost = (units == 0) & (weights > 0)
+    if lost.any():
+        row = int(np.argmax(lost))
+        raise ValueError(
+            f"sample_weight must be 0 or at least {unit:g}, a {UNITS}th of largest_weight, got "
+            f"{show(weights[row])} at {row_at(row)}"
+        )
+    return units.astype(np.int64)
 
 
 def sample_of(scores: NDArray[Any], flags: Flags) -> ScoreCells:

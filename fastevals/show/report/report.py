@@ -459,11 +459,11 @@ class _Measure(NamedTuple):
                 f"{option('by')} {summary.by!r} has {len(summary.blocks)} values, of which 100 are measured"
             )
         for value, counted in summary.blocks.items():
-            block = CertifiedBlock(counted)
+            block = CertifiedBlock(counted, summary.weight is not None)
             models = []
             for name in summary.models:
                 certified = block.certified(name)
-                known = {metric: float(number) for metric, number in certified.items()}
+                known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
                 model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
                 bounds = {
                     metric: Interval(number.low, number.high)

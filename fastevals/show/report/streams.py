@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._options import UndefinedMetricWarning
+from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
@@ -28,6 +31,7 @@ from fastevals.scale.certified import Certified
 from fastevals.scale.exact import BlockRows, ExactCurve, ExactScans, Place
 from fastevals.scale.files import RowFiles, open_rows
 from fastevals.scale.parquet import threshold_keys
+from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
 from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse_label
@@ -35,6 +39,8 @@ from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, Intervals, ScoredRows
 from fastevals.show.report.over_values import have_blocks
+
+ZERO, ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0])))  # keys of the ends of probabilities
 
 Key = tuple[Any, int]  # a block's value, and the number of a model
 
@@ -94,6 +100,7 @@ class StreamedBlock(NamedTuple):
     totals: BlockRows
     rows: ScoredRows | None
     curves: tuple[ExactCurve, ...]
+    probabilities: list[ProbabilitySummary | None]
     is_weighted: bool
 
     def ranking(self, model: int) -> PooledRanking:
@@ -106,7 +113,9 @@ class StreamedBlock(NamedTuple):
 
     def known(self, model: int) -> dict[str, float]:
         """Return the metrics that these points don't tell, or that are known already."""
-        return self.curves[model].metrics | dict.fromkeys(PROBABILITY_COLUMNS, math.nan)
+        summary = self.probabilities[model]
+        losses = dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
+        return self.curves[model].metrics | losses
 
 
 class ExactStream:
@@ -152,10 +161,19 @@ class ExactStream:
             drawn = set()
         gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
 
+        counted: dict[int, dict[Key, ProbabilitySummary]] = {}  # by thread
+
         def gather(rows: Rows, block: BlockRows, place: Place) -> None:
             if block.value in drawn:
                 gathered[block.value].append((place, rows))
+                return
+            own = counted.setdefault(threading.get_ident(), {})
+            units = None if rows.weights is None else rows.weights.astype(np.int64)
+            for k, scores in enumerate(rows.scores):
+                if block.lowest[k] >= ZERO and block.highest[k] <= ONE:
+                    own.setdefault((block.value, k), ProbabilitySummary())._count_rows(rows.flags, scores, units)
 
+        models = range(n_models)
         wanted = [block for block in self.blocks if block.value not in drawn]
         curves = {(block.value, k): self._curve(block, k) for block in wanted for k in range(n_models)}
         if wanted:
@@ -167,6 +185,7 @@ class ExactStream:
                 block,
                 self._rows(gathered.pop(block.value)) if block.value in drawn else None,
                 tuple(curves[block.value, k] for k in range(n_models)) if block.value not in drawn else (),
+                [_merged([own[block.value, k] for own in counted.values() if (block.value, k) in own]) for k in models],
                 self.reader.weight is not None,
             )
             for block in self.blocks
@@ -225,12 +244,21 @@ class CertifiedBlock(NamedTuple):
     """What a report needs of one block that was counted in ranges of scores."""
 
     totals: CountedBlock
+    is_weighted: bool
 
     def ranking(self, model: str) -> PooledRanking:
         """Return a model's ranking at the thresholds at which counts are exact."""
         ranking = self.totals.summaries[model].ranking()
         counts = ranking.counts if isinstance(ranking, PooledRanking) else ranking.cells.at_cuts
+        if self.is_weighted:
+            unit = 1.0 if isinstance(ranking, PooledRanking) else ranking._in_weight(1.0)
+            counts = ThresholdCounts._unchecked(counts.thresholds, counts.tps * unit, counts.fps * unit)
         return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+
+    def losses(self, model: str) -> dict[str, float]:
+        """Return the metrics of probabilities; NaN where scores are none."""
+        summary = self.totals.probabilities.get(model)
+        return dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
 
     def certified(self, model: str) -> dict[str, float | Certified]:
         """Return the metrics of rankings, with bounds where they are in doubt; NaN where nothing is known of one."""
@@ -249,6 +277,10 @@ class CertifiedBlock(NamedTuple):
                     except ValueError:  # of which no bounds are known
                         found[name] = math.nan
         return found
+
+
+def _merged(parts: list[ProbabilitySummary]) -> ProbabilitySummary | None:
+    return parts[0].merge(*parts[1:]) if parts else None
 
 
 # Rows in memory -----------------------------------------------------------------------------------------------------

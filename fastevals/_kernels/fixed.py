@@ -1,0 +1,84 @@
+"""Sums of floats as integers: exact, whatever the order of what is added.
+
+A float from 0 up is cut into limbs: its whole part and six pieces of 26 bits of the fraction. What is below 2^-156 is
+cut off. Sums of limbs are integers of 64 bits.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+LIMBS = 7
+BITS = 26
+BASE = 2.0**26
+
+
+@kernel
+def sum_limbs(values, times, limbs):
+    """Add each value, as often as it counts, to the limbs of a sum; values are finite."""
+    a, b, c, d, e, f, g = limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6]
+    for i in range(values.size):
+        n = np.int64(times[i])
+        value = values[i]
+        whole = np.floor(value)
+        a += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        b += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        c += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        d += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        e += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        f += n * np.int64(whole)
+        g += n * np.int64((value - whole) * BASE)
+    limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6] = a, b, c, d, e, f, g
+
+
+FINE = 1003  # exponent of a float from which on cells are a 64th of its octave; below it they are whole octaves
+FINE_CELLS = (1022 - FINE) * 64 + 1  # up to 1/2
+CELLS = FINE + FINE_CELLS
+
+
+@kernel
+def count_probabilities(p, tail, flags, times, edges, bins, ends, sums, cells, offsets):
+    """Count probabilities by bin and by cell.
+
+    `tail` are the bits of p, or of what it is below 1 where it is above 1/2. Of each bin: rows by class (`bins`), the
+    lowest and the highest (`ends`), the limbs of their sum (`sums`). Of each cell: rows by class, and how far into it
+    they are, in 2^26ths of its width. The cells of p above 1/2 are apart, and so are those in bins of odd numbers: none
+    reaches over an edge.
+    """
+    n_bins = edges.size - 1
+    zero = np.int64(0)
+    for i in range(p.size):
+        value, n, flag = p[i], np.int64(times[i]), np.int64(flags[i])
+        at = min(max(np.int64(np.ceil(value * n_bins)) - 1, zero), n_bins - 1)
+        if at > 0 and value <= edges[at]:
+            at -= 1
+        elif value > edges[at + 1]:
+            at += 1
+        bins[2 * at + flag] += n
+        ends[2 * at], ends[2 * at + 1] = min(ends[2 * at], value), max(ends[2 * at + 1], value)
+        rest = value
+        for k in range(LIMBS):
+            whole = np.floor(rest)
+            sums[LIMBS * at + k] += n * np.int64(whole)
+            rest = (rest - whole) * BASE
+        bits = tail[i]
+        exponent = bits >> np.int64(52)
+        if exponent >= FINE:
+            cell = FINE + (bits >> np.int64(46)) - FINE * 64
+            offset = (bits & np.int64((1 << 46) - 1)) >> np.int64(20)
+        else:
+            cell = exponent
+            offset = (bits & np.int64((1 << 52) - 1)) >> np.int64(26)
+        place = 2 * (2 * (2 * cell + np.int64(value > 0.5)) + (at & 1)) + flag
+        cells[place] += n
+        offsets[place] += n * offset

@@ -1,0 +1,297 @@
+"""Summaries of probabilities: their losses and calibration, exact and the same to the bit in whatever order."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import blocks
+from fastevals._kernels.fixed import BITS, CELLS, FINE, LIMBS, count_probabilities
+from fastevals._options import check_integer, show, warn_undefined
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.probability_metrics import (
+    log_losses,
+    mean_loss,
+    mean_of_bins,
+    squared_losses,
+    sum_losses,
+)
+from fastevals.scale.grid import Flags
+from fastevals.scale.payload import pack, unpack
+from fastevals.scale.summary import joint_labels, read_rows
+
+KIND = "probability"
+MOST_BINS = 10_000
+UP_TO = 2**62  # what is read of rows
+
+
+class ProbabilitySummary:
+    """Rows of any number, as metrics of predicted probabilities need them: Brier score, log loss, calibration.
+
+    Sums of losses are integers, so it makes no difference in what order rows come, and how they are parted: the values
+    are those of all rows in memory, to the bit. Summaries of parts merge to one of all rows.
+
+    Parameters
+    ----------
+    n_bins : int
+        Bins of equal width of the calibration curve, and of its error.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+
+    Notes
+    -----
+    Where a score is outside [0, 1] the scores are no probabilities, and every metric is NaN.
+
+    Examples
+    --------
+    >>> from fastevals.scale import ProbabilitySummary
+    >>> summary = ProbabilitySummary()
+    >>> summary.update([0, 1, 1], [0.5, 0.5, 1.0])
+    >>> summary.brier_score()
+    0.16666666666666666
+    """
+
+    __slots__ = ("_bins", "_cells", "_edges", "_ends", "_extremes", "_labels", "_losses", "_offsets", "_sums")
+
+    def __init__(self, *, n_bins: int = 10, pos_label: Any = None) -> None:
+        n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
+        self._labels: tuple[Any, Any] = (pos_label, None)
+        self._edges = np.arange(n_bins + 1) / n_bins
+        self._extremes = (math.inf, -math.inf)
+        self._losses = [0, 0, 0]  # sums of squared and of logarithmic ones, and how many of these are infinite
+        self._bins = np.zeros(2 * n_bins, dtype=np.int64)
+        self._ends = np.tile([np.inf, -np.inf], n_bins)
+        self._sums = [0] * n_bins
+        self._cells = np.zeros(8 * CELLS, dtype=np.int64)
+        self._offsets = np.zeros(8 * CELLS, dtype=np.int64)
+
+    # Counting ---------------------------------------------------------------------------------------------------------
+
+    def update(self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> None:
+        """Count more rows. One that can't be counted raises an error, and none of them is.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of the two classes of all updates; one class alone, or no rows at all, are fine.
+        y_score : array-like of shape (n_samples,)
+            Finite scores.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: whole numbers, not negative.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described; the message names it, the rule and the value seen.
+        """
+        read = read_rows(self._labels, y_true, y_score, sample_weight, None)
+        if read is not None:
+            labels, flags, scores, units = read
+            self._count_rows(flags, scores, units)
+            self._labels = labels
+
+    def _count_rows(self, flags: Flags, scores: NDArray[Any], units: NDArray[np.int64] | None) -> None:
+        """Count rows that are checked."""
+        if not scores.size:
+            return
+        lowest, highest = float(scores.min()), float(scores.max())
+        self._extremes = min(self._extremes[0], lowest), max(self._extremes[1], highest)
+        if lowest < 0 or highest > 1:
+            return  # and all metrics are undefined from now on
+        n_bins = self._edges.size - 1
+        for block in blocks(slice(0, scores.size)):
+            p = np.ascontiguousarray(scores[block], dtype=np.float64) + 0.0
+            tail = np.where(p > 0.5, 1 - p, p).view(np.int64)
+            times = np.ones(p.size, dtype=np.int64) if units is None else np.ascontiguousarray(units[block])
+            limbs = np.zeros(LIMBS * n_bins, dtype=np.int64)
+            count_probabilities(
+                p, tail, flags[block], times, self._edges, self._bins, self._ends, limbs, self._cells, self._offsets
+            )
+            for k, row in enumerate(limbs.reshape(-1, LIMBS).tolist()):
+                total = 0
+                for limb in row:
+                    total = (total << BITS) + limb
+                self._sums[k] += total
+            positives = times * flags[block]
+            squares, _ = sum_losses(p, positives, times - positives, squared_losses)
+            logs, infinite = sum_losses(p, positives, times - positives, log_losses)
+            for k, more in enumerate((squares, logs, infinite)):
+                self._losses[k] += more
+
+    # Reading ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def n_positives(self) -> int:
+        """Positive rows, or their weight."""
+        return int(self._bins[1::2].sum())
+
+    @property
+    def n_negatives(self) -> int:
+        """Negative rows, or their weight."""
+        return int(self._bins[::2].sum())
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether all scores are within [0, 1]."""
+        return self._extremes[0] >= 0 and self._extremes[1] <= 1
+
+    def __repr__(self) -> str:
+        if not self.are_probabilities and self._extremes[0] < math.inf:
+            return "ProbabilitySummary(of scores that are no probabilities)"
+        return f"ProbabilitySummary({self.n_positives + self.n_negatives} rows, {self.n_positives} positives)"
+
+    def brier_score(self) -> float:
+        """Return the mean squared difference of probability and label, as `Ranking.brier_score`; NaN without rows."""
+        return min(self._mean("brier_score", self._losses[0], 0), 1.0)
+
+    def log_loss(self) -> float:
+        """Return the mean of -log(probability of the true label), as `Ranking.log_loss`; NaN without rows."""
+        return self._mean("log_loss", self._losses[1], self._losses[2])
+
+    def _mean(self, name: str, total: int, infinite: int) -> float:
+        n = self.n_positives + self.n_negatives
+        if self.are_probabilities and n:
+            return mean_loss(total, infinite, n)
+        warn_undefined(name, "a score is outside [0, 1]" if n else "there are no rows")
+        return math.nan
+
+    def calibration_curve(self) -> CalibrationCurve:
+        """Return the calibration curve in the summary's bins, as `Ranking.calibration_curve`.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+        """
+        if not self.are_probabilities and self._extremes[0] < math.inf:
+            raise ValueError(f"y_score must be probabilities, within [0, 1], got {show(self._extremes)}")
+        negatives, positives = self._bins[::2], self._bins[1::2]
+        sizes = negatives + positives
+        means = np.clip(mean_of_bins(self._sums, sizes.tolist()), self._ends[::2], self._ends[1::2])
+        fractions = np.divide(positives, sizes, where=sizes > 0, out=np.full(sizes.size, np.nan))
+        return CalibrationCurve(fractions, np.where(sizes > 0, means, np.nan), sizes, self._edges)
+
+    def expected_calibration_error(self) -> float:
+        """Return the mean distance of a bin's share of positives from its mean probability, by rows."""
+        if self.are_probabilities:
+            return self.calibration_curve().expected_calibration_error
+        return self._mean("expected_calibration_error", 0, 0)
+
+    def metrics(self) -> dict[str, float]:
+        """Return all metrics of probabilities, by the registry's names; NaN where they are none."""
+        if not self.are_probabilities:
+            return dict.fromkeys(("brier_score", "log_loss", "expected_calibration_error"), math.nan)
+        return {
+            "brier_score": self.brier_score(),
+            "log_loss": self.log_loss(),
+            "expected_calibration_error": self.expected_calibration_error(),
+        }
+
+    def counts(self) -> ThresholdCounts:
+        """Return counts with the rows of each cell and class at their mean probability: for a bootstrap of cells."""
+        places = np.flatnonzero(self._cells)
+        cell, upper, flag = places >> 3, (places >> 2) & 1, places & 1
+        exponents = np.where(cell >= FINE, FINE + (cell - FINE) // 64, cell)
+        width = np.where(
+            cell >= FINE, np.ldexp(1.0, exponents - 1023 - 6), np.ldexp(1.0, np.maximum(exponents, 1) - 1023)
+        )
+        low = np.where(
+            cell >= FINE,
+            np.ldexp(1.0, exponents - 1023) + (cell - FINE) % 64 * width,
+            np.where(exponents > 0, np.ldexp(1.0, exponents - 1023), 0.0),
+        )
+        q = low + width * (self._offsets[places] / self._cells[places]) / 2.0**26
+        p = np.where(upper == 1, 1 - q, q)
+        order = np.argsort(-p, kind="stable")
+        rows = self._cells[places][order]
+        tps, fps = (np.append(0, np.cumsum(np.where(flag[order] == k, rows, 0))) for k in (1, 0))
+        return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+
+    # Merging and storing ----------------------------------------------------------------------------------------------
+
+    def merge(self, *others: ProbabilitySummary) -> ProbabilitySummary:
+        """Return a summary of the rows of this one and others, which stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If they have other bins, or other labels.
+        """
+        merged = ProbabilitySummary(n_bins=self._edges.size - 1)
+        merged._labels = self._labels
+        for other in (self, *others):
+            if not isinstance(other, ProbabilitySummary):
+                raise ValueError(f"others must be ProbabilitySummary, got a {type(other).__name__}")
+            if other._edges.size != merged._edges.size:
+                sizes = self._edges.size - 1, other._edges.size - 1
+                raise ValueError("summaries must have as many bins, got {} and {}".format(*sizes))
+            merged._labels = joint_labels(merged._labels, other._labels)
+            merged._extremes = (
+                min(merged._extremes[0], other._extremes[0]), max(merged._extremes[1], other._extremes[1])
+            )  # fmt: skip
+            merged._losses = [a + b for a, b in zip(merged._losses, other._losses, strict=True)]
+            merged._sums = [a + b for a, b in zip(merged._sums, other._sums, strict=True)]
+            for name in ("_bins", "_cells", "_offsets"):
+                getattr(merged, name)[:] += getattr(other, name)
+            np.minimum(merged._ends[::2], other._ends[::2], out=merged._ends[::2])
+            np.maximum(merged._ends[1::2], other._ends[1::2], out=merged._ends[1::2])
+        return merged
+
+    def to_bytes(self) -> bytes:
+        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+        places = np.flatnonzero(self._cells)
+        head = {
+            "bins": self._edges.size - 1,
+            "labels": list(self._labels),
+            "extremes": [each.hex() for each in self._extremes],
+            "losses": [hex(each) for each in self._losses],
+            "sums": [hex(each) for each in self._sums],
+        }
+        arrays = {"bins": self._bins, "ends": self._ends, "places": places, "cells": self._cells[places],
+                  "offsets": self._offsets[places]}  # fmt: skip
+        return pack(KIND, head, arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the summary that `to_bytes` gave bytes of.
+
+        Raises
+        ------
+        ValueError
+            If they are damaged, of something else, or of a newer version.
+        """
+        head, arrays = unpack(data, KIND)
+        try:
+            summary = cls(n_bins=head["bins"])
+            summary._losses = [int(each, 16) for each in head["losses"]]
+            summary._sums = [int(each, 16) for each in head["sums"]]
+            low, high = (float.fromhex(each) for each in head["extremes"])
+            positive, negative = head["labels"]
+            bins, places = arrays["bins"].view(np.int64), arrays["places"].view(np.int64)
+            ends = arrays["ends"].view(np.float64)
+            whole = [arrays[name].view(np.int64) for name in ("cells", "offsets")]
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ValueError(f"data is damaged: {error}") from None
+        sizes = (len(summary._losses), len(summary._sums), bins.size, ends.size, *(each.size for each in whole))
+        n_bins = summary._edges.size - 1
+        labels = (positive, negative)
+        damaged = sizes != (3, n_bins, 2 * n_bins, 2 * n_bins, places.size, places.size)
+        damaged = damaged or (places.size > 0 and (places[0] < 0 or places[-1] >= 8 * CELLS))
+        damaged = damaged or bool((places[1:] <= places[:-1]).any() or any((each < 0).any() for each in (bins, *whole)))
+        damaged = damaged or min(*summary._losses, *summary._sums) < 0 or math.isnan(low) or math.isnan(high)
+        damaged = damaged or not all(label is None or isinstance(label, (str, int, float)) for label in labels)
+        damaged = damaged or bool(np.isnan(ends).any()) or float(bins.sum(dtype=np.float64)) > UP_TO
+        damaged = damaged or int(bins.sum()) != int(whole[0].sum())
+        if damaged:
+            raise ValueError("data is damaged: its numbers are none of a summary's")
+        summary._labels, summary._extremes = labels, (low, high)
+        summary._bins, summary._ends = bins.copy(), ends.copy()
+        summary._cells[places], summary._offsets[places] = whole
+        return summary
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
