@@ -2,8 +2,9 @@
 
 A grid is its ascending cuts: cell i holds the keys from cuts[i - 1] up to, but not at, cuts[i]. A key finds its cell
 through its upper 16 bits: a row of the index for each of these prefixes, of a sixteenth of an octave where keys are
-those of floats. Where the cuts of a prefix are evenly spaced by a power of two the cell is computed, without a branch;
-else a table of slots tells the first cell that may hold the key.
+those of floats. Where the cuts of a prefix are evenly spaced by a power of two, but for two at most (those of a score
+that many rows share, or thresholds asked for), the cell is computed, without a branch; else a table of slots tells the
+first cell that may hold the key.
 """
 
 import numpy as np
@@ -13,19 +14,68 @@ from fastevals._kernels.partition import key_of
 
 PREFIX = 48  # lower bits, which a prefix leaves out
 PREFIXES = 1 << 16
+ROW = 6  # numbers of a prefix
 SLOTS = 8  # for each cut of a prefix that needs a table
 NEAR = 8  # cuts in a slot, beyond which they are halved instead of walked along
 ATOM = 3  # sampled rows of one key that are no accident
 TIED = 0.25  # of the pairs in a cell, beyond which keys with many rows have cells to themselves
 UNEVEN = 1.7  # times the sum of squares that even cells would have, above which they follow the sample instead
 ONE = np.uint64(1)
+EXPONENT = np.int64(0x7FF0000000000000)
 END = np.uint64(2**64 - 1)  # above the key of every score
 TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
 
 
 @kernel
+def count_infinite(bits):
+    """Count the float64 that are infinite or NaN, by their bits: one pass, where a minimum and a maximum are two."""
+    n = 0
+    for i in range(bits.size):
+        n += (bits[i] & EXPONENT) == EXPONENT
+    return n
+
+
+@kernel
+def lattice_of(cuts, first, stop):
+    """Find cuts that are spaced by a power of two, all but two at most.
+
+    Gives the first of them, the bits of the spacing, how many they are (0 where there is none), and the other two. Up
+    to three cuts are one and two others. Of more the widest gap is the spacing: some gap holds no other cut.
+    """
+    n = stop - first
+    start, shift, on = cuts[first], np.uint64(0), 1
+    other, another = END, END
+    if n > 3:
+        step, at = ONE, first
+        for i in range(first + 1, stop):
+            if cuts[i] - cuts[i - 1] > step:
+                step, at = cuts[i] - cuts[i - 1], i
+        if step & (step - ONE) != np.uint64(0):
+            return start, shift, 0, other, another
+        while (ONE << shift) < step:
+            shift += ONE
+        phase, on = cuts[at] & (step - ONE), 0
+        last, others = start, 0
+        for i in range(first, stop):
+            if cuts[i] & (step - ONE) != phase:
+                other, another = another, cuts[i]
+                others += 1
+            else:
+                if on == 0:
+                    start = cuts[i]
+                last = cuts[i]
+                on += 1
+        if others > 2 or start < step or (last - start) >> shift != np.uint64(on - 1):
+            return start, shift, 0, other, another
+    elif n > 1:
+        other = cuts[first + 1]
+        another = cuts[first + 2] if n > 2 else END
+    return start, shift, on, other, another
+
+
+@kernel
 def index_cuts(cuts, rows, slots):
-    """Fill the index of a grid: four numbers a prefix, see `cell_of`. `cuts` ends with the largest of all keys."""
+    """Fill the index of a grid: six numbers a prefix, see `cell_of`. `cuts` ends with the largest of all keys."""
     used = 0
     at = 0
     n_cuts = cuts.size - 1
@@ -37,19 +87,14 @@ def index_cuts(cuts, rows, slots):
         while at < n_cuts and (cuts[at] >> np.uint64(PREFIX)) == np.uint64(prefix):
             at += 1
         n = at - first
-        low, shift, last, base = np.uint64(0), np.uint64(63), np.uint64(n), np.uint64(first)
+        low, shift, last, base = np.uint64(0), np.uint64(63), np.uint64(0), np.uint64(first)
+        other, another = END, END
         if n > 0:
-            step = cuts[first + 1] - cuts[first] if n > 1 else ONE
-            even = step & (step - ONE) == np.uint64(0) and cuts[first] >= step
-            for i in range(first + 1, at):
-                even = even and cuts[i] - cuts[i - 1] == step
-            shift = np.uint64(0)
-            if even:
-                low = cuts[first] - step
-                while (ONE << shift) < step:
-                    shift += ONE
+            on_lattice, shift, on, other, another = lattice_of(cuts, first, at)
+            if on > 0:
+                low, last = on_lattice - (ONE << shift), np.uint64(on)
             else:
-                low = cuts[first]
+                low, other, another, shift = cuts[first], END, END, np.uint64(0)
                 span = cuts[at - 1] - low
                 while (span >> shift) >= np.uint64(SLOTS * n):
                     shift += ONE
@@ -63,8 +108,9 @@ def index_cuts(cuts, rows, slots):
                 used += np.int64(last) + 1
                 slots[used] = at
                 used += 1
-        i = 4 * prefix
+        i = ROW * prefix
         rows[i], rows[i + 1], rows[i + 2], rows[i + 3] = low, shift, last, base
+        rows[i + 4], rows[i + 5] = other, another
     return used
 
 
@@ -89,14 +135,17 @@ def search(key, low, slot, cuts, slots):
 def cell_of(key, cuts, rows, slots):
     """Return the cell of a key: that of its prefix's first step, and as many more as it is steps above `low`.
 
-    A prefix has the key at which its steps begin, the bits of a step, the last step, and the cell of the first; or,
-    marked by the upper bit, where in `slots` the first cell that each step may be of is listed.
+    A prefix has the key at which its steps begin, the bits of a step, the last step, the cell of the first, and two
+    cuts that are between steps; or, with the upper bit of the cell, where in `slots` the first cell that each step may
+    be of is listed.
     """
-    row = np.uintp(key >> np.uint64(PREFIX)) << np.uintp(2)
+    row = np.uintp(key >> np.uint64(PREFIX)) * np.uintp(ROW)
     low, base = rows[row], rows[row + np.uintp(3)]
     step = min((max(key, low) - low) >> rows[row + np.uintp(1)], rows[row + np.uintp(2)])
+    # Before the branch: behind it, it took four times as long.
+    others = np.uint64(key >= rows[row + np.uintp(4)]) + np.uint64(key >= rows[row + np.uintp(5)])
     if base < TABLE:
-        return np.uintp(base + step)
+        return np.uintp(base + step + others)
     return search(key, low, np.uintp((base ^ TABLE) + step), cuts, slots)
 
 
@@ -139,6 +188,19 @@ def simplest_between(low, high):
 
 
 @kernel
+def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positives):
+    """Write the keys of every so manieth row, by class; give how many are negative."""
+    n, p = 0, 0
+    for i in range(start, bits.size, step):
+        key, flag = key_of(bits[i], flip_below, flip), np.int64(flags[i])
+        negatives[n] = key  # of a positive row it is written over
+        positives[p] = key
+        n += 1 - flag
+        p += flag
+    return n
+
+
+@kernel
 def merge_classes(negatives, positives, keys, counts):
     """From the ascending keys of each class write the distinct ones, and the rows of each; give how many there are."""
     i, j, n = 0, 0, 0
@@ -161,9 +223,9 @@ def merge_classes(negatives, positives, keys, counts):
 def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     """Write ascending cuts that leave about equal weight of distinct sampled keys between them; give their number.
 
-    A negative and a positive row have a weight each; that of all rows is 1. A prefix whose keys are spread evenly has
-    cells of 2^s keys. Others follow the sample, and so do those where ties make much of what cells leave in doubt: a
-    key heavier than half a cell has one to itself.
+    A negative and a positive row have a weight each; that of all rows is 1. A prefix whose keys are spread evenly, but
+    for the heaviest, has cells of 2^s keys. Others follow the sample, and so do those where ties make much of what
+    cells leave in doubt: a key heavier than half a cell has one to itself.
     """
     n = 0
     pending = 0.0
@@ -171,15 +233,15 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     i = 0
     while i < keys.size:
         prefix = keys[i] >> np.uint64(PREFIX)
-        stop, mass, heaviest = i, 0.0, 0.0
+        stop, mass, heaviest, atom = i, 0.0, 0.0, -1
         own, tied = 0.0, 0.0  # pairs of sampled rows: each with itself, and all of one key
         while stop < keys.size and keys[stop] >> np.uint64(PREFIX) == prefix:
             weight = counts[stop, 0] * negative + counts[stop, 1] * positive
             mass += weight
             own += counts[stop, 0] * negative * negative + counts[stop, 1] * positive * positive
             tied += weight * weight
-            if counts[stop, 0] + counts[stop, 1] >= ATOM:
-                heaviest = max(heaviest, weight)
+            if counts[stop, 0] + counts[stop, 1] >= ATOM and weight > heaviest:
+                heaviest, atom = weight, stop
             stop += 1
         start = prefix << np.uint64(PREFIX)
         if mass < 2 * share and heaviest < share / 2:
@@ -191,6 +253,12 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
             continue
         n = add_cut(cuts, n, start)
         pending = 0.0
+        if heaviest < share / 2:
+            atom = -1
+        else:
+            mass -= heaviest
+            own -= counts[atom, 0] * negative * negative + counts[atom, 1] * positive * positive
+            tied -= heaviest * heaviest
         low, high = keys[i], keys[stop - 1]
         most = max(np.int64(mass * n_cells), 1)
         shift = np.uint64(0)
@@ -200,13 +268,19 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
         n_even = np.int64((high >> shift) - first) + 1
         together, here = 0.0, 0.0  # pairs of rows of one cell
         for k in range(i, stop):
-            here += counts[k, 0] * negative + counts[k, 1] * positive
+            if k != atom:
+                here += counts[k, 0] * negative + counts[k, 1] * positive
             if k + 1 == stop or keys[k + 1] >> shift != keys[k] >> shift:
                 together += here * here
                 here = 0.0
         if tied - own <= TIED * (together - own) and together - own <= UNEVEN * mass * mass / n_even:
             for slot in range(n_even + 1):
-                n = add_cut(cuts, n, (first + np.uint64(slot)) << shift)
+                cut = (first + np.uint64(slot)) << shift
+                if atom >= 0 and keys[atom] < cut:
+                    n = add_cut(cuts, n, keys[atom])
+                    n = add_cut(cuts, n, keys[atom] + ONE)
+                    atom = -1
+                n = add_cut(cuts, n, cut)
         else:
             n = follow_sample(keys[i:stop], counts[i:stop], negative, positive, share, cuts, n)
         n = add_cut(cuts, n, start + (ONE << np.uint64(PREFIX)))

@@ -11,10 +11,12 @@ from fastevals._execution import blocks
 from fastevals._kernels.cells import (
     END,
     PREFIXES,
+    ROW,
     SLOTS,
     count_in_cells,
     fit_cuts,
     index_cuts,
+    keys_by_class,
     merge_classes,
     sum_in_cells,
 )  # fmt: skip
@@ -66,7 +68,7 @@ class ScoreGrid:
         self.cuts = cuts
         self.cuts.flags.writeable = False
         ends = np.append(cuts, END)
-        rows = np.empty(4 * PREFIXES, np.uint64)
+        rows = np.empty(ROW * PREFIXES, np.uint64)
         slots = np.empty((SLOTS + 2) * cuts.size + 2, np.int32)
         used = index_cuts(ends, rows, slots)
         self._index = (ends, rows, slots[: used + 1].copy())
@@ -98,7 +100,7 @@ class ScoreGrid:
         scores = exact_floats("y_score", as_scores("y_score", y_score))
         check_same_length(y_true=labels.values, y_score=scores)
         check_finite("y_score", scores)
-        return fit_grid(atoms_of_rows(FLOATS.encode(scores + 0.0), labels.flags()), n_cells)
+        return fit_grid(atoms_of_rows(scores, labels.flags()), n_cells)
 
     @classmethod
     def exact(cls, scores: ArrayLike) -> ScoreGrid:
@@ -156,13 +158,17 @@ class ScoreGrid:
         return np.append(np.uint64(LOWEST), self.cuts), np.append(self.cuts - np.uint64(1), np.uint64(HIGHEST))
 
 
-def atoms_of_rows(keys: Keys, flags: Flags) -> ScoreCells:
-    """Return a cell for each distinct key of rows."""
-    positive = flags.view(np.bool_)
-    by_class = np.sort(keys[~positive]), np.sort(keys[positive])
-    distinct, counts = np.empty(keys.size, np.uint64), np.empty((keys.size, 2), np.int64)
-    n = merge_classes(*by_class, distinct, counts)
-    return ScoreCells(distinct[:n].copy(), distinct[:n].copy(), counts[:n].copy())
+def atoms_of_rows(scores: NDArray[Any], flags: Flags, start: int = 0, step: int = 1) -> ScoreCells:
+    """Return a cell for each distinct score of every so manieth row."""
+    n = len(range(start, scores.size, step))
+    by_class = np.empty((2, n + 1), np.uint64)
+    n_neg = keys_by_class(FLOATS.bits(scores), flags, start, step, FLOATS.flip_below, FLOATS.flip, *by_class)
+    negatives, positives = by_class[0, :n_neg], by_class[1, : n - n_neg]
+    negatives.sort()
+    positives.sort()
+    distinct, counts = np.empty(n, np.uint64), np.empty((n, 2), np.int64)
+    n = merge_classes(negatives, positives, distinct, counts)
+    return ScoreCells(distinct[:n], distinct[:n], counts[:n])
 
 
 def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:

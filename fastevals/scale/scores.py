@@ -340,7 +340,7 @@ def _samples(reader: RowReader) -> dict[str, ScoreCells]:
         return {}
     flags = np.concatenate([rows.flags for rows in parts])
     scores = {name: np.concatenate([rows.scores[k] for rows in parts]) for k, name in enumerate(reader.scores)}
-    return {name: atoms_of_rows(FLOATS.encode(values + 0.0), flags) for name, values in scores.items()}
+    return {name: atoms_of_rows(values, flags) for name, values in scores.items()}
 
 
 def _fitted_grid(sample: ScoreCells, cells: int, thresholds: NDArray[np.uint64]) -> ScoreGrid | None:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
-from fastevals._kernels.cells import doubt_of
+from fastevals._kernels.cells import count_infinite, doubt_of
 from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._validation.arrays import as_scores, as_thresholds, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
-from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score
+from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score, count_ties
 from fastevals.counts import as_counts, check_total
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
@@ -162,9 +162,13 @@ class RankingSummary:
                 np.add(self._counts, counts, out=self._counts)
                 return
             self._set_aside(self._all_cells())
-        sample = sample_of(scores, flags)
-        if self._cells.are_atoms and sample.low.size <= self._n_cells:
-            atoms = self._cells.join(count_atoms(scores, flags, units))
+        are_atoms = self._cells.are_atoms
+        chunk = few_atoms(scores, flags, units) if are_atoms else None
+        sample = sample_of(scores, flags) if chunk is None else chunk
+        if are_atoms and chunk is None and not self._are_more(sample, lambda: sample_of(scores, flags, start=1)):
+            chunk = count_atoms(scores, flags, units)
+        if chunk is not None:
+            atoms = self._cells.join(chunk)
             if atoms.low.size <= self._n_cells:
                 self._cells = atoms
                 if FEW < atoms.low.size < scores.size / SPARSE:
@@ -173,6 +177,11 @@ class RankingSummary:
         self._use(fit_grid(sample, self._n_cells))
         assert self._grid is not None
         self._grid.count(scores, flags, units, self._counts)
+
+    def _are_more(self, sample: ScoreCells, another: Callable[[], ScoreCells]) -> bool:
+        """Return whether samples alone have more distinct scores than there may be cells: a sort would be in vain."""
+        seen = self._cells.join(sample)
+        return seen.low.size > self._n_cells or seen.join(another()).low.size > self._n_cells
 
     def _use(self, grid: ScoreGrid | None, *, only_atoms: bool = False) -> None:
         """Count in a grid from here on."""
@@ -448,28 +457,30 @@ class RankingSummary:
 
 
 def read_rows(
-    known: tuple[Any, Any], y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, unit: float | None
+    told: tuple[Any, Any], y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, unit: float | None
 ) -> tuple[tuple[Any, Any], Flags, NDArray[Any], NDArray[np.int64] | None] | None:
     """Check rows; return the labels that are known then, flags, scores and weights in whole units; None of no rows.
 
-    `known` are the positive and the negative label, as far as rows before told, and `unit` that of weights.
+    `told` are the positive and the negative label, as far as rows before tell, and `unit` that of weights.
     """
     if not np.size(y_true) and not np.size(y_score) and (sample_weight is None or np.size(sample_weight) == 0):
         return None
-    labels = known_labels(known, y_true)
+    labels = known_labels(told, y_true)
     scores = exact_floats("y_score", as_scores("y_score", y_score))
     check_same_length(y_true=labels.values, y_score=scores)
-    if not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
-        check_finite("y_score", scores)
-    flags = np.empty(scores.size, dtype=np.uint8)
-    if sum(labels.mark(rows, flags[rows]) for rows in blocks(slice(0, flags.size))) < flags.size:
+    flags, known = np.empty(scores.size, dtype=np.uint8), 0
+    for rows in blocks(slice(0, flags.size)):
+        known += labels.mark(rows, flags[rows])
+        if not are_finite(scores[rows]):
+            check_finite("y_score", scores)
+    if known < flags.size:
         raise_other_label(labels)
     units = None
     if sample_weight is not None:
         units = whole_units(sample_weight, scores.size, unit)
     elif unit is not None:
         raise ValueError("sample_weight must be given where largest_weight was")
-    negative = labels.negative if labels.negative is not None else known[1]
+    negative = labels.negative if labels.negative is not None else told[1]
     return (labels.positive, negative), flags, scores, units
 
 
@@ -516,10 +527,23 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> NDArray[np.in
     return units.astype(np.int64)
 
 
-def sample_of(scores: NDArray[Any], flags: Flags) -> ScoreCells:
-    """Return the atoms of a sample: every so manieth row."""
-    rows = slice(None, None, max(scores.size // SAMPLE, 1))
-    return atoms_of_rows(FLOATS.encode(np.asarray(scores[rows], np.float64) + 0.0), np.ascontiguousarray(flags[rows]))
+def are_finite(scores: NDArray[Any]) -> bool:
+    """Return whether no score is infinite or NaN."""
+    return scores.dtype.kind != "f" or not count_infinite(FLOATS.bits(scores))
+
+
+def sample_of(scores: NDArray[Any], flags: Flags, start: int = 0) -> ScoreCells:
+    """Return the atoms of a sample: every so manieth row, or those some places after them."""
+    step = max(scores.size // SAMPLE, 1)
+    return atoms_of_rows(scores, flags, min(start, step - 1), step)
+
+
+def few_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells | None:
+    """Return `count_atoms` where distinct scores are few, as a hash table finds; else None."""
+    if units is not None:
+        return None
+    counts = count_ties(BinaryLabels(flags.view(np.bool_), True, False), scores)
+    return None if counts is None else ScoreCells.atoms(counts)
 
 
 def count_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells:

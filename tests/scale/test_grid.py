@@ -20,6 +20,7 @@ KINDS: dict[str, NDArray[np.float64]] = {
     "probabilities": RNG.beta(0.1, 5, size=3000),
     "far clusters": np.append(1e6 + RNG.random(1500) / 1000, RNG.random(1500)),
     "decimals": RNG.normal(size=3000).round(2),
+    "half of one": np.where(RNG.random(3000) < 0.5, 0.625, RNG.random(3000)),
     "all sizes": RNG.choice([-1, 1], 3000) * 10.0 ** RNG.uniform(-300, 300, 3000),
     "extremes": np.array([-LARGEST, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 1 + 2**-52, LARGEST] * 5),
     "whole numbers": np.arange(-1500.0, 1500.0),
@@ -52,6 +53,20 @@ def test_each_score_is_in_its_cell(kind: str, n_cells: int) -> None:
         assert_counted(grid, others, flags, rng.integers(1, 2**40, others.size))
         ends = grid.cells(np.ones(2 * grid.n_cells, np.int64))
         assert (ends.low[1:] == ends.high[:-1] + np.uint64(1)).all()  # between them all finite scores are
+
+
+@pytest.mark.parametrize("others", [(), (0.51,), (0.505, 0.51), (0.5 + 2**-52, 0.53), (0.501, 0.502, 0.503)])
+@pytest.mark.parametrize("n_even", [1, 2, 3, 9, 17])
+def test_even_cuts_with_others_between(n_even: int, others: tuple[float, ...]) -> None:
+    """Up to two beside even ones are found without a table."""
+    even = 0.5 + 2**-10 * np.arange(1, n_even + 1)
+    grid = ScoreGrid(np.concatenate((even, others)))
+    rng = np.random.default_rng(2)
+    near = FLOATS.decode(np.concatenate((grid.cuts - np.uint64(1), grid.cuts, grid.cuts + np.uint64(1))))
+    scores = np.concatenate((near, rng.uniform(0.49, 0.55, 500)))
+    assert_counted(grid, scores, (rng.random(scores.size) < 0.5).astype(np.uint8))
+    if len(others) < 3:
+        assert grid._index[2].size == 1  # no slots
 
 
 def test_cells_have_about_equal_weight_of_each_class() -> None:
