@@ -51,6 +51,11 @@ class CountedBlock:
         """Negative rows."""
         return self.n_samples - self.n_positives
 
+    @property
+    def has_parts_of_rows(self) -> bool:
+        """Whether weights that are not whole numbers were counted."""
+        return any(summary._unit is not None for summary in self.summaries.values())
+
     def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:
         """Return those of all models."""
         return [*self.summaries.values(), *self.probabilities.values()]

@@ -69,6 +69,9 @@ to the same numbers; the scores of positives must fit, 36 bytes each, or there a
 once and counts scores in ranges: JSON then has bounds of each number, between which that of the rows is for certain.
 So it is with standard input.
 
+Files that end with .fe are what `fastevals summarize` counted: theirs are bounds, too, and no differences of models.
+With --against FILE.fe there are each model's differences from what it was on those other rows, with intervals.
+
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
 and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given. With --by the
@@ -106,6 +109,7 @@ def add_options(parser: Parser) -> None:
         default="raise",
         help="rows without label or finite score: raise, drop",
     )
+    add("--against", metavar="FILE.fe", help="compare with other rows, which `fastevals summarize` has counted")
     add("--progress", action="store_true", help="show a bar on stderr")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     add_shared(parser)

@@ -127,6 +127,7 @@ def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
         "total_weight": block.total_weight,
         "models": [_model(model, _model_intervals(block, model, columns)) for model in block.models],
         "best": {name: list(models) for name, models in block.best.items()},
+        **({"against": [_pair(pair) for pair in block.against]} if block.against else {}),
         "differences": [] if block.intervals is None else [_pair(pair) for pair in block.intervals.differences],
         "intervals": None if block.intervals is None else _interval_details(report, block, block.intervals),
     }

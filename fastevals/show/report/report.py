@@ -53,7 +53,15 @@ from fastevals.show.columns import (
     read_data,
 )
 from fastevals.show.commands import CsvForm, TextResult, check_required_columns, option
-from fastevals.show.report.intervals import IntervalPlan, Intervals, ScoredRows, as_plan, column_metrics, make_intervals
+from fastevals.show.report.intervals import (
+    IntervalPlan,
+    Intervals,
+    ModelPair,
+    ScoredRows,
+    as_plan,
+    column_metrics,
+    make_intervals,
+)
 from fastevals.show.report.over_values import (
     OverValues,
     gather_over_blocks,
@@ -64,12 +72,15 @@ from fastevals.show.report.over_values import (
 from fastevals.show.report.streams import (
     CertifiedBlock,
     ExactStream,
+    differences_from,
     open_reader,
     read_rows,
     read_summaries,
     scored_rows,
     streamed_intervals,
     summarize_rows,
+    summary_intervals,
+    summary_name,
 )
 
 EMBEDDED = "digits_eight (embedded)"
@@ -100,6 +111,7 @@ def report(
     memory: int | str | None = None,
     approximate: bool = False,
     on_invalid: str = "raise",
+    against: Any = None,
     progress: bool = False,
 ) -> Report:
     """Report how good models are, how sure that is, and how they differ, as ``fastevals report`` does.
@@ -146,6 +158,9 @@ def report(
         Read files once, count scores in ranges, and give numbers with bounds that hold for certain.
     on_invalid : {"raise", "drop"}
         Whether a row of files without a label, a weight or a finite score is an error, or left out and counted.
+    against : path or paths, optional
+        Where `data` are files of ``fastevals summarize``: others, of rows that are in none of these. Each model's
+        differences from what it was on them have intervals, each by itself.
     progress : bool
         Show a bar for each block's bootstrap (needs tqdm).
 
@@ -245,6 +260,7 @@ class ReportBlock:
     models: tuple[ModelNumbers, ...]  # in the order given
     best: dict[str, tuple[str, ...]]  # by metric, the models with the best value
     intervals: Intervals | None = None  # of what tables show; None where none are wanted
+    against: tuple[ModelPair, ...] = ()  # the models, and what they were on other rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +334,7 @@ def build_report(
     memory: int | str | None = None,
     approximate: bool = False,
     on_invalid: str = "raise",
+    against: Any = None,
     progress: bool = False,
     n_pictured: int = 0,
 ) -> Report:
@@ -342,6 +359,8 @@ def build_report(
         label, scores = label or summary.label, scores or summary.models
         weight, by = summary.weight, summary.by
     check_required_columns(data_name(data), label, scores)
+    if against is not None and (summary is None or not are_summaries(against)):
+        raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
     roles = ColumnRoles(str(label), scores, weight, by, group)
     reading = Reading.checked(memory, approximate, on_invalid)
     reader = None
@@ -355,7 +374,8 @@ def build_report(
         measure = _Measure(roles, rule, plan, n_pictured, progress)
         n_dropped = 0
         if summary is not None:
-            measured = measure.summary(summary.of_models(roles.label, scores))
+            reference = None if against is None else read_summaries(against)
+            measured = measure.summary(summary.of_models(roles.label, scores), reference, against)
             positive, n_weightless, n_dropped = summary.labels[0], summary.n_weightless, summary.n_dropped
         elif reader is not None and not reading.fits(reader.files, len(scores)):
             one_scan = reading.approximate or not reader.files.can_repeat
@@ -382,7 +402,7 @@ def build_report(
         if reader is not None:
             n_dropped = reader.n_dropped
     title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
-    title = ", ".join(map(str, data)) if isinstance(data, (list, tuple)) and summary is not None else title
+    title = title if summary is None else summary_name(data)
     blocks, plan, over = measured
     return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, n_dropped)
 
@@ -451,9 +471,14 @@ class _Measure(NamedTuple):
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
         return self.summary(summarize_rows(reader, thresholds, self.progress))
 
-    def summary(self, summary: ScoresSummary) -> Measured:
-        """Measure what was counted in ranges of scores."""
+    def summary(self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None) -> Measured:
+        """Measure what was counted in ranges of scores; also against other rows, where these are called so."""
         blocks: list[ReportBlock] = []
+        metrics, plan = column_metrics(*self.rule), self.plan
+        if reference is not None and plan is None:
+            raise ValueError(
+                f"{option('against')} needs replicates: {option('resamples', 0)} leaves nothing to compare"
+            )
         if len(summary.blocks) > 1 and not have_blocks(list(summary.blocks)):
             raise ValueError(
                 f"{option('by')} {summary.by!r} has {len(summary.blocks)} values, of which 100 are measured"
@@ -471,8 +496,15 @@ class _Measure(NamedTuple):
                     if isinstance(number, Certified)
                 }
                 models.append(replace(model, bounds=bounds))
-            blocks.append(_report_block(value, _block_totals(block.ranking(summary.models[0])), models, None))
-        return Measured(blocks, None, gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None)
+            defined = _defined(metrics, models)
+            intervals = None if plan is None else summary_intervals(plan, defined, block, summary.models)
+            measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
+            if reference is not None and plan is not None and value in reference.blocks:
+                past = CertifiedBlock(reference.blocks[value], reference.weight is not None)
+                pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
+                measured = replace(measured, against=pairs)
+            blocks.append(measured)
+        return Measured(blocks, plan, gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None)
 
     def block(
         self,
@@ -495,12 +527,7 @@ class _Measure(NamedTuple):
             del ranking
         intervals = None
         if plan is not None:
-            defined = {
-                name: spec
-                for name, spec in metrics.items()
-                if not all(math.isnan(model.metrics[name]) for model in models)
-            }
-            intervals = make_intervals(plan, defined, rows, progress=self.progress)
+            intervals = make_intervals(plan, _defined(metrics, models), rows, progress=self.progress)
         assert totals is not None
         return _report_block(value, totals, models, intervals)
 
@@ -620,6 +647,13 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 
 
 # Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _defined(metrics: dict[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
+    """Return the metrics that one of the models has."""
+    return {
+        name: spec for name, spec in metrics.items() if not all(math.isnan(model.metrics[name]) for model in models)
+    }
 
 
 Totals = tuple[int, int, int, float | None, float]

@@ -22,6 +22,8 @@ from fastevals._execution import run
 from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
+from fastevals.infer.bootstrap.bootstrap import bootstrap
+from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking_metrics import hull
@@ -37,7 +39,15 @@ from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
 from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse_label
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, open_stdin
-from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, Intervals, ScoredRows
+from fastevals.show.report.intervals import (
+    BCA,
+    PROBABILITY_COLUMNS,
+    IntervalPlan,
+    Intervals,
+    ModelDifference,
+    ModelPair,
+    ScoredRows,
+)
 from fastevals.show.report.over_values import have_blocks
 
 ZERO, ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0])))  # keys of the ends of probabilities
@@ -240,6 +250,13 @@ def read_summaries(data: Any) -> ScoresSummary:
     return merged
 
 
+def summary_name(data: Any) -> str:
+    """Return what texts call summaries."""
+    if isinstance(data, ScoresSummary):
+        return "summary"
+    return ", ".join(os.path.basename(os.fsdecode(path)) for path in ([data] if is_path(data) else data))
+
+
 class CertifiedBlock(NamedTuple):
     """What a report needs of one block that was counted in ranges of scores."""
 
@@ -254,6 +271,18 @@ class CertifiedBlock(NamedTuple):
             unit = 1.0 if isinstance(ranking, PooledRanking) else ranking._in_weight(1.0)
             counts = ThresholdCounts._unchecked(counts.thresholds, counts.tps * unit, counts.fps * unit)
         return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+
+    def subjects(self, model: str, metrics: Mapping[str, MetricSpec]) -> list[tuple[Any, dict[str, MetricSpec]]]:
+        """Return what replicates are drawn of, and the metrics of it: of doubtful cells, of cuts, of probabilities."""
+        summary = self.totals.summaries[model]
+        rankings = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "ranking"}
+        at_cuts = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "cells"}
+        subjects: list[tuple[Any, dict[str, MetricSpec]]] = [(summary, rankings), (self.ranking(model).counts, at_cuts)]
+        losses = self.totals.probabilities.get(model)
+        if losses is not None and losses.are_probabilities:
+            proper = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "probabilities"}
+            subjects.append((losses.counts(), proper))
+        return [(subject, specs) for subject, specs in subjects if specs]
 
     def losses(self, model: str) -> dict[str, float]:
         """Return the metrics of probabilities; NaN where scores are none."""
@@ -277,6 +306,68 @@ class CertifiedBlock(NamedTuple):
                     except ValueError:  # of which no bounds are known
                         found[name] = math.nan
         return found
+
+
+def summary_intervals(
+    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], block: CertifiedBlock, models: Sequence[str]
+) -> Intervals:
+    """Return intervals of each model by itself, from draws of cells."""
+    if block.totals.has_parts_of_rows:
+        return Intervals(why_none="weights that are not whole numbers have no rows to draw from")
+    settings: dict[str, Any] = {
+        "n_resamples": plan.resamples, "confidence_level": plan.confidence, "method": BCA, "rng": plan.seed,
+    }  # fmt: skip
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for name in models:
+            found[name] = {
+                label: estimate
+                for subject, specs in block.subjects(name, metrics)
+                for label, estimate in bootstrap(subject, specs, **settings).items()
+            }
+    undefined = {
+        label: max(each[label].n_undefined for each in found.values() if label in each) for label in metrics
+        if any(label in each for each in found.values())
+    }  # fmt: skip
+    return Intervals(
+        BCA,
+        "",
+        {name: {label: each.confidence_interval for label, each in by.items()} for name, by in found.items()},
+        (),
+        {label: count for label, count in undefined.items() if count},
+        None,
+        {name: {label: each.caution for label, each in by.items() if each.caution} for name, by in found.items()},
+    )
+
+
+def differences_from(
+    plan: IntervalPlan,
+    metrics: Mapping[str, MetricSpec],
+    block: CertifiedBlock,
+    reference: CertifiedBlock,
+    models: Sequence[str],
+    name: str,
+) -> tuple[ModelPair, ...]:
+    """Return the differences of models from what they were on other rows, each with an interval by itself."""
+    pairs = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for model in models:
+            if model not in reference.totals.summaries:
+                continue
+            differences: dict[str, ModelDifference] = {}
+            both = zip(block.subjects(model, metrics), reference.subjects(model, metrics), strict=True)
+            for (subject, specs), (other, _) in both:
+                result = bootstrap_unpaired(
+                    subject, other, specs, n_resamples=plan.resamples, confidence_level=plan.confidence, rng=plan.seed
+                )
+                differences |= {
+                    label: ModelDifference(each.value, each.confidence_interval, each.pvalue)
+                    for label, each in result.items()
+                }
+            pairs.append(ModelPair(model, f"{model} in {name}", differences))
+    return tuple(pairs)
 
 
 def _merged(parts: list[ProbabilitySummary]) -> ProbabilitySummary | None:

@@ -32,6 +32,7 @@ from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
     ModelDifference,
+    ModelPair,
     cells_columns,
 )
 from fastevals.show.report.over_values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
@@ -58,7 +59,10 @@ def report_text(report: Report) -> str:
     more = [
         format_tables([_probability_table(report, block) for block in report.blocks]),
         format_tables([_prior_table(block) for block in report.blocks]),
-        format_tables([_difference_table(report, block, compared) for block in report.blocks]),
+        format_tables([_difference_table(report, _differences(block), compared) for block in report.blocks]),
+        format_tables(
+            [_difference_table(report, block.against, _compared(report, columns)) for block in report.blocks]
+        ),
     ]
     lines = [f"fastevals report: {printable(report.data)}", *_head(report), *_over_lines(report)]
     for block, table, *others in zip(report.blocks, tables, *more, strict=True):
@@ -149,7 +153,8 @@ def _describe_intervals(report: Report) -> str:
     plan, roles = report.plan, report.roles
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     level = f"{100 * plan.confidence:.6g} %"
-    adjusted = "; of differences simultaneous, with p adjusted, over all pairs" if len(roles.scores) > 1 else ""
+    has_pairs = any(_differences(block) for block in report.blocks)
+    adjusted = "; of differences simultaneous, with p adjusted, over all pairs" if has_pairs else ""
     sentences = []
     undrawn = describe_undrawn(report)
     if BCA in methods:
@@ -163,6 +168,8 @@ def _describe_intervals(report: Report) -> str:
         text += "" if roles.weight is None else ", weights being numbers of rows"
         text += f" ({option('resamples', placeholder='N')}: a bootstrap of all)"
         sentences.append(text + (f"{adjusted} (Bonferroni)" if adjusted else ""))
+    if any(block.against for block in report.blocks):
+        sentences.append("Differences from other rows have intervals each by itself, and p of its own")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
 
 
@@ -216,17 +223,29 @@ def _prior_table(block: ReportBlock) -> Table:
     return [["model", "threshold is best for priors of", "cheaper than all or none for"], *rows] if rows else []
 
 
+def _differences(block: ReportBlock) -> tuple[ModelPair, ...]:
+    return () if block.intervals is None else block.intervals.differences
+
+
 def _difference_columns(report: Report, columns: Collection[str]) -> list[str]:
     """Return the columns of tables of differences: those of rankings, and behind a bar these, if there are any."""
-    intervals = [block.intervals for block in report.blocks if block.intervals is not None]
-    present = {name for each in intervals for pair in each.differences for name in pair.metrics}
+    return _present_columns((pair for block in report.blocks for pair in _differences(block)), columns)
+
+
+def _compared(report: Report, columns: Collection[str]) -> list[str]:
+    """Return the same of differences from other rows."""
+    return _present_columns((pair for block in report.blocks for pair in block.against), columns)
+
+
+def _present_columns(pairs: Iterable[ModelPair], columns: Collection[str]) -> list[str]:
+    present = {name for pair in pairs for name in pair.metrics}
     left, right = ([name for name in names if name in present] for names in (RANKING_COLUMNS, columns))
     return [*left, "|", *right] if right else left
 
 
-def _difference_table(report: Report, block: ReportBlock, columns: Sequence[str]) -> Table:
+def _difference_table(report: Report, pairs: Sequence[ModelPair], columns: Sequence[str]) -> Table:
     """Return four rows for each two models: the differences, the ends of their intervals, and p."""
-    if report.plan is None or block.intervals is None or not block.intervals.differences:
+    if report.plan is None or not pairs:
         return []
     low, high = _interval_headings(report.plan.confidence)
     shown: list[tuple[str, Callable[[ModelDifference], str]]] = [
@@ -236,7 +255,7 @@ def _difference_table(report: Report, block: ReportBlock, columns: Sequence[str]
         ("p".rjust(len(low)), lambda difference: format_pvalue(difference.pvalue)),
     ]
     table = [["difference", *(_empty_cell(name) or _title(name) for name in columns)]]
-    for model, reference, metrics in block.intervals.differences:
+    for model, reference, metrics in pairs:
         for heading, form in shown:
             cells = [form(metrics[name]) if name in metrics else _empty_cell(name) for name in columns]
             table.append([heading or f"{printable(model)} - {printable(reference)}", *cells])
