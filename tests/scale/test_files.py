@@ -1,0 +1,435 @@
+"""Rows of files, counted in scans: the same numbers as of the rows in memory, or bounds that hold them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals import Ranking
+from fastevals.scale import parquet
+from fastevals.scale.certified import Certified, CertifiedRanking
+from fastevals.scale.scores import ScoresSummary
+from fastevals.show import cli
+from fastevals.show.report import intervals
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+ds = pytest.importorskip("pyarrow.dataset")
+
+MODELS = ("a", "b", "c")
+
+
+def table_of(n: int, seed: int = 0, positives: float = 0.1) -> Any:
+    """Draw rows: probabilities, rounded ones, and scores that are none."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < positives).astype(np.int64)
+    y[:2] = 0, 1
+    normal = rng.normal(size=n) + y
+    return pa.table({
+        "y": y,
+        "a": 1 / (1 + np.exp(-normal)),
+        "b": np.round(rng.beta(1 + y, 3), 2),
+        "c": normal.astype(np.float32),
+        "w": rng.integers(0, 3, n),
+        "land": np.array(["de", "fr", "it"])[rng.integers(0, 3, n)],
+    })  # fmt: skip
+
+
+def write(path: Path, table: Any, rows: int = 700) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path, row_group_size=rows)
+    return str(path)
+
+
+def report(data: Any, **options: Any) -> dict[str, Any]:
+    given = {"label": "y", "score": list(MODELS), "resamples": 0, **options}
+    return {**fastevals.report(data, **given).to_dict(), "data": None}
+
+
+# The same numbers -----------------------------------------------------------------------------------------------------
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"cost_fp": 1, "cost_fn": 20, "prior": 0.2},
+    {"threshold": 0.25},
+    {"best": "matthews"},
+    {"by": "land"},
+    {"weight": "w"},
+    {"by": "land", "weight": "w", "best": "accuracy"},
+    {"resamples": 39, "by": "land"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("memory", ["100kB", "1kB"], ids=["one range", "several ranges"])
+def test_a_stream_gives_the_report_of_memory(options: dict[str, Any], memory: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.parquet", table_of(3000))
+    if "resamples" in options:  # then blocks are drawn row by row, in memory
+        pytest.importorskip("tqdm")
+        options = {**options, "memory": "5MB"}
+        assert report(path, **options) == report([path], **options)
+        return
+    assert report(path, **{**options, "memory": memory}) == report(path, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_a_stream_gives_the_report_of_memory_for_any_rows(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    table = table_of(int(rng.integers(2, 20_000)), seed, positives=float(rng.choice([0.002, 0.1, 0.5, 0.97])))
+    path = write(tmp_path / "rows.parquet", table, int(rng.integers(1, 5000)))
+    for options in OPTIONS[:-1]:
+        expected = report(path, **options)
+        for memory in ("1kB", "50kB", "1MB"):
+            assert report(path, **options, memory=memory) == expected
+
+
+def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "RESAMPLES", 39)
+    path = write(tmp_path / "rows.parquet", table_of(2000))
+    expected = report(path, resamples=None, by="land")
+    assert report(path, resamples=None, by="land", memory="100kB") == expected
+
+
+@pytest.mark.parametrize("kind", ["folder", "pattern", "paths", "dataset", "partitions", "arrow"])
+def test_many_files_are_one(kind: str, tmp_path: Path) -> None:
+    table = table_of(2000)
+    expected = report(table.to_pydict())
+    parts = [table.slice(start, 500) for start in range(0, 2000, 500)]
+    paths = [write(tmp_path / "d" / f"{k}.parquet", part, 100) for k, part in enumerate(parts)]
+    (tmp_path / "d" / "_SUCCESS").touch()
+    data: Any = str(tmp_path / "d")
+    if kind == "pattern":
+        data = str(tmp_path / "d" / "*.parquet")
+    elif kind == "paths":
+        data = paths
+    elif kind == "dataset":
+        data = ds.dataset(paths)
+    elif kind == "partitions":
+        for k, part in enumerate(parts):
+            write(tmp_path / "h" / f"day={k}" / "x.parquet", part)
+        data = str(tmp_path / "h")
+        by_day = report(data, by="day", memory="10kB")
+        assert by_day == report(data, by="day")
+        assert by_day["over"]["values"] == [0, 1, 2, 3]
+    elif kind == "arrow":
+        for k, part in enumerate(parts):
+            with pa.OSFile(str(tmp_path / f"{k}.arrow"), "wb") as file, pa.ipc.new_file(file, part.schema) as writer:
+                writer.write_table(part, 90)
+        data = str(tmp_path / "*.arrow")
+    assert report(data) == expected
+    assert report(data, memory="10kB") == expected
+
+
+def test_csv_files_are_one(tmp_path: Path) -> None:
+    csv = pytest.importorskip("pyarrow.csv")
+    table = table_of(600)
+    for k in range(3):
+        csv.write_csv(table.slice(200 * k, 200), tmp_path / f"{k}.csv")
+    csv.write_csv(table, tmp_path / "all.csv")
+    expected = report(str(tmp_path / "all.csv"))
+    assert report(str(tmp_path / "[0-9].csv")) == expected
+    assert report(str(tmp_path / "[0-9].csv"), memory="1kB") == expected
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [1.5, 2.5]], ids=str)
+def test_labels_of_any_type(labels: list[Any], tmp_path: Path) -> None:
+    table = table_of(1000)
+    y = np.array(labels)[table["y"].to_numpy()]
+    path = write(tmp_path / "rows.parquet", table.set_column(0, "y", pa.array(y.tolist())), 64)
+    expected = report(path, pos_label=labels[1])
+    assert report(path, pos_label=labels[1], memory="10kB") == expected
+
+
+def test_a_ranking_of_files_has_the_methods_of_one(tmp_path: Path) -> None:
+    table = table_of(3000)
+    path = write(tmp_path / "rows.parquet", table)
+    rows = table["y"].to_numpy(), table["a"].to_numpy()
+    expected, found = Ranking(*rows), parquet.ranking(path, label="y", score="a", at=0.3)
+    for name in ("roc_auc", "average_precision", "pr_auc", "rank_loss"):
+        assert getattr(found, name)() == getattr(expected, name)(), name
+    for name in ("ks_statistic", "break_even_point", "equal_error_rate"):
+        assert float(getattr(found, name)()) == float(getattr(expected, name)()), name
+    assert found.best_threshold("f1") == expected.best_threshold("f1")
+    assert found.roc_auc(max_fpr=0.2) == pytest.approx(expected.roc_auc(max_fpr=0.2), rel=1e-14)
+    assert (found.confusion_at(0.3).counts == expected.confusion_at(0.3).counts).all()
+    assert found.roc_curve().area == pytest.approx(expected.roc_auc())
+    several = parquet.ranking(path, label="y", score=["a", "c"], memory=2000)
+    assert isinstance(several["a"], CertifiedRanking)
+    assert several["a"].roc_auc() == expected.roc_auc()
+    assert several["a"].metric(fastevals.metric("f1", best="f1")) == expected.best_threshold("f1").value
+
+
+def test_bounds_hold_the_value(tmp_path: Path) -> None:
+    table = table_of(6000, positives=0.3)
+    path = write(tmp_path / "rows.parquet", table)
+    for weight in (None, "w"):
+        weights = None if weight is None else table["w"].to_numpy()
+        expected = Ranking(table["y"].to_numpy(), table["a"].to_numpy(), sample_weight=weights)
+        found = parquet.ranking(path, label="y", score="a", exact=False, cells=64, weight=weight, at=0.4)
+        auc = found.roc_auc()
+        assert isinstance(auc, Certified)
+        assert auc.low <= expected.roc_auc() <= auc.high
+        assert auc.width < 0.05
+        assert (found.confusion_at(0.4).counts == expected.confusion_at(0.4).counts).all()
+
+
+def test_weights_that_are_not_whole_have_bounds(tmp_path: Path) -> None:
+    table = table_of(2000)
+    weights = np.random.default_rng(1).random(2000) + 0.1
+    table = table.set_column(4, "w", pa.array(weights))
+    path = write(tmp_path / "rows.parquet", table)
+    expected = Ranking(table["y"].to_numpy(), table["a"].to_numpy(), sample_weight=weights).roc_auc()
+    auc = parquet.ranking(path, label="y", score="a", weight="w").roc_auc()
+    assert isinstance(auc, Certified)
+    assert auc.low <= expected <= auc.high
+    with pytest.raises(ValueError, match=r"column 'w' must hold whole numbers, got \d"):
+        parquet.ranking(path, label="y", score="a", weight="w", exact=True)
+
+
+# Read once ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_is_read_once(tmp_path: Path) -> None:
+    table = table_of(3000)
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(100))
+    assert parquet.ranking(reader, label="y", score="b").roc_auc() == Ranking(table["y"], table["b"]).roc_auc()
+    with pytest.raises(ValueError, match="exact=True reads rows twice"):
+        parquet.ranking(reader, label="y", score="b", exact=True)
+    with pytest.raises(ValueError, match="the stream has no rows"):
+        parquet.ranking(reader, label="y", score="b")
+
+
+@pytest.mark.parametrize("kind", ["csv", "arrow"])
+def test_standard_input(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, content = table_of(500), BytesIO()
+    if kind == "csv":
+        pytest.importorskip("pyarrow.csv").write_csv(table, content)
+    else:
+        with pa.ipc.new_stream(content, table.schema) as writer:
+            writer.write_table(table, 50)
+    path = tmp_path / {"csv": "rows.csv", "arrow": "rows.arrows"}[kind]
+    path.write_bytes(content.getvalue())
+    arguments = ["-", "--label", "y", "--score", "a", "--score", "b", "--score", "c", "--resamples", "0"]
+    with path.open("rb") as pipe:
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(pipe))
+        assert cli.main(["report", *arguments, "--format", "json"]) == 0
+        sys.stdin.detach()  # type: ignore[attr-defined]
+    found = json.loads(capsys.readouterr().out)
+    assert found["blocks"] == report(str(path))["blocks"]
+
+
+# What is wrong with a row, or a file ----------------------------------------------------------------------------------
+
+
+def with_value(table: Any, column: str, row: int, value: Any) -> Any:
+    values = table[column].to_pylist()
+    values[row] = value
+    place = table.schema.get_field_index(column)
+    return table.set_column(place, column, pa.array(values, table.schema.field(column).type))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("a", float("nan"), r"column 'a' has 1 NaN or infinite value, the first at row 17 of row group 2 of '.*bad"),
+        ("a", None, r"column 'a' has 1 missing value, the first at row 17 of row group 2 of '.*bad"),
+        ("c", float("inf"), r"column 'c' has 1 NaN or infinite value, the first at row 17 of row group 2"),
+        ("y", None, r"column 'y' has 1 missing value, the first at row 17 of row group 2"),
+        ("y", 7, r"column 'y' must have two labels, which are 0 and 1 in what was read first, got 7 in 1 rows"),
+    ],
+    ids=str,
+)
+def test_a_row_that_cannot_be_counted_is_named(column: str, value: Any, message: str, tmp_path: Path) -> None:
+    write(tmp_path / "d" / "a.parquet", table_of(300), 100)
+    write(tmp_path / "d" / "bad.parquet", with_value(table_of(300, 1), column, 217, value), 100)
+    for exact in (True, False):
+        with pytest.raises(ValueError, match=message):
+            parquet.ranking(str(tmp_path / "d"), label="y", score=["a", "c"], exact=exact)
+    if value != 7:
+        found = parquet.ranking(str(tmp_path / "d"), label="y", score=["a", "c"], on_invalid="drop")
+        assert found["a"].n_samples == 599
+        dropped = report(str(tmp_path / "d"), on_invalid="drop")
+        assert dropped["n_dropped"] == 1
+        assert dropped["blocks"][0]["n_samples"] == 599
+        assert dropped == report(str(tmp_path / "d"), on_invalid="drop", memory="10kB")
+
+
+def test_labels_of_other_types_between_files(tmp_path: Path) -> None:
+    table = table_of(100)
+    write(tmp_path / "d" / "a.parquet", table)
+    text = pa.array(["0" if label == 0 else "1" for label in table["y"].to_pylist()])
+    write(tmp_path / "d" / "b.parquet", table.set_column(0, "y", text))
+    with pytest.raises(ValueError, match=r"column 'y' must have labels of one type, got .* of .*b\.parquet"):
+        parquet.ranking([str(tmp_path / "d" / name) for name in ("a.parquet", "b.parquet")], label="y", score="a")
+
+
+def test_a_file_that_lacks_a_column(tmp_path: Path) -> None:
+    write(tmp_path / "d" / "a.parquet", table_of(100))
+    write(tmp_path / "d" / "b.parquet", table_of(100).drop(["a"]))
+    with pytest.raises(ValueError, match=r"b\.parquet' has no column 'a', which other files have"):
+        parquet.ranking(str(tmp_path / "d"), label="y", score="a")
+    with pytest.raises(ValueError, match=r"column 'p': .* has no such column; its columns are 'y', 'a'"):
+        parquet.ranking(str(tmp_path / "d"), label="y", score="p")
+
+
+def test_an_unreadable_row_group(tmp_path: Path) -> None:
+    path = Path(write(tmp_path / "rows.parquet", table_of(3000), 1000))
+    content = bytearray(path.read_bytes())
+    start = pq.read_metadata(path).row_group(1).column(1).data_page_offset
+    content[start : start + 60] = bytes(60)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"row group 1 of '.*rows\.parquet' can't be read"):
+        parquet.ranking(str(path), label="y", score="a")
+
+
+def test_a_file_that_changes_between_scans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fastevals.scale import exact
+
+    path = write(tmp_path / "rows.parquet", table_of(1000), 100)
+    first = exact.ExactScans.first
+
+    def change(self: Any) -> Any:
+        found = first(self)
+        write(tmp_path / "rows.parquet", table_of(1100), 100)
+        return found
+
+    monkeypatch.setattr(exact.ExactScans, "first", change)
+    with pytest.raises(ValueError, match=r"rows\.parquet' has changed since it was first read"):
+        parquet.ranking(path, label="y", score="a")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda folder: str(folder / "none*.parquet"), "matches no file"),
+        (lambda folder: str(folder / "empty"), "is a folder without files of a known format"),
+        (lambda folder: [], "data must be a path, paths"),
+        (lambda folder: 5, "data must be a path, paths"),
+        (lambda folder: [str(folder / "a.parquet")] * 2, "is given twice"),
+        (lambda folder: [str(folder / "a.parquet"), str(folder / "b.arrow")], "files must be of one format"),
+        (lambda folder: str(folder / "zero.parquet"), "is empty"),
+        (lambda folder: str(folder / "bad.parquet"), "can't be read"),
+        (lambda folder: str(folder / "rows.xlsx"), "is of no known format"),
+    ],
+)
+def test_what_is_no_data(make: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", table_of(10))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "zero.parquet").touch()
+    for name in ("b.arrow", "bad.parquet", "rows.xlsx"):
+        (tmp_path / name).write_bytes(b"garbage")
+    with pytest.raises(ValueError, match=message):
+        parquet.ranking(make(tmp_path), label="y", score="a")
+
+
+def test_no_rows_and_one_class(tmp_path: Path) -> None:
+    table = table_of(100)
+    empty = write(tmp_path / "empty.parquet", table.slice(0, 0))
+    with pytest.raises(ValueError, match="has no rows"):
+        parquet.ranking(empty, label="y", score="a")
+    ones = write(tmp_path / "ones.parquet", table.filter(pa.array(table["y"].to_numpy() == 1)))
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        assert np.isnan(parquet.ranking(ones, label="y", score="a").roc_auc())
+    assert report(ones) == report(ones, memory="1kB")
+
+
+@pytest.mark.parametrize("value", ["2 gigs", "-1GB", "", 0, 1.5, True, "GB"])
+def test_bytes_that_are_none(value: Any) -> None:
+    with pytest.raises(ValueError, match="memory must be"):
+        parquet.ranking(table_of(10), label="y", score="a", memory=value)
+
+
+# Summaries of files ---------------------------------------------------------------------------------------------------
+
+
+def summarize(path: str, out: Path, *options: str) -> Path:
+    models = [each for name in MODELS for each in ("--score", name)]
+    assert cli.main(["summarize", path, "--label", "y", *models, "--out", str(out), *options]) == 0
+    return out
+
+
+def test_summaries_of_days_are_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = table_of(2000)
+    whole = write(tmp_path / "all.parquet", table)
+    days = [
+        str(summarize(write(tmp_path / f"{k}.parquet", table.slice(1000 * k, 1000)), tmp_path / f"{k}.fe"))
+        for k in range(2)
+    ]
+    assert "1000 rows" in capsys.readouterr().out
+    assert report(days, label=None, score=None) == report(whole)
+    one = report(days[0], label=None, score="a", resamples=99)
+    assert set(one["blocks"][0]["models"][0]["intervals"]) >= {"roc_auc", "f1", "brier_score"}
+    assert None not in one["blocks"][0]["models"][0]["intervals"].values()
+    against = report(days[1], label=None, score=None, against=days[0], resamples=99)
+    (pair, *_) = against["blocks"][0]["against"]
+    values = [report(day, label=None, score=None)["blocks"][0]["models"][0]["metrics"]["roc_auc"] for day in days]
+    assert pair["metrics"]["roc_auc"]["value"] == pytest.approx(values[1] - values[0])
+    assert pair["reference"] == "a in 0.fe"
+    text = fastevals.report(days[1], against=days[0], resamples=99).to_text()
+    assert "a - a in 0.fe" in text
+
+
+def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fastevals.scale import scores
+    from fastevals.scale.rows import RowReader
+    from fastevals.show import summarize as command
+
+    monkeypatch.setattr(scores, "ROUND", 1)
+    monkeypatch.setattr(command, "STORED", 0.0)
+    path = write(tmp_path / "rows.parquet", table_of(2000), 100)
+    expected = ScoresSummary.from_bytes(summarize(path, tmp_path / "a.fe").read_bytes())
+    rows, read = RowReader.rows, []
+
+    def stop(self: Any, piece: Any) -> Any:
+        read.append(piece.name)
+        if len(read) == 9:
+            raise KeyboardInterrupt
+        return rows(self, piece)
+
+    with fastevals.num_threads(1):
+        monkeypatch.setattr(RowReader, "rows", stop)
+        models = [each for name in MODELS for each in ("--score", name)]
+        arguments = ["summarize", path, "--label", "y", *models, "--out", str(tmp_path / "b.fe")]
+        assert cli.main(arguments) == 130
+        assert os.path.exists(tmp_path / "b.fe.part")
+        assert not os.path.exists(tmp_path / "b.fe")
+        assert cli.main(arguments) == 0
+    assert len(read) - len(set(read)) <= 1  # but for that which was being read
+    assert not os.path.exists(tmp_path / "b.fe.part")
+    found = ScoresSummary.from_bytes((tmp_path / "b.fe").read_bytes())
+    assert found.to_bytes() == expected.to_bytes()
+
+
+def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = table_of(200)
+    a = summarize(write(tmp_path / "a.parquet", table), tmp_path / "a.fe")
+    b = summarize(write(tmp_path / "b.parquet", table), tmp_path / "b.fe", "--by", "land")
+    (tmp_path / "c.fe").write_bytes(a.read_bytes()[:-3])
+    (tmp_path / "d.fe").write_bytes(b"something else")
+    capsys.readouterr()
+    for arguments, message in (
+        ([str(a), str(b)], "summaries must have the same by, got None and 'land'"),
+        ([str(tmp_path / "c.fe")], "c.fe': data is damaged or cut off: its checksum is another"),
+        ([str(tmp_path / "d.fe")], "d.fe': data is no summary of fastevals"),
+        ([str(tmp_path / "e.fe")], "e.fe: No such file or directory"),
+        ([str(a), "--score", "z"], "score 'z' is not among what was counted"),
+        ([str(a), "--by", "land"], "--by goes with columns of rows"),
+        ([str(a), "--against", "x.parquet"], "--against goes with files of fastevals summarize"),
+        ([str(a), "--against", str(b), "--resamples", "0"], "--against needs replicates"),
+    ):
+        assert cli.main(["report", *arguments]) == 2
+        assert message in capsys.readouterr().err
+    assert cli.main(["summarize", "a.parquet", "--label", "y", "--score", "a", "--out", "x.bin"]) == 2
+    assert "--out must name a file that ends with .fe" in capsys.readouterr().err
