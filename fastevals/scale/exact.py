@@ -368,7 +368,13 @@ class ExactScans:
             check_total("sample_weight", *block.weight)
         if self._sampled:
             n_positives = sum(block.n_positives for block in blocks)
-            self.n_ranges = -(-POSITIVE_BYTES * n_positives * len(self.reader.scores) // (self.memory or 1))
+            needed = POSITIVE_BYTES * n_positives * len(self.reader.scores)
+            self.n_ranges = -(-needed // (self.memory or 1))
+            if self.n_ranges > MOST_RANGES:
+                raise ValueError(
+                    f"memory must be at least {-(-needed // MOST_RANGES)} bytes for the scores of {n_positives} "
+                    f"positives, got {self.memory}"
+                )
         return blocks
 
     def _gather_all(self, rows: Rows, block: BlockRows, _: Place) -> None:
@@ -528,6 +534,7 @@ class ExactScans:
 
 
 REGULAR = 50_000  # points between, of each class
+MOST_RANGES = 100  # of scores, with a scan each
 SAMPLED = 256  # every so manieth key is kept where there are too many
 MOST_BLOCKS = 10_000
 
