@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._options import check_choice, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
-from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
+from fastevals._validation.labels import Classes, as_labels, binary_labels, raise_not_binary
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each
@@ -310,10 +310,12 @@ class PooledRanking(BaseRanking):
     (PooledRanking(n_positives=2, n_negatives=2), 0.75)
     """
 
-    __slots__ = ("_counts", "n_negatives", "n_positives")
+    __slots__ = ("_counts", "_names", "n_negatives", "n_positives")
 
-    def __init__(self, counts: ThresholdCounts, n_positives: int, n_negatives: int) -> None:
-        self._counts, self.n_positives, self.n_negatives = counts, n_positives, n_negatives
+    def __init__(
+        self, counts: ThresholdCounts, n_positives: int, n_negatives: int, names: Classes | None = None
+    ) -> None:
+        self._counts, self.n_positives, self.n_negatives, self._names = counts, n_positives, n_negatives, names
 
     def __repr__(self) -> str:
         return f"PooledRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
@@ -322,6 +324,9 @@ class PooledRanking(BaseRanking):
     def counts(self) -> ThresholdCounts:
         """Counts at or above each distinct score of any fold."""
         return self._counts
+
+    def _classes(self) -> Classes:
+        return super()._classes() if self._names is None else self._names
 
 
 # Sums and averages -------------------------------------------------------------------------------------------------

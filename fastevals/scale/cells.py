@@ -163,6 +163,8 @@ class ScoreCells:
         wide = self.low < self.high
         if not wide.any():
             return Detail.THRESHOLDS
+        if not self.totals.all():  # of one class all rows are alike to what is no probability
+            return Detail.POSITIVES
         if self._pairs_won(self.worst) != self._pairs_won(self.best):
             return Detail.CUTS
         return Detail.POLYLINE if (wide & (self.counts[:, 1] > 0)).any() else Detail.POSITIVES

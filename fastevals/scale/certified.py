@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._options import check_choice, check_costs, check_exactly_one, check_number, warn_undefined
+from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
@@ -29,6 +29,7 @@ from fastevals.measure.registry import METRICS, Detail
 from fastevals.results import Frozen, OperatingPoint
 from fastevals.scale.cells import ScoreCells
 
+LARGEST = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
 ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
 RATES = 8.0  # times the rounding of weights that metrics, functions of rates and shares, may move by
@@ -61,6 +62,9 @@ class Certified(Frozen):
     def __float__(self) -> float:
         return float(self.value)
 
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else repr(self)
+
     @property
     def width(self) -> float:
         """What is in doubt."""
@@ -88,7 +92,10 @@ def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0) -> float
     if own is not None:
         low, high = own(cells)
     elif is_monotone(spec):
-        low, high = sorted(metric.of_counts(counts) for counts in (cells.worst, cells.best))
+        low, high = sorted(
+            ranking_metric(each).of_counts(counts)
+            for each, counts in zip(_limits_apart(spec, rounding), (cells.worst, cells.best), strict=True)
+        )
     else:
         raise ValueError(
             f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "
@@ -100,13 +107,35 @@ def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0) -> float
         low = METRICS[spec.name].bounds[0]
     if not math.isnan(value):
         low, high = min(low, value), max(high, value)
-    return Certified(value, *widened(low, high, rounding))
+    low, high = widened(low, high, rounding * _steepness(spec))
+    least, most = metric.bounds
+    return Certified(value, max(low, least), min(high, most))
 
 
 def widened(low: float, high: float, rounding: float) -> tuple[float, float]:
     """Return bounds moved apart by what rounding of sums, and of weights, may have moved them together."""
-    spare = ROUNDING * max(abs(low), abs(high)) + RATES * rounding
+    largest = max(abs(low), abs(high))
+    spare = ROUNDING * largest + RATES * rounding * max(largest, 1.0)
     return low - spare, high + spare
+
+
+def _limits_apart(spec: MetricSpec, rounding: float) -> tuple[MetricSpec, MetricSpec]:
+    """Return the metric with a limit that is harder to keep, and an easier one, by what rounding of weights may do."""
+    name = next((name for name in spec.options if name in at_thresholds.CONSTRAINTS), None)
+    if name is None or not rounding:
+        return spec, spec
+    apart = RATES * rounding * at_thresholds.CONSTRAINTS[name].bound
+    limits = (min(max(spec.options[name] + each, 0.0), 1.0) for each in (apart, -apart))
+    harder, easier = (MetricSpec(spec.name, {**spec.options, name: limit}) for limit in limits)
+    return harder, easier
+
+
+def _steepness(spec: MetricSpec) -> float:
+    """Return how many times as far as rates a metric may move: a standardized area, by how small the whole one is."""
+    fpr, tpr = spec.options.get("max_fpr") or 1.0, spec.options.get("min_tpr") or 0.0
+    if spec.name != "roc_auc" or not spec.options or not spec.options.get("standardize", True):
+        return 1.0
+    return float(max(1.0, fpr / (fpr * (1 - tpr) - max(fpr - tpr, 0.0) ** 2 / 2)))
 
 
 def is_monotone(spec: MetricSpec) -> bool:
@@ -132,6 +161,8 @@ def _average_precision_bounds(cells: ScoreCells) -> tuple[float, float]:
     """
     positives = cells.counts[:, 1].astype(np.float64)
     held = positives > 0
+    if not held.any():
+        return math.nan, math.nan
     low, high, gained = cells.low[held], cells.high[held], positives[held]
     best, worst = cells.best, cells.worst
     keys_best, keys_worst = (FLOATS.encode(counts.thresholds[:0:-1]) for counts in (best, worst))
@@ -231,7 +262,8 @@ class CertifiedRanking:
         rounding: float = 0.0,
         known: Mapping[str, float] = NOTHING,
     ) -> None:
-        self.cells, self._classes, self._unit, self._rounding, self._known = cells, classes, unit, rounding, known
+        self.cells, self._classes, self._unit, self._rounding = cells, classes, unit, rounding
+        self._known = dict(known)
 
     def __repr__(self) -> str:
         return f"CertifiedRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
@@ -324,7 +356,7 @@ class CertifiedRanking:
             If rows on both sides of a threshold may be in one cell. The message names the nearest cuts.
         """
         values = as_thresholds("thresholds", thresholds)
-        if bounds:
+        if as_flag("bounds", bounds):
             return tuple(self._matrix(counts, values) for counts in (self.cells.worst, self.cells.best))
         self._check_cuts(values)
         return self._matrix(self.cells.at_cuts, values)
@@ -416,11 +448,14 @@ class CertifiedRanking:
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
         """As `Ranking.net_benefit`; of an array of probabilities two arrays, the least and the most that it may be."""
         ends = [
-            net_benefit(counts, threshold_probability, prior=prior) for counts in (self.cells.worst, self.cells.best)
+            net_benefit(_within_probabilities(counts), threshold_probability, prior=prior)
+            for counts in (self.cells.worst, self.cells.best)
         ]
         return self._between(*ends) if np.ndim(ends[0]) == 0 else tuple(ends)
 
     def _between(self, low: float, high: float) -> float | Certified:
+        if math.isnan(low):
+            return math.nan
         if low == high and not self._rounding:
             return low
         return Certified((low + high) / 2, *widened(low, high, self._rounding))
@@ -454,7 +489,9 @@ class CertifiedRanking:
     def decision_curve(self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None) -> Any:
         """Two curves that enclose `Ranking.decision_curve`; its points at cuts stand between them."""
         at: Any = threshold_probability
-        return self._curve(lambda counts: DecisionCurve.from_counts(counts, at, prior=prior), None)
+        return self._curve(
+            lambda counts: DecisionCurve.from_counts(_within_probabilities(counts), at, prior=prior), None
+        )
 
     def _curve(self, make: Callable[[ThresholdCounts], Any], needed: Detail | None) -> Any:
         """Return the curve through cuts where it needs no finer detail than is known, else two that enclose it."""
@@ -480,6 +517,14 @@ class CertifiedRanking:
     def calibration_curve(self, **options: Any) -> Any:
         """Raise: ranges of scores don't tell it."""
         raise_untold("calibration")
+
+
+def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
+    """Return counts whose first and last cell, which reach as far as floats do, end with the probabilities."""
+    thresholds = counts.thresholds.copy()
+    for end, limit in ((thresholds == -LARGEST, 0.0), (thresholds == LARGEST, 1.0)):
+        thresholds[end] = limit
+    return ThresholdCounts._unchecked(thresholds, counts.tps, counts.fps)
 
 
 def raise_untold(what: str) -> NoReturn:

@@ -583,7 +583,7 @@ def _ends(scores: NDArray[Any]) -> tuple[int, int]:
 class ExactRanking(PooledRanking):
     """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive."""
 
-    __slots__ = ("_atoms", "_curve", "_names")
+    __slots__ = ("_atoms", "_curve")
 
     def __init__(
         self, atoms: AtomCounts, curve: ExactCurve, n_positives: int, n_negatives: int, classes: Classes
@@ -600,9 +600,6 @@ class ExactRanking(PooledRanking):
             arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps")]
             self._counts = ThresholdCounts._unchecked(*arrays)
         return self._counts
-
-    def _classes(self) -> Classes:
-        return self._names
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""

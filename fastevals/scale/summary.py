@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import blocks
 from fastevals._kernels.cells import count_infinite, doubt_of
 from fastevals._options import check_integer, check_number, row_at, show
-from fastevals._validation.arrays import as_scores, as_thresholds, as_weights, check_finite, check_same_length
+from fastevals._validation.arrays import EXACT, as_scores, as_thresholds, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score, count_ties
 from fastevals.counts import as_counts, check_total
@@ -30,6 +30,7 @@ FEW = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
 SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is faster than its sort
 SPARE = 4  # times as many cells as wanted that merged summaries may have
 UNITS = 2**24  # that the largest weight is counted in
+SMALLEST = 2.0**-900  # largest weight, of which parts are as precise as floats are
 KIND = "ranking"
 
 
@@ -82,15 +83,18 @@ class RankingSummary:
             raise ValueError(f"grid must be a ScoreGrid, got {show(grid)}")
         unit = None
         if largest_weight is not None:
-            unit = check_number("largest_weight", largest_weight, low=0, open_low=True, open_high=True) / UNITS
-        thresholds = exact_floats("at", np.atleast_1d(as_thresholds("at", at)).ravel() + 0.0)
+            unit = check_number("largest_weight", largest_weight, low=SMALLEST, open_high=True) / UNITS
+        thresholds = exact_floats("at", np.atleast_1d(as_thresholds("at", at)).ravel()) + 0.0
         check_finite("at", thresholds)
         self._n_cells = check_integer("cells", cells, low=1, high=2**26)
         self._at = np.unique(FLOATS.encode(thresholds))
         self._own_grid = grid is None
         self._unit = unit
         self._least = UNITS  # units of the least weight so far
-        self._labels: tuple[Any, Any] = (pos_label, None)  # positive and negative, as far as they are known
+        self._labels: tuple[Any, Any] = (
+            as_label("pos_label", pos_label),
+            None,
+        )  # positive and negative, as far as they are known
         self._cells = ScoreCells.none()  # what is counted but for the grid's
         self._waiting: list[tuple[NDArray[Any], Flags, NDArray[np.int64] | None]] = []
         self._read: ScoreCells | None = None  # all cells, once asked for
@@ -129,6 +133,7 @@ class RankingSummary:
                 scores, flags, units = scores[kept], flags[kept], units[kept]
             if not kept.any():
                 return
+            check_total("sample_weight of all rows", self._n_units(), int(units.sum(dtype=object)))
             self._least = min(self._least, int(units.min()))
         self._read = None
         waiting = sum(each[0].size for each in self._waiting)
@@ -139,6 +144,11 @@ class RankingSummary:
         for start in range(0, scores.size, CHUNK):
             rows = slice(start, start + CHUNK)
             self._count(scores[rows], flags[rows], None if units is None else units[rows])
+
+    def _n_units(self) -> int:
+        """Return the rows, or units of weight, that are counted or wait."""
+        waiting = sum(scores.size if units is None else int(units.sum()) for scores, _, units in self._waiting)
+        return int(self._cells.totals.sum()) + int(self._counts.sum()) + waiting
 
     def _count_waiting(self) -> None:
         """Count the rows that wait for more."""
@@ -236,14 +246,17 @@ class RankingSummary:
         return self._read
 
     @property
-    def n_positives(self) -> int:
-        """Positive rows, or their weight where it is counted in whole numbers."""
-        return int(self.cells.totals[1])
+    def n_positives(self) -> Any:
+        """Positive rows, or their weight: a float with `largest_weight`."""
+        return self._in_weight(int(self.cells.totals[1]))
 
     @property
-    def n_negatives(self) -> int:
+    def n_negatives(self) -> Any:
         """Negative rows, or their weight."""
-        return int(self.cells.totals[0])
+        return self._in_weight(int(self.cells.totals[0]))
+
+    def _in_weight(self, units: int) -> Any:
+        return units if self._unit is None else units * self._unit
 
     @property
     def is_exact(self) -> bool:
@@ -252,7 +265,9 @@ class RankingSummary:
 
     def __repr__(self) -> str:
         kind = "exact" if self.is_exact else f"{self.cells.low.size} cells"
-        return f"RankingSummary({self.n_positives + self.n_negatives} rows, {self.n_positives} positives, {kind})"
+        n_positives, n = self.n_positives, self.n_positives + self.n_negatives
+        rows = f"{n} rows, {n_positives}" if self._unit is None else f"weight {n:.6g}, {n_positives:.6g}"
+        return f"RankingSummary({rows} positives, {kind})"
 
     def ranking(self) -> PooledRanking | CertifiedRanking:
         """Return a ranking of all rows.
@@ -264,7 +279,7 @@ class RankingSummary:
             that there may have been are `Certified`.
         """
         if self.is_exact:
-            return PooledRanking(self.cells.middle, self.n_positives, self.n_negatives)
+            return PooledRanking(self.cells.middle, self.n_positives, self.n_negatives, self._classes())
         rounding = 0.0 if self._unit is None else 0.5 / self._counted()._least
         return CertifiedRanking(self.cells, self._classes(), unit=self._unit, rounding=rounding)
 
@@ -323,7 +338,9 @@ class RankingSummary:
         if self._unit != other._unit:
             units = (None if unit is None else unit * UNITS for unit in (self._unit, other._unit))
             raise ValueError("summaries must have the same largest_weight, got {} and {}".format(*units))
-        self._labels = joint_labels(self._labels, other._labels)
+        labels = joint_labels(self._labels, other._labels)
+        check_total("summaries", self._n_units(), other._n_units())
+        self._labels = labels
         self._least = min(self._least, other._least)
         self._at = np.union1d(self._at, other._at)
         if self._grid is not None and self._grid == other._grid:
@@ -432,6 +449,8 @@ class RankingSummary:
         >>> RankingSummary.from_cells([0.1, 0.5], [0.4, 0.9], [1, 8], [9, 2]).ranking().roc_auc()
         Certified(0.853535, the rows' own within [0.727273, 0.979798])
         """
+        if not any(np.size(each) for each in (low, high, positives, negatives)):
+            return cls(cells=cells, at=at, pos_label=pos_label)
         ends = {"low": low, "high": high}
         keys = {}
         for name, values in ends.items():
@@ -484,6 +503,15 @@ def read_rows(
     return (labels.positive, negative), flags, scores, units
 
 
+def as_label(name: str, label: Any) -> Any:
+    """Return a label as Python has it: a number, a boolean or a string; None where it is not known."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if not isinstance(label, (str, int, float, type(None))) or label != label:
+        raise ValueError(f"{name} must be a number, a boolean or a string, got {show(label)}")
+    return label
+
+
 def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
     """Return labels, and which two they must be: those of rows before, or the first two of these."""
     values = as_labels("y_true", y_true)
@@ -511,6 +539,9 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> NDArray[np.in
                 "sample_weight must hold whole numbers, or largest_weight must be given beforehand, got "
                 f"{show(weights[row])} at {row_at(row)}"
             )
+        if weights.max() > EXACT:
+            row = int(np.argmax(weights))
+            raise ValueError(f"sample_weight must be at most 2**53, got {show(weights[row])} at {row_at(row)}")
         return weights.astype(np.int64)
     units = np.rint(weights / unit)
     if units.max() > UNITS:

@@ -75,13 +75,6 @@ def test_the_rows_own_value_is_within(spec: MetricSpec) -> None:
     assert 4 < sum(doubtful) < 60
 
 
-@pytest.mark.slow
-def test_no_certificate_misses() -> None:
-    rng = np.random.default_rng(8)
-    doubtful = sum(assert_certified(Rows(rng), SPECS[trial % len(SPECS)]) for trial in range(100_000))
-    assert doubtful > 50_000
-
-
 @pytest.mark.parametrize("spec", [*filter(is_monotone, WHOLE)], ids=str)
 def test_a_monotone_metric_never_gets_worse_when_a_positive_moves_up(spec: MetricSpec) -> None:
     """Nor when a negative moves down; that is what the registry says, and what certificates rest on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fastevals import Ranking, UndefinedMetricWarning
+from fastevals import Ranking, UndefinedMetricWarning, metric
 from fastevals.scale import RankingSummary, ScoreGrid
 from fastevals.scale.certified import Certified, CertifiedRanking
 
@@ -396,3 +397,99 @@ def test_cells_that_can_not_be(change: dict[str, Any], message: str) -> None:
     given = {"low": [0.1, 0.3], "high": [0.4, 0.9], "positives": [1, 2], "negatives": [2, 3]} | change
     with pytest.raises(ValueError, match=message):
         RankingSummary.from_cells(**given)  # type: ignore[arg-type]
+
+
+# Odd input ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_of_classes_are_kept() -> None:
+    for cells in (2, 100):
+        summary = RankingSummary(pos_label=np.str_("spam"), cells=cells)
+        summary.update(["spam", "ham"] * 3, [1, 2, 3, 4, 5, 6])
+        matrix = pickle.loads(pickle.dumps(summary)).ranking().confusion_at(np.inf)
+        assert (matrix.labels.tolist(), matrix.pos_label) == (["ham", "spam"], "spam")
+    for label in (np.int64(1), np.True_, np.float64(1)):
+        summary = RankingSummary(pos_label=label)
+        summary.update([0, 1], [0.1, 0.9])
+        assert RankingSummary.from_bytes(summary.to_bytes()).ranking().roc_auc() == 1
+    for wrong in (np.nan, [1], b"x", np.datetime64("2020-01-01")):
+        with pytest.raises(ValueError, match="pos_label must be a number, a boolean or a string, got"):
+            RankingSummary(pos_label=wrong)
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+@pytest.mark.parametrize("options", [{}, {"largest_weight": 1.0}, {"at": 0.5}])
+def test_no_rows_are_fine_until_read(options: Any) -> None:
+    summary = RankingSummary.from_bytes(RankingSummary(**options).to_bytes())
+    ranking = summary.ranking()
+    assert all(np.isnan(getattr(ranking, name)()) for name in NUMBERS)
+    assert np.isnan(ranking.expected_cost(0.5))
+    assert ranking.confusion_at(0.5).counts.sum() == 0
+    assert RankingSummary.from_cells([], [], [], []).ranking().confusion_at(0.5).counts.sum() == 0
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_of_one_class_what_is_certain_is_exact(label: int) -> None:
+    _, s = rows_of(500)
+    summary, rows = RankingSummary(cells=16, pos_label=1), np.full(500, label)
+    summary.update(rows, s)
+    ranking, expected = summary.ranking(), Ranking(rows, s, pos_label=1)
+    assert not summary.is_exact
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for name in NUMBERS:
+            np.testing.assert_equal(getattr(ranking, name)(), getattr(expected, name)())
+
+
+def test_weights_past_what_is_counted() -> None:
+    summary = RankingSummary()
+    with pytest.raises(ValueError, match=r"sample_weight must be at most 2\*\*53, got 1e\+300 at row 0"):
+        summary.update([0, 1], [0.1, 0.2], sample_weight=[1e300, 1.0])
+    big = RankingSummary.from_cells([0.1], [0.2], [2**61], [2**61 - 2**52])
+    with pytest.raises(ValueError, match=r"summaries must add up to at most 2\*\*62 rows"):
+        big.merge(big)
+    with pytest.raises(ValueError, match=r"sample_weight of all rows must add up to at most 2\*\*62 rows"):
+        big.update([1], [0.5], sample_weight=[2**53])
+    assert big.n_positives == 2**61
+    with pytest.raises(ValueError, match=r"largest_weight must be in \[.*got 1e-320"):
+        RankingSummary(largest_weight=1e-320)
+    with pytest.raises(ValueError, match="at must be scores that float64 holds exactly"):
+        RankingSummary(at=[2**53 + 1])
+
+
+def test_weights_are_told_as_weights() -> None:
+    summary = RankingSummary(largest_weight=1.0, cells=8)
+    summary.update([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=[0.5, 0.25, 1.0])
+    assert repr(summary) == "RankingSummary(weight 1.75, 1.25 positives, 3 cells)"
+    assert (summary.n_positives, summary.n_negatives) == (1.25, 0.5)
+
+
+def test_a_limit_that_rounding_of_weights_may_cross_is_within() -> None:
+    """Precision is the limit itself of the rows, but a little less of the units they were counted in."""
+    weights, limit = np.array([0.3, 0.3, 0.6 + 3e-9]), 0.6 / (1.2 + 3e-9)
+    summary = RankingSummary(largest_weight=1.0)
+    summary.update([1, 1, 0], [0.5, 0.5, 0.5], sample_weight=weights)
+    for constraint in (limit - 1e-9, limit, limit + 1e-9):
+        found = summary.ranking().metric(metric("recall", precision=constraint))  # type: ignore[union-attr]
+        assert (found.low, found.high) == (0, 1)
+
+
+def test_decision_curves_of_probabilities() -> None:
+    y, s = rows_of(4000)
+    p = 1 / (1 + np.exp(-s))
+    summary = RankingSummary(cells=64)
+    summary.update(y, p)
+    found, expected = summary.ranking().net_benefit(0.3), Ranking(y, p).net_benefit(0.3)
+    assert found.low <= expected <= found.high
+    assert summary.ranking().decision_curve() is not None
+
+
+def test_certified_numbers_are_formatted_and_stored() -> None:
+    summary = RankingSummary(cells=8)
+    summary.update(*rows_of(400))
+    auc = summary.ranking().roc_auc()
+    assert f"{auc:.3f}" == f"{float(auc):.3f}"
+    assert f"{auc}" == repr(auc)
+    again = pickle.loads(pickle.dumps(summary.ranking()))
+    assert again.roc_auc() == auc
+    assert RankingSummary.from_cells([1, 2], [5, 3], [3, 1], [4, 0]).ranking().roc_auc().low >= 0  # type: ignore[union-attr]
