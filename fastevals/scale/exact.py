@@ -354,6 +354,7 @@ class ExactScans:
 
     def first(self) -> list[BlockRows]:
         """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
+        self.reader.learn()
         self.scan(self._gather_all)
         blocks = (
             [self.blocks[value] for value in sorted(self.blocks)]

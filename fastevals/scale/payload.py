@@ -6,8 +6,8 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,65 @@ LEVEL = 1  # of zlib: more takes longer and gains little
 FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
 PLANE = struct.Struct("<QQ")  # values, packed bytes
 LARGEST_HEAD = 1 << 20
+
+
+class Summary:
+    """What all summaries can: they become bytes and are read from them, are pickled by these, and merge."""
+
+    __slots__ = ()
+
+    KIND: ClassVar[str]
+
+    def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return head and arrays."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
+        """Check what was read, and build the summary."""
+        raise NotImplementedError
+
+    def _merged(self, others: Sequence[Self]) -> Self:
+        """Return a summary of the rows of this one and others of the same kind."""
+        raise NotImplementedError
+
+    def to_bytes(self) -> bytes:
+        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+        return pack(self.KIND, *self._payload())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the summary that `to_bytes` gave bytes of.
+
+        Raises
+        ------
+        ValueError
+            If they are damaged, of something else, or of a newer version.
+        """
+        head, arrays = unpack(data, cls.KIND)
+        try:
+            return cls._from_payload(head, arrays)
+        except (KeyError, TypeError, AttributeError, OverflowError, IndexError) as error:
+            raise ValueError(f"data is damaged: {type(error).__name__} {error}") from None
+        except ValueError as error:
+            message = str(error)
+            raise ValueError(message if message.startswith("data ") else f"data is damaged: {message}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def merge(self, *others: Self) -> Self:
+        """Return a summary of the rows of this one and others, which stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If another is of another kind, of other options, or of labels of another type.
+        """
+        for other in others:
+            if not isinstance(other, type(self)):
+                raise ValueError(f"others must be {type(self).__name__}, got a {type(other).__name__}")
+        return self._merged(others)
 
 
 def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

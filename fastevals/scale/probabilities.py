@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,15 +22,14 @@ from fastevals.measure.probability_metrics import (
     sum_losses,
 )
 from fastevals.scale.grid import Flags
-from fastevals.scale.payload import pack, unpack
+from fastevals.scale.payload import Summary
 from fastevals.scale.summary import joint_labels, read_rows
 
-KIND = "probability"
 MOST_BINS = 10_000
 UP_TO = 2**62  # what is read of rows
 
 
-class ProbabilitySummary:
+class ProbabilitySummary(Summary):
     """Rows of any number, as metrics of predicted probabilities need them: Brier score, log loss, calibration.
 
     Sums of losses are integers, so it makes no difference in what order rows come, and how they are parted: the values
@@ -54,6 +54,8 @@ class ProbabilitySummary:
     >>> summary.brier_score()
     0.16666666666666666
     """
+
+    KIND = "probability"
 
     __slots__ = ("_bins", "_cells", "_edges", "_ends", "_extremes", "_labels", "_losses", "_offsets", "_sums")
 
@@ -213,19 +215,10 @@ class ProbabilitySummary:
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 
-    def merge(self, *others: ProbabilitySummary) -> ProbabilitySummary:
-        """Return a summary of the rows of this one and others, which stay as they are.
-
-        Raises
-        ------
-        ValueError
-            If they have other bins, or other labels.
-        """
+    def _merged(self, others: Sequence[ProbabilitySummary]) -> ProbabilitySummary:
         merged = ProbabilitySummary(n_bins=self._edges.size - 1)
         merged._labels = self._labels
         for other in (self, *others):
-            if not isinstance(other, ProbabilitySummary):
-                raise ValueError(f"others must be ProbabilitySummary, got a {type(other).__name__}")
             if other._edges.size != merged._edges.size:
                 sizes = self._edges.size - 1, other._edges.size - 1
                 raise ValueError("summaries must have as many bins, got {} and {}".format(*sizes))
@@ -241,8 +234,7 @@ class ProbabilitySummary:
             np.maximum(merged._ends[1::2], other._ends[1::2], out=merged._ends[1::2])
         return merged
 
-    def to_bytes(self) -> bytes:
-        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+    def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         places = np.flatnonzero(self._cells)
         head = {
             "bins": self._edges.size - 1,
@@ -253,29 +245,18 @@ class ProbabilitySummary:
         }
         arrays = {"bins": self._bins, "ends": self._ends, "places": places, "cells": self._cells[places],
                   "offsets": self._offsets[places]}  # fmt: skip
-        return pack(KIND, head, arrays)
+        return head, arrays
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return the summary that `to_bytes` gave bytes of.
-
-        Raises
-        ------
-        ValueError
-            If they are damaged, of something else, or of a newer version.
-        """
-        head, arrays = unpack(data, KIND)
-        try:
-            summary = cls(n_bins=head["bins"])
-            summary._losses = [int(each, 16) for each in head["losses"]]
-            summary._sums = [int(each, 16) for each in head["sums"]]
-            low, high = (float.fromhex(each) for each in head["extremes"])
-            positive, negative = head["labels"]
-            bins, places = arrays["bins"].view(np.int64), arrays["places"].view(np.int64)
-            ends = arrays["ends"].view(np.float64)
-            whole = [arrays[name].view(np.int64) for name in ("cells", "offsets")]
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ValueError(f"data is damaged: {error}") from None
+    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
+        summary = cls(n_bins=head["bins"])
+        summary._losses = [int(each, 16) for each in head["losses"]]
+        summary._sums = [int(each, 16) for each in head["sums"]]
+        low, high = (float.fromhex(each) for each in head["extremes"])
+        positive, negative = head["labels"]
+        bins, places = arrays["bins"].view(np.int64), arrays["places"].view(np.int64)
+        ends = arrays["ends"].view(np.float64)
+        whole = [arrays[name].view(np.int64) for name in ("cells", "offsets")]
         sizes = (len(summary._losses), len(summary._sums), bins.size, ends.size, *(each.size for each in whole))
         n_bins = summary._edges.size - 1
         labels = (positive, negative)
@@ -292,6 +273,3 @@ class ProbabilitySummary:
         summary._bins, summary._ends = bins.copy(), ends.copy()
         summary._cells[places], summary._offsets[places] = whole
         return summary
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)

@@ -145,6 +145,13 @@ class RowReader:
         positive, negative = self._labels
         return Classes(both_classes(1 if positive is None else positive, negative), 1 if positive is None else positive)
 
+    def learn(self) -> None:
+        """Read the labels of the first rows: what is wrong with others doesn't depend on which come first."""
+        if self.files.can_repeat and self._labels[0] is None:
+            for piece in self.files.pieces:
+                if any(True for _ in self.rows(piece)):
+                    break
+
     def rows(self, piece: Piece) -> Iterator[Rows]:
         """Yield the rows of a piece."""
         n_dropped = n_kept = n_weightless = 0

@@ -15,7 +15,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.files import BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
-from fastevals.scale.payload import pack, unpack
+from fastevals.scale.payload import Summary
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
 from fastevals.scale.summary import SAMPLE, RankingSummary, joint_labels, whole_units
@@ -23,7 +23,6 @@ from fastevals.scale.summary import SAMPLE, RankingSummary, joint_labels, whole_
 SAMPLED_PIECES = 16  # that a grid is fitted to
 MOST_VALUES = 1000  # of a column, each with summaries of its own
 FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
-KIND = "scores"
 ROUND = 8  # pieces for each thread, after which what is counted may be stored
 
 
@@ -87,7 +86,7 @@ class CountedBlock:
 
 
 @dataclass
-class ScoresSummary:
+class ScoresSummary(Summary):
     """Rows of several models' scores, counted in ranges, by value of a column: what `fastevals summarize` writes.
 
     Models are counted each by itself: which rows one ranks better than another is not kept.
@@ -110,6 +109,8 @@ class ScoresSummary:
         Of what is not all counted yet: what is, and its rows.
     """
 
+    KIND = "scores"
+
     label: str
     models: tuple[str, ...]
     weight: str | None = None
@@ -129,14 +130,7 @@ class ScoresSummary:
     def __repr__(self) -> str:
         return f"ScoresSummary({self.n_samples} rows, {', '.join(self.models)})"
 
-    def merge(self, *others: ScoresSummary) -> ScoresSummary:
-        """Return a summary of the rows of this one and others, which stay as they are.
-
-        Raises
-        ------
-        ValueError
-            If they are of other columns, or other labels.
-        """
+    def _merged(self, others: Sequence[ScoresSummary]) -> ScoresSummary:
         labels = self.labels
         for other in others:
             for name in ("label", "models", "weight", "by"):
@@ -177,8 +171,7 @@ class ScoresSummary:
         }
         return replace(self, models=tuple(models), blocks=blocks)
 
-    def to_bytes(self) -> bytes:
-        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+    def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         stored = [summary.to_bytes() for block in self.blocks.values() for summary in block.all_summaries()]
         head = {
             "label": self.label,
@@ -196,44 +189,33 @@ class ScoresSummary:
         }
         content = b"".join(stored)
         whole = np.frombuffer(content + bytes(-len(content) % 8), np.uint64)
-        return pack(KIND, head, {"summaries": whole})
+        return head, {"summaries": whole}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return the summary that `to_bytes` gave bytes of.
-
-        Raises
-        ------
-        ValueError
-            If they are damaged, of something else, or of a newer version.
-        """
-        head, arrays = unpack(data, KIND)
-        try:
-            content = arrays["summaries"].tobytes()
-            models, values, sizes = head["models"], head["values"], head["sizes"]
-            kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + bool(head["has_probabilities"])]
-            if not models or len(sizes) != len(kinds) * len(models) * len(values) or len(head["rows"]) != len(values):
-                raise ValueError("its parts are not as many as it says")
-            if not 0 <= len(content) - sum(sizes) < 8 or min(sizes, default=0) < 0:
-                raise ValueError("its parts are not as long as it says")
-            blocks, start = {}, 0
-            sizes = list(sizes)
-            for k, value in enumerate(values):
-                found: list[dict[str, Any]] = [{}, {}]
-                for by_model, kind in zip(found, kinds, strict=False):
-                    for name in models:
-                        size = sizes.pop(0)
-                        by_model[name] = kind.from_bytes(content[start : start + size])
-                        start += size
-                n_samples, n_positives = map(int, head["rows"][k])
-                blocks[value] = CountedBlock(n_samples, n_positives, *found)
-            positive, negative = head["labels"]
-            n_dropped, n_weightless = map(int, head["left_out"])
-            names = (head["label"], tuple(models), head["weight"], head["by"])
-            parts = dict(head["pieces"]), list(head["settings"])
-            return cls(*names, (positive, negative), blocks, n_dropped, n_weightless, *parts)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"data is damaged: {error}") from None
+    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
+        content = arrays["summaries"].tobytes()
+        models, values, sizes = head["models"], head["values"], head["sizes"]
+        kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + bool(head["has_probabilities"])]
+        if not models or len(sizes) != len(kinds) * len(models) * len(values) or len(head["rows"]) != len(values):
+            raise ValueError("its parts are not as many as it says")
+        if not 0 <= len(content) - sum(sizes) < 8 or min(sizes, default=0) < 0:
+            raise ValueError("its parts are not as long as it says")
+        blocks, start = {}, 0
+        sizes = list(sizes)
+        for k, value in enumerate(values):
+            found: list[dict[str, Any]] = [{}, {}]
+            for by_model, kind in zip(found, kinds, strict=False):
+                for name in models:
+                    size = sizes.pop(0)
+                    by_model[name] = kind.from_bytes(content[start : start + size])
+                    start += size
+            n_samples, n_positives = map(int, head["rows"][k])
+            blocks[value] = CountedBlock(n_samples, n_positives, *found)
+        positive, negative = head["labels"]
+        n_dropped, n_weightless = map(int, head["left_out"])
+        names = (head["label"], tuple(models), head["weight"], head["by"])
+        parts = dict(head["pieces"]), list(head["settings"])
+        return cls(*names, (positive, negative), blocks, n_dropped, n_weightless, *parts)
 
 
 # Counting -------------------------------------------------------------------------------------------------------------
@@ -267,6 +249,7 @@ def count_scores(
     -------
     ScoresSummary
     """
+    reader.learn()
     settings: dict[str, Any] = {"cells": cells, "at": FLOATS.decode(thresholds)}
     if reader.weight is not None:
         settings["largest_weight"] = _largest_weight(reader)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from fastevals.measure.ranking.ranking import Doubt, Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking, certify
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
-from fastevals.scale.payload import pack, unpack
+from fastevals.scale.payload import Summary
 
 CHUNK = 1 << 21  # rows that are counted together; fewer wait for more
 SAMPLE = 1 << 19  # of them, that a grid is fitted to
@@ -31,10 +31,9 @@ SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is fa
 SPARE = 4  # times as many cells as wanted that merged summaries may have
 UNITS = 2**24  # that the largest weight is counted in
 SMALLEST = 2.0**-900  # largest weight, of which parts are as precise as floats are
-KIND = "ranking"
 
 
-class RankingSummary:
+class RankingSummary(Summary):
     """Rows of any number, as a ranking needs them: so many of each class in each of some ranges of scores.
 
     While distinct scores are no more than `cells`, each has a range to itself, and every number is exact. Beyond it
@@ -63,7 +62,15 @@ class RankingSummary:
     >>> week = monday.merge(tuesday)
     >>> week, week.ranking().roc_auc()
     (RankingSummary(6 rows, 3 positives, exact), 0.7777777777777778)
+
+    Notes
+    -----
+    Merged summaries with one grid for all are the same to the bit in whatever order. Those with grids of their own
+    always merge too; where that makes too many cells, neighbours are joined, and last digits depend on the order. All
+    must be of the same labels and, where that was given, the same `largest_weight`.
     """
+
+    KIND = "ranking"
 
     __slots__ = (
         "_at", "_cells", "_counts", "_grid", "_labels", "_least", "_n_cells", "_only_atoms", "_own_grid", "_read",
@@ -312,25 +319,10 @@ class RankingSummary:
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 
-    def merge(self, *others: RankingSummary) -> RankingSummary:
-        """Return a summary of the rows of this one and others, which stay as they are.
-
-        Parameters
-        ----------
-        *others : RankingSummary
-            Of the same labels and, where that was given, the same `largest_weight`. Their ranges may be others.
-
-        Returns
-        -------
-        RankingSummary
-            With one grid for all, the same to the bit in whatever order. Summaries with grids of their own always
-            merge too; where that makes too many cells, neighbours are joined, and last digits depend on the order.
-        """
+    def _merged(self, others: Sequence[RankingSummary]) -> RankingSummary:
         merged = self._counted()._copy()
         merged._read = None
         for other in others:
-            if not isinstance(other, RankingSummary):
-                raise ValueError(f"others must be RankingSummary, got a {type(other).__name__}")
             merged._add(other._counted())
         return merged
 
@@ -349,8 +341,7 @@ class RankingSummary:
             return
         self._set_aside(self._all_cells().join(other._all_cells()))
 
-    def to_bytes(self) -> bytes:
-        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+    def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         summary = self._counted()
         cells = summary._all_cells()
         head = {
@@ -362,19 +353,7 @@ class RankingSummary:
         deltas = np.diff(cells.low, prepend=np.uint64(0))
         negatives, positives = cells.counts.T
         arrays = {"low": deltas, "width": cells.high - cells.low, "negatives": negatives, "positives": positives}
-        return pack(KIND, head, {"at": self._at, **arrays})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return the summary that `to_bytes` gave bytes of.
-
-        Raises
-        ------
-        ValueError
-            If they are damaged, of something else, or of a newer version.
-        """
-        head, arrays = unpack(data, KIND)
-        return cls._from_payload(head, arrays)
+        return head, {"at": self._at, **arrays}
 
     @classmethod
     def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
@@ -407,9 +386,6 @@ class RankingSummary:
         summary._at, summary._labels = at, (labels[0], labels[1])
         summary._cells = ScoreCells(low, high, counts.astype(np.int64))
         return summary
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
 
     def _classes(self) -> Classes:
         """Return the names of the two classes."""
