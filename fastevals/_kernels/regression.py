@@ -4,6 +4,8 @@ The pass reads a stretch of rows at a time, so that all but the first of its loo
 a stretch are added with compensation: their relative error is a few 1e-16, whatever the number of rows.
 """
 
+import numpy as np
+
 from fastevals._kernels.compensated import accumulate
 from fastevals._kernels.jit import kernel, sum_kernel
 from fastevals._kernels.median import collect, collect_weighted
@@ -92,3 +94,25 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
             accumulate(sums[5], deviation)
             accumulate(sums[6], scatter)
     return found
+
+
+@kernel
+def sum_terms(y, p, weights, origin, pairs, products):
+    """Add rows to the pairs of sums pairs[7, 2] of their terms, and to the products[7, 7] of these.
+
+    The terms are 1, the squared error, prediction above the target and below it, the relative error, the target less
+    an origin and the square of that.
+    """
+    terms = np.ones(7)
+    for i in range(y.size):
+        w = 1.0 if weights.size == 0 else weights[i]
+        error, shifted = y[i] - p[i], y[i] - origin
+        terms[1] = error * error
+        terms[2] = -error if error < 0.0 else 0.0
+        terms[3] = error if error > 0.0 else 0.0
+        terms[4] = abs(error) / max(abs(y[i]), EPSILON)
+        terms[5], terms[6] = shifted, shifted * shifted
+        for j in range(7):
+            accumulate(pairs[j], terms[j] * w)
+            for k in range(j, 7):
+                products[j, k] += terms[j] * terms[k] * w

@@ -1,8 +1,23 @@
 """Any number of rows: summaries of cells that are counted anywhere, merged in any order, and read as one ranking."""
 
 from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking
+from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.grid import ScoreGrid
+from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.probabilities import ProbabilitySummary
+from fastevals.scale.scores import ScoresSummary
 from fastevals.scale.summary import RankingSummary
+from fastevals.scale.targets import TargetSummary
 
-__all__ = ["Certified", "CertifiedCurve", "CertifiedRanking", "ProbabilitySummary", "RankingSummary", "ScoreGrid"]
+__all__ = [
+    "Certified",
+    "CertifiedCurve",
+    "CertifiedRanking",
+    "ConfusionSummary",
+    "GroupSummary",
+    "ProbabilitySummary",
+    "RankingSummary",
+    "ScoreGrid",
+    "ScoresSummary",
+    "TargetSummary",
+]

@@ -407,7 +407,7 @@ def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.
         assert os.path.exists(tmp_path / "b.fe.part")
         assert not os.path.exists(tmp_path / "b.fe")
         assert cli.main(arguments) == 0
-    assert len(read) - len(set(read)) <= 1  # but for that which was being read
+    assert len(read) - len(set(read)) <= 3  # that which was being read, and the labels of the first
     assert not os.path.exists(tmp_path / "b.fe.part")
     found = ScoresSummary.from_bytes((tmp_path / "b.fe").read_bytes())
     assert found.to_bytes() == expected.to_bytes()

@@ -1,0 +1,273 @@
+"""Summaries of predicted numbers: sums of their errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._kernels.regression import sum_terms
+from fastevals._options import check_choice, check_number, warn_undefined
+from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
+from fastevals.counting.ordering import FLOATS
+from fastevals.infer.delong.delong import normal_margins
+from fastevals.measure.error_metrics import RegressionSums
+from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.registry import METRICS
+from fastevals.results import Interval, check_confidence_level
+from fastevals.scale.certified import Certified
+from fastevals.scale.payload import Summary
+from fastevals.scale.summary import RankingSummary
+
+Floats = NDArray[np.float64]
+
+TERMS = 7  # of a row: see `sum_terms`
+MEDIAN = "median_absolute_error"
+ERROR_CELLS = 2**14  # ranges of absolute errors
+LARGEST = 2.0**500  # of a target or a prediction: squares of more are past floats
+
+
+class TargetSummary(Summary):
+    """Rows of any number, as metrics of predicted numbers need them: sums of errors, and of their products.
+
+    Sums are kept as pairs of floats: metrics are those of all rows to a few units of the last digit, in whatever order.
+    The median absolute error is told by ranges of errors, and comes with bounds.
+
+    Examples
+    --------
+    >>> from fastevals.scale import TargetSummary
+    >>> summary = TargetSummary()
+    >>> summary.update([3.0, -0.5, 2.0], [2.5, 0.0, 2.0])
+    >>> summary.update([7.0], [8.0])
+    >>> summary.metric("mean_squared_error"), summary.metric("r2").__round__(4)
+    (0.375, 0.9486)
+    """
+
+    KIND = "target"
+
+    __slots__ = ("_errors", "_origin", "_products", "_sums", "n_samples")
+
+    def __init__(self) -> None:
+        self.n_samples = 0  # rows of weight above zero
+        self._origin: float | None = None  # the first target, from which others deviate
+        self._sums = [Fraction(0)] * TERMS
+        self._products: Floats = np.zeros((TERMS, TERMS))
+        self._errors = RankingSummary(cells=ERROR_CELLS)  # absolute ones; of one class
+
+    def update(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> None:
+        """Add more rows. One that can't be added raises an error, and none of them is.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Targets and predictions: finite numbers below 2**500.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights, not negative. The median absolute error has bounds where they are whole numbers.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described; the message names it, the rule and the value seen.
+        """
+        arrays = {}
+        for name, values in (("y_true", y_true), ("y_pred", y_pred)):
+            if not np.size(values):
+                arrays[name] = np.empty(0)
+                continue
+            array = as_scores(name, values)
+            check_finite(name, array)
+            arrays[name] = np.ascontiguousarray(array, dtype=np.float64)
+            if np.abs(arrays[name]).max() >= LARGEST:
+                raise ValueError(f"{name} must be below 2**500, got {float(np.abs(arrays[name]).max()):g}")
+        weights = np.empty(0)
+        if sample_weight is not None and np.size(sample_weight):
+            given = as_scores("sample_weight", sample_weight)
+            weights = (as_weights("sample_weight", given) if given.any() else given).astype(np.float64)
+            check_same_length(**arrays, sample_weight=weights)
+            kept = weights > 0
+            arrays = {name: array[kept] for name, array in arrays.items()}
+            weights = weights[kept]
+        check_same_length(**arrays)
+        y, p = arrays.values()
+        if not y.size:
+            return
+        if self._origin is None:
+            self._origin = float(y[0])
+        pairs, products = np.zeros((TERMS, 2)), np.zeros((TERMS, TERMS))
+        sum_terms(y, p, weights, self._origin, pairs, products)
+        if not np.isfinite(pairs).all():
+            raise ValueError("sample_weight times squared errors must have a finite sum, but it overflows")
+        self._add(pairs, np.triu(products) + np.triu(products, 1).T)
+        self.n_samples += y.size
+        units = None
+        if weights.size:
+            units = weights.astype(np.int64)
+            if (units != weights).any():
+                self._errors = RankingSummary(cells=1)  # nothing of them is told from now on
+                self._errors._labels = (None, "no bounds")
+        if self._errors._labels[1] is None:
+            self._errors._count_rows(np.zeros(y.size, dtype=np.uint8), np.abs(y - p), units)
+
+    def _add(self, pairs: Floats, products: Floats) -> None:
+        more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
+        self._sums = [a + b for a, b in zip(self._sums, more, strict=True)]
+        self._products = self._products + products
+
+    # Reading ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _regression_sums(self) -> RegressionSums:
+        weight, square, over, under, relative, first, second = self._sums
+        scatter = max(second - first * first / weight, Fraction(0)) if weight else Fraction(0)
+        errors = [np.array([float(total)]) for total in (square, over, under, relative)]
+        return RegressionSums(float(weight), float(scatter), errors[0], errors[1], errors[2], errors[3])
+
+    def metric(self, name: str | MetricSpec) -> float | Certified:
+        """Return a metric of targets, by its name in the registry or as `fastevals.metric`; NaN where undefined.
+
+        Returns
+        -------
+        float or Certified
+            The median absolute error is `Certified`, where it is in doubt.
+
+        Raises
+        ------
+        ValueError
+            If it is no metric of targets, or the median and weights were not whole numbers.
+        """
+        spec = metric(name) if isinstance(name, str) else name
+        if not isinstance(spec, MetricSpec) or METRICS[spec.name].of != "targets":
+            check_choice("name", str(name), [each for each, entry in METRICS.items() if entry.of == "targets"])
+        if not self.n_samples:
+            warn_undefined(str(spec), "there are no rows")
+            return math.nan
+        if spec.name == MEDIAN:
+            return self._median()
+        value = float(np.asarray(METRICS[spec.name].function(self._regression_sums, **spec.options))[0])
+        if math.isnan(value):
+            warn_undefined(str(spec), "all targets are equal")
+        return value
+
+    def _median(self) -> float | Certified:
+        """Return the middle absolute error, or the mean of the middle two, as far as ranges tell it."""
+        if self._errors._labels[1] is not None:
+            raise ValueError(f"{MEDIAN} of rows with weights that are not whole numbers is not told by a summary")
+        cells = self._errors.cells
+        ends = []
+        for keys in (cells.low, cells.high):
+            order = np.argsort(keys, kind="stable")
+            rows = np.cumsum(cells.counts[order, 0])
+            middle = [int(np.searchsorted(rows, rank, side="right")) for rank in ((rows[-1] - 1) // 2, rows[-1] // 2)]
+            ends.append(float(FLOATS.decode(keys[order[middle]]).mean()))
+        low, high = ends
+        return low if low == high else Certified((low + high) / 2, low, high)
+
+    def standard_error(self, name: str | MetricSpec) -> float:
+        """Return the standard error of a metric, to first order: from the variances of the sums it is made of.
+
+        Rows are taken to be independent, weights to say how often each counts. Of the median there is none.
+        """
+        spec = metric(name) if isinstance(name, str) else name
+        value = self.metric(spec)
+        gradient = _GRADIENTS.get(spec.name)
+        if gradient is None:
+            raise ValueError(f"{spec} has no standard error of sums")
+        weight = float(self._sums[0])
+        if weight < 2 or not math.isfinite(float(value)):
+            return math.nan
+        means = np.array([float(total / self._sums[0]) for total in self._sums])
+        slopes = np.zeros(TERMS)
+        slopes[1:] = gradient(means, float(value), spec.options)
+        covariance = self._products / weight - np.outer(means, means)
+        return math.sqrt(max(float(slopes @ covariance @ slopes), 0.0) / weight)
+
+    def confidence_interval(self, name: str | MetricSpec, confidence_level: float = 0.95) -> Interval:
+        """Return the interval of a metric by its standard error, within the metric's bounds."""
+        spec = metric(name) if isinstance(name, str) else name
+        _, alpha = check_confidence_level(check_number("confidence_level", confidence_level, low=0, high=1))
+        margin = normal_margins(alpha, "two-sided")[0] * self.standard_error(spec)
+        low, high = METRICS[spec.name].bounds
+        value = float(self.metric(spec))
+        return Interval(max(value - margin, low), min(value + margin, high))
+
+    def __repr__(self) -> str:
+        return f"TargetSummary({self.n_samples} rows)"
+
+    # Merging and storing ----------------------------------------------------------------------------------------------
+
+    def _merged(self, others: Sequence[TargetSummary]) -> TargetSummary:
+        merged = TargetSummary()
+        merged._origin = next((each._origin for each in (self, *others) if each._origin is not None), None)
+        told = all(each._errors._labels[1] is None for each in (self, *others))
+        for other in (self, *others):
+            if other._origin is None or merged._origin is None:
+                continue
+            shift = Fraction(other._origin) - Fraction(merged._origin)
+            weight, *errors, first, second = other._sums
+            moved = [weight, *errors, first + shift * weight, second + 2 * shift * first + shift * shift * weight]
+            merged._sums = [a + b for a, b in zip(merged._sums, moved, strict=True)]
+            moves = np.eye(TERMS)
+            moves[5, 0] = float(shift)
+            moves[6, 0], moves[6, 5] = float(shift * shift), float(2 * shift)
+            merged._products = merged._products + moves @ other._products @ moves.T
+            merged.n_samples += other.n_samples
+        merged._errors = self._errors.merge(*(other._errors for other in others)) if told else RankingSummary(cells=1)
+        if not told:
+            merged._errors._labels = (None, "no bounds")
+        return merged
+
+    def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        errors = self._errors.to_bytes()
+        head = {
+            "n_samples": self.n_samples,
+            "origin": None if self._origin is None else self._origin.hex(),
+            "sums": [[hex(total.numerator), hex(total.denominator)] for total in self._sums],
+            "size": len(errors),
+        }
+        whole = np.frombuffer(errors + bytes(-len(errors) % 8), np.uint64)
+        return head, {"products": self._products.ravel(), "errors": whole}
+
+    @classmethod
+    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
+        summary = cls()
+        n_samples, origin = head["n_samples"], head["origin"]
+        products = arrays["products"].view(np.float64)
+        if not isinstance(n_samples, int) or n_samples < 0 or products.size != TERMS**2 or np.isnan(products).any():
+            raise ValueError("its numbers are none of a summary's")
+        summary.n_samples = n_samples
+        summary._origin = None if origin is None else float.fromhex(origin)
+        sums = [Fraction(int(high, 16), int(low, 16)) for high, low in head["sums"] if int(low, 16) > 0]
+        if len(sums) != TERMS or any(total < 0 for k, total in enumerate(sums) if k != TERMS - 2):
+            raise ValueError("its sums are none of a summary's")
+        if (n_samples == 0) != (summary._origin is None) or (n_samples == 0) != (sums[0] == 0):
+            raise ValueError("its sums are none of its rows'")
+        summary._sums, summary._products = sums, products.reshape(TERMS, TERMS).copy()
+        summary._errors = RankingSummary.from_bytes(arrays["errors"].tobytes()[: head["size"]])
+        return summary
+
+
+# The slopes of metrics along the means of squared error, over, under, relative error, deviation and its square.
+
+
+def _of_r2(means: Floats, value: float, _: Any) -> list[float]:
+    variance = means[6] - means[5] ** 2
+    return [-1 / variance, 0, 0, 0, -2 * means[5] * means[1] / variance**2, means[1] / variance**2]
+
+
+def _of_pinball(_: Floats, __: float, options: Any) -> list[float]:
+    quantile = options.get("quantile", 0.5)
+    return [0, 1 - quantile, quantile, 0, 0, 0]
+
+
+_GRADIENTS: dict[str, Callable[[Floats, float, Any], list[float]]] = {
+    "mean_squared_error": lambda means, value, _: [1, 0, 0, 0, 0, 0],
+    "root_mean_squared_error": lambda means, value, _: [0.5 / value if value else 0, 0, 0, 0, 0, 0],
+    "mean_absolute_error": lambda means, value, _: [0, 1, 1, 0, 0, 0],
+    "mean_absolute_percentage_error": lambda means, value, _: [0, 0, 0, 1, 0, 0],
+    "r2": _of_r2,
+    "pinball_loss": _of_pinball,
+}

@@ -1,0 +1,306 @@
+"""All summaries: parts in any order and tree are one update of all rows, and what is wrong changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import fastevals
+from fastevals import ConfusionMatrix, Ranking, grouped_auc
+from fastevals.scale import (
+    Certified,
+    ConfusionSummary,
+    GroupSummary,
+    ProbabilitySummary,
+    RankingSummary,
+    ScoreGrid,
+    TargetSummary,
+)
+
+PAYLOADS = Path(__file__).parent / "payloads"
+
+
+class Kind(NamedTuple):
+    """A kind of summary: how it is made, what its rows are, and what is read of it."""
+
+    make: Callable[[], Any]
+    columns: Callable[[np.random.Generator, int], list[NDArray[Any]]]
+    read: Callable[[Any], list[Any]]
+    exact: bool = True
+
+
+def binary(rng: np.random.Generator, n: int) -> list[NDArray[Any]]:
+    y = rng.integers(0, 2, n)
+    y[:2] = 0, 1
+    return [y, np.round(rng.random(n), int(rng.integers(1, 4)))]
+
+
+def grouped(rng: np.random.Generator, n: int) -> list[NDArray[Any]]:
+    return [*binary(rng, n), np.array([f"g{k}" for k in rng.integers(0, max(n // 8, 1), n)])]
+
+
+def numbers(rng: np.random.Generator, n: int) -> list[NDArray[Any]]:
+    y = rng.normal(size=n) * 3 + 100
+    return [y, y + rng.normal(size=n)]
+
+
+def classes(rng: np.random.Generator, n: int) -> list[NDArray[Any]]:
+    names = np.array(["ant", "bee", "cow", "dog", "eel"])
+    return [names[rng.integers(0, 5, n)], names[rng.integers(0, 5, n)]]
+
+
+def of_targets(summary: TargetSummary) -> list[Any]:
+    names = (
+        "mean_squared_error",
+        "mean_absolute_error",
+        "r2",
+        "mean_absolute_percentage_error",
+        "median_absolute_error",
+    )
+    return [*map(summary.metric, names), *map(summary.standard_error, names[:4])]
+
+
+def of_groups(summary: GroupSummary) -> list[Any]:
+    found = summary.auc(interval="delong")
+    return [found.groups.tolist(), found.values, found.n_samples, found.standard_errors, found.mean]
+
+
+KINDS = {
+    "ranking": Kind(RankingSummary, binary, lambda s: [s.ranking().roc_auc(), s.ranking().average_precision()]),
+    "grid": Kind(lambda: RankingSummary(grid=ScoreGrid([0.2, 0.5])), binary, lambda s: [s.to_bytes()]),
+    "probability": Kind(ProbabilitySummary, binary, lambda s: [*s.metrics().values(), s.counts().thresholds]),
+    "confusion": Kind(ConfusionSummary, classes, lambda s: [s.matrix().counts, s.matrix().labels.tolist()]),
+    "group": Kind(GroupSummary, grouped, of_groups),
+    "target": Kind(TargetSummary, numbers, of_targets, exact=False),
+}
+
+
+def assert_same(kind: Kind, found: Any, expected: Any) -> None:
+    for one, other in zip(kind.read(found), kind.read(expected), strict=True):
+        if kind.exact:
+            np.testing.assert_array_equal(one, other)
+        else:
+            np.testing.assert_allclose(np.array([float(one)]), np.array([float(other)]), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 60))])
+@pytest.mark.parametrize("name", KINDS)
+def test_parts_in_any_order_are_the_whole(name: str, seed: int) -> None:
+    kind, rng = KINDS[name], np.random.default_rng(seed)
+    n = int(rng.integers(3, 200))
+    columns = kind.columns(rng, n)
+    weights = rng.integers(0, 4, n) if seed % 2 else None
+
+    def summary(rows: NDArray[np.intp]) -> Any:
+        made = kind.make()
+        for some in np.array_split(rows, 2):
+            given = {} if weights is None else {"sample_weight": weights[some]}
+            made.update(*(column[some] for column in columns), **given)
+        return made
+
+    whole = summary(np.arange(n))
+    parts = [summary(rows) for rows in np.array_split(rng.permutation(n), np.sort(rng.integers(0, n, 5)))]
+    before = [part.to_bytes() for part in parts]
+    parts = [type(part).from_bytes(part.to_bytes()) if rng.random() < 0.5 else part for part in parts]
+    left = list(parts)
+    while len(left) > 1:
+        n_taken = min(len(left), int(rng.integers(2, 4)))
+        taken = [left.pop(int(rng.integers(len(left)))) for _ in range(n_taken)]
+        left.append(taken[0].merge(*taken[1:]))
+    assert_same(kind, left[0], whole)
+    assert [part.to_bytes() for part in parts] == before  # which stay as they are
+    left[0].merge(whole)
+    assert_same(kind, pickle.loads(pickle.dumps(left[0])), whole)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_update_that_fails_changes_nothing(name: str) -> None:
+    kind, rng = KINDS[name], np.random.default_rng(0)
+    summary, columns = kind.make(), kind.columns(rng, 20)
+    summary.update(*columns)
+    before = summary.to_bytes()
+    bad = {
+        "another length": [columns[0][:-1], *columns[1:]],
+        "other types": [np.arange(20) if columns[0].dtype.kind == "U" else np.array(["a", "b"] * 10), *columns[1:]],
+    }
+    if columns[1].dtype.kind == "f":
+        bad["NaN"] = [columns[0], np.where(np.arange(20) == 3, np.nan, columns[1]), *columns[2:]]
+    for what, wrong in bad.items():
+        with pytest.raises(ValueError, match=r"y_|labels|scores"):
+            summary.update(*wrong)
+        assert summary.to_bytes() == before, what
+    with pytest.raises(ValueError, match="sample_weight"):
+        summary.update(*columns, sample_weight=-np.ones(20))
+    assert summary.to_bytes() == before
+    summary.update(*(column[:0] for column in columns))  # no rows
+    assert summary.to_bytes() == before
+    with pytest.raises(ValueError, match="others must be"):
+        summary.merge("something else")
+
+
+# Against rows in memory -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_losses_are_those_of_memory_to_the_bit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 5000))
+    y = rng.integers(0, 2, n)
+    p = [rng.random(n), rng.beta(0.05, 0.05, n).clip(1e-12, 1 - 1e-12), np.round(rng.random(n), 1)][seed]
+    weights = [None, rng.integers(0, 5, n) + 1, None][seed]
+    summary, ranking = ProbabilitySummary(), Ranking(y, p, sample_weight=weights, pos_label=1)
+    for rows in np.array_split(rng.permutation(n), 3):
+        summary.update(y[rows], p[rows], sample_weight=None if weights is None else weights[rows])
+    assert summary.brier_score() == ranking.brier_score()
+    assert summary.log_loss() == ranking.log_loss()
+    curve, expected = summary.calibration_curve(), ranking.calibration_curve()
+    np.testing.assert_array_equal(curve.mean_predicted, expected.mean_predicted)
+    np.testing.assert_array_equal(curve.fraction_of_positives, expected.fraction_of_positives)
+    assert summary.expected_calibration_error() == expected.expected_calibration_error
+    cells = summary.counts()
+    assert (cells.n_pos, cells.n_neg) == (ranking.counts.n_pos, ranking.counts.n_neg)
+    assert ((cells.thresholds[1:] >= 0) & (cells.thresholds[1:] <= 1)).all()
+
+
+def test_losses_without_end_and_scores_that_are_no_probabilities() -> None:
+    summary = ProbabilitySummary()
+    summary.update([0, 1, 1], [1.0, 0.0, 0.5])
+    assert summary.log_loss() == np.inf
+    summary.update([0, 1], [0.2, 1.5])
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        assert np.isnan(summary.brier_score())
+    with pytest.raises(ValueError, match=r"within \[0, 1\]"):
+        summary.calibration_curve()
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        assert np.isnan(ProbabilitySummary().log_loss())
+
+
+def test_a_matrix_is_that_of_memory() -> None:
+    rng = np.random.default_rng(0)
+    true, predicted = classes(rng, 500)
+    summary = ConfusionSummary()
+    for rows in np.array_split(np.argsort(true), 7):  # classes come one after the other
+        summary.update(true[rows], predicted[rows])
+    expected = ConfusionMatrix.from_predictions(true, predicted)
+    np.testing.assert_array_equal(summary.matrix().counts, expected.counts)
+    assert summary.matrix().cohen_kappa() == expected.cohen_kappa()
+    weights = rng.random(500)
+    weighted = ConfusionSummary(largest_weight=1.0)
+    weighted.update(true, predicted, sample_weight=weights)
+    weighed = ConfusionMatrix.from_predictions(true, predicted, sample_weight=weights)
+    np.testing.assert_allclose(weighted.matrix().counts, weighed.counts, rtol=1e-5)
+    with pytest.raises(ValueError, match="has no rows"):
+        ConfusionSummary().matrix()
+
+
+def test_errors_are_those_of_memory() -> None:
+    rng = np.random.default_rng(0)
+    y, p = numbers(rng, 3000)
+    weights = rng.random(3000)
+    for w in (None, weights):
+        summary = TargetSummary()
+        for rows in np.array_split(rng.permutation(3000), 4):
+            summary.update(y[rows], p[rows], sample_weight=None if w is None else w[rows])
+        square = np.average((y - p) ** 2, weights=w)
+        assert summary.metric("mean_squared_error") == pytest.approx(square, rel=1e-14)
+        assert summary.metric("mean_absolute_error") == pytest.approx(np.average(np.abs(y - p), weights=w), rel=1e-14)
+        scatter = np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+        assert summary.metric("r2") == pytest.approx(1 - square / scatter, rel=1e-12)
+    exact = TargetSummary()
+    exact.update(y, p)
+    middle = exact.metric("median_absolute_error")
+    assert float(middle) == np.median(np.abs(y - p))
+    many = TargetSummary()
+    for _ in range(8):
+        many.update(y, y + rng.normal(size=3000))
+    found = many.metric("median_absolute_error")
+    assert isinstance(found, Certified)
+    assert found.width < 1e-2
+    with pytest.raises(ValueError, match="not told by a summary"):
+        summary.metric("median_absolute_error")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "r2"])
+def test_standard_errors_are_those_of_a_bootstrap(name: str) -> None:
+    y, p = numbers(np.random.default_rng(0), 20_000)
+    summary = TargetSummary()
+    summary.update(y, p)
+    found = fastevals.bootstrap((y, p), name, n_resamples=4000, rng=0)[name]
+    assert summary.standard_error(name) == pytest.approx(found.standard_error, rel=0.04)
+    assert summary.confidence_interval(name) == pytest.approx(tuple(found.confidence_interval), rel=0.01)
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_groups_are_those_of_memory() -> None:
+    rng = np.random.default_rng(0)
+    y, s, g = grouped(rng, 2000)
+    summary = GroupSummary()
+    for rows in np.array_split(rng.permutation(2000), 5):
+        summary.update(y[rows], s[rows], g[rows])
+    found, expected = summary.auc(interval="delong"), grouped_auc(y, s, g, interval="delong")
+    assert found.groups.tolist() == expected.groups.tolist()
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-14)
+    np.testing.assert_allclose(found.standard_errors, expected.standard_errors, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(found.n_positives, expected.n_positives)
+    assert found.mean == pytest.approx(expected.mean, rel=1e-13)
+    np.testing.assert_allclose(found.mean_confidence_interval, expected.mean_confidence_interval, rtol=1e-10)
+
+
+def test_groups_have_bounded_memory() -> None:
+    summary = GroupSummary(most_scores=5)
+    summary.update([0, 1, 1], [0.1, 0.2, 0.3], [1, 1, 2])
+    summary.update([0, 1, 1], [0.1, 0.2, 0.3], [1, 1, 2])
+    before = summary.to_bytes()
+    with pytest.raises(ValueError, match="groups must have at most most_scores = 5 distinct scores, got 6"):
+        summary.update([0, 1, 0], [0.4, 0.5, 0.6], [1, 2, 3])
+    assert summary.to_bytes() == before
+    with pytest.raises(ValueError, match="groups must be like 1, as before, got 'a'"):
+        summary.update([0], [0.1], ["a"])
+
+
+# Bytes ----------------------------------------------------------------------------------------------------------------
+
+
+def example(name: str) -> Any:
+    """Return a small summary that never changes."""
+    kind = KINDS[name]
+    summary = kind.make()
+    summary.update(*kind.columns(np.random.default_rng(7), 24))
+    return summary
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_bytes_of_version_1_are_read_for_ever(name: str) -> None:
+    kept = (PAYLOADS / f"{name}.1.fe").read_bytes()
+    assert len(kept) < 2500
+    kind = KINDS[name]
+    assert_same(kind, type(example(name)).from_bytes(kept), example(name))
+
+
+@pytest.mark.parametrize("n", [60, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", KINDS)
+def test_bytes_that_are_damaged_are_an_error(name: str, n: int) -> None:
+    data, kind = bytearray(example(name).to_bytes()), type(example(name))
+    rng = np.random.default_rng(0)
+    for number in range(n):
+        changed = bytearray(data)
+        for _ in range(int(rng.integers(1, 4))):
+            changed[int(rng.integers(len(changed)))] = int(rng.integers(256))
+        if rng.random() < 0.2:
+            changed = changed[: int(rng.integers(len(changed)))]
+        if number % 2:  # with the checksum made right again
+            changed = changed[:-16] + hashlib.blake2b(bytes(changed[:-16]), digest_size=16).digest()
+        try:
+            found = kind.from_bytes(bytes(changed))
+        except ValueError:  # and nothing else
+            continue
+        found.to_bytes()
