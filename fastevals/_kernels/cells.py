@@ -166,6 +166,13 @@ def sum_in_cells(bits, flags, weights, flip_below, flip, cuts, rows, slots, coun
 
 
 @kernel
+def find_cells(bits, flip_below, flip, cuts, rows, slots, cells):
+    """Write the cell of each row."""
+    for i in range(bits.size):
+        cells[i] = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
+
+
+@kernel
 def doubt_of(counts, is_wide):
     """Return the rows of each class, and pairs of rows of two classes, and of any, that are in one wide cell."""
     negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0

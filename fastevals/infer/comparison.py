@@ -389,10 +389,10 @@ def _compare_pairs(
     a value for each class, is compared by itself: a class that is undefined in many replicates leaves the others be.
     """
     if values.ndim == 1:
-        return _compare_numbers(values, replicates, pairs, settings, bounds)
+        return compare_numbers(values, replicates, pairs, settings, bounds)
     shape = values.shape[1:]
     columns = values.reshape(len(values), -1).T, np.moveaxis(replicates.reshape(*replicates.shape[:2], -1), -1, 0)
-    results = [_compare_numbers(*column, pairs, settings, bounds) for column in zip(*columns, strict=True)]
+    results = [compare_numbers(*column, pairs, settings, bounds) for column in zip(*columns, strict=True)]
     undefined = np.reshape([n for n, _ in results], shape)
     fields = []
     for each in zip(*(rows for _, rows in results), strict=True):
@@ -402,7 +402,7 @@ def _compare_pairs(
     return undefined, fields
 
 
-def _compare_numbers(
+def compare_numbers(
     values: Floats,
     replicates: Floats,
     pairs: NDArray[np.intp],

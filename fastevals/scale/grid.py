@@ -14,6 +14,7 @@ from fastevals._kernels.cells import (
     ROW,
     SLOTS,
     count_in_cells,
+    find_cells,
     fit_cuts,
     index_cuts,
     keys_by_class,
@@ -145,6 +146,10 @@ class ScoreGrid:
                 count_in_cells(*rows, FLOATS.flip_below, FLOATS.flip, *self._index, counts)
             else:
                 sum_in_cells(*rows, units[block], FLOATS.flip_below, FLOATS.flip, *self._index, counts)
+
+    def find(self, scores: NDArray[Any], cells: NDArray[np.uint16]) -> None:
+        """Write the number of each score's cell, from the lowest, of a grid with few."""
+        find_cells(FLOATS.bits(scores), FLOATS.flip_below, FLOATS.flip, *self._index, cells)
 
     def cells(self, counts: NDArray[Any]) -> ScoreCells:
         """Return the cells that hold rows."""

@@ -118,6 +118,7 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
         name = calls.__name__.strip("_").replace("_", "-")
         yield f"{name}, few rows", partial(calls, small)
         yield f"{name}, many rows", partial(calls, large)
+    yield "cells, many rows", partial(_cells, large)
     yield "splits", partial(_splits, small)
     yield "tests", partial(_tests, small)
 
@@ -155,6 +156,27 @@ def _every_curve_and_area(ranking: Any) -> None:
     curve, costs = ranking.roc_curve(), ranking.cost_curve()
     curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2)
     ranking.precision_recall_curve(), ranking.det_curve(), ranking.gain_curve(), ranking.lift_curve()
+
+
+def _cells(data: _Data) -> None:
+    from fastevals import Ranking
+    from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+    from fastevals.scale.coarse import CoarseRanking, probability_cells
+    from fastevals.scale.paired import JointSums
+    from fastevals.show.report.intervals import PROBABILITY_COLUMNS, column_metrics
+
+    specs, settings = column_metrics("f1", None, None), BootstrapSettings.checked(FEW, 0.9, "BCa", "two-sided", 0)
+    models = {"a": data.scores, "b": data.other}
+    rankings = {name: Ranking(data.y, each) for name, each in models.items()}
+    coarse = {
+        name: CoarseRanking.reduce(each.counts, specs, probability_cells(each.counts))
+        for name, each in rankings.items()
+    }
+    values = dict.fromkeys(specs, 0.5)
+    for each in coarse.values():
+        each.estimate(specs, values, settings)
+    joint = JointSums(coarse, {label: specs[label] for label in ("roc_auc", *PROBABILITY_COLUMNS, "f1")})
+    joint.add_all(data.y == 1, models)
 
 
 def _labels(data: _Data) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
+from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, metric
 from fastevals import _text as text_format
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals
@@ -92,7 +92,7 @@ def test_intervals_and_differences_are_those_of_compare_rankings(capsys):
     assert_compared(block, result)
     assert block["intervals"]["method"] == "BCa"
     assert output["intervals"] == {
-        "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "delong_above": None,
+        "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "cells_above": None,
         "budget": None, "blocks_drawn": 1, "not_drawn": "",
     }  # fmt: skip
 
@@ -269,7 +269,7 @@ def test_probabilities(value, text):
     assert text_format.format_pvalue(value) == text
 
 
-# DeLong -----------------------------------------------------------------------------------------------------------
+# Cells ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -279,34 +279,42 @@ def large(monkeypatch):
 
 
 @pytest.mark.usefixtures("large")
-def test_large_blocks_have_delongs_intervals(capsys):
-    columns = load_digits_eight()
+def test_large_blocks_have_intervals_of_cells(capsys):
+    """All metrics and differences have one, near that of the rows themselves."""
     output = report_json(capsys, "--confidence", "0.9")
     (block,) = output["blocks"]
-    result = delong(columns["label"], {name: columns[name] for name in MODELS})
-    low, high = result.confidence_interval(0.9, method="logit")
-    for k, model in enumerate(block["models"]):
-        values = {name: each for name, each in model["intervals"].items() if each is not None}
-        assert values == {"roc_auc": [low[k], high[k]]}
-    for pair, sides in zip(block["differences"], ([1, -1, 0], [1, 0, -1], [0, 1, -1]), strict=True):
-        test = result.contrast(sides, confidence_level=1 - 0.1 / 3)
-        (told_of,) = pair["metrics"].values()
-        assert told_of["value"] == test.effect
-        assert told_of["interval"] == pytest.approx(list(test.confidence_interval), rel=1e-12)
-        assert told_of["pvalue"] == min(1, 3 * test.pvalue)
-    assert output["intervals"]["method"] == block["intervals"]["method"] == "DeLong"
-    assert output["intervals"]["delong_above"] == 1796 // 3
-    assert output["intervals"]["blocks_drawn"] == 0
+    (of_rows,) = report_json(capsys, "--confidence", "0.9", "--resamples", "1999")["blocks"]
+    assert block["intervals"]["method"] == output["intervals"]["method"] == "cells"
+    for model, expected in zip(block["models"], of_rows["models"], strict=True):
+        assert model["metrics"] == expected["metrics"]
+        for name in ("roc_auc", "average_precision", "brier_score", "ks_statistic"):
+            ends, wanted = (np.array(each["intervals"][name]) for each in (model, expected))
+            assert np.abs(ends - wanted).max() < 0.15 * np.diff(wanted)[0], name
+        assert [name for name, each in model["intervals"].items() if each is None] == [
+            name for name, each in expected["intervals"].items() if each is None
+        ]
+    for pair, expected in zip(block["differences"], of_rows["differences"], strict=True):
+        assert (pair["model"], pair["reference"]) == (expected["model"], expected["reference"])
+        for name, each in pair["metrics"].items():
+            wanted = expected["metrics"][name]
+            if wanted["interval"] is None:
+                assert (each["value"], each["interval"], each["pvalue"]) == (wanted["value"], None, None), name
+                continue
+            assert each["value"] == pytest.approx(wanted["value"], abs=1e-15)
+            assert np.diff(each["interval"])[0] == pytest.approx(np.diff(wanted["interval"])[0], rel=0.4), name
+    assert output["intervals"]["cells_above"] == 1796 // 3
+    assert (output["intervals"]["budget"], output["intervals"]["blocks_drawn"]) == (1796 * 1999, 0)
     text = report(capsys)
-    assert "intervals  95 %, DeLong's (logit), of AUC alone, above 598 rows (--resamples N: a bootstrap" in text
-    why = "No replicates: 1,797 rows x 3 models x 1,999 replicates are more than the 3,590,204 draws that a report has"
-    assert why in " ".join(text.split())
+    plain = " ".join(text.split())
+    assert "intervals 95 %, BCa, 1,999 draws of cells of each model's rows (seed 0), each with its own best" in plain
+    assert "thresholds, above 598 rows (--resamples N: of the rows themselves); of differences simultaneous" in plain
+    assert "with p adjusted, over all pairs (max-T, of the rows' joint cells)" in plain
+    why = "No rows are drawn: 1,797 rows x 3 models x 1,999 replicates are more than the 3,590,204 draws"
+    why += " that a report has"
+    assert why in plain
     assert output["intervals"]["not_drawn"] == why
-    assert "of differences simultaneous, with p adjusted, over all pairs (Bonferroni)" in " ".join(text.split())
-    assert [len(row.split()) for row in table(text, "difference")[:5]] == [2, 4, 4, 2, 2]
-    rows = table(text, "model            AUC")
-    assert rows[2].split() == ["95", "%", "from", rows[2].split()[3], "|"]
-    assert table(text, "model          Brier") == table(WITHOUT, "model          Brier")
+    assert text == report(capsys)
+    assert text != report(capsys, "--seed", "1")
 
 
 @pytest.mark.usefixtures("large")
@@ -320,18 +328,19 @@ def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "BUDGET", 1796 * 2 * 39)  # fold 0 and 1 have 360 rows, the others 359
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     output = report_json(capsys, "--by", "fold", *TWO)
-    assert [block["intervals"]["method"] for block in output["blocks"]] == ["DeLong"] * 2 + ["BCa"] * 3
+    assert [block["intervals"]["method"] for block in output["blocks"]] == ["cells"] * 2 + ["BCa"] * 3
     assert output["intervals"]["method"] == "BCa"
-    assert (output["intervals"]["delong_above"], output["intervals"]["blocks_drawn"]) == (359, 3)
+    assert (output["intervals"]["cells_above"], output["intervals"]["blocks_drawn"]) == (359, 3)
     message = " ".join(report(capsys, "--by", "fold", *TWO).split())
     assert (
         "39 bootstrap replicates of rows (seed 0), each with its own best thresholds, of blocks of at most 359"
         in message
     )
-    assert "DeLong's" in message
+    assert "1,999 draws" not in message
+    assert "39 draws of cells" in message
     why = (
-        "No replicates in 2 of 5 blocks: 720 rows x 2 models x 39 replicates are more than what the others leave of "
-        "the 140,088 draws that a report has"
+        "No rows are drawn in 2 of 5 blocks: 720 rows x 2 models x 39 replicates are more than what the others leave "
+        "of the 140,088 draws that a report has"
     )
     assert why in message
     assert output["intervals"]["not_drawn"] == why
@@ -342,7 +351,7 @@ def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "BUDGET", 1797 * 2 * 39)
     plan = report_json(capsys, "--by", "fold", *TWO)["intervals"]
     assert (plan["method"], plan["blocks_drawn"], plan["not_drawn"]) == ("BCa", 5, "")
-    assert "No replicates" not in report(capsys, "--by", "fold", *TWO)
+    assert "No rows are drawn" not in report(capsys, "--by", "fold", *TWO)
 
 
 def test_default_budget_is_enough_for_two_million_rows_of_three_models():
@@ -364,28 +373,33 @@ def test_blocks_that_need_more_than_their_share_are_not_drawn(sizes, rows):
     assert drawn == [size for size in sizes if size <= expected]
 
 
-@pytest.mark.parametrize(
-    ("weights", "why"), [((1, 2, 3, 1), None), ((0.5, 2, 3, 1), "with weights that are not whole numbers")]
-)
-def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
+@pytest.mark.parametrize("weights", [(1, 2, 3, 1), (0.5, 2, 3, 1)])
+def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights):
+    """Whole weights are numbers of rows; of others there are no cells."""
     monkeypatch.setattr(intervals, "BUDGET", 39 * 1999)
     y, a = [0, 1, 0, 1] * 10, [k * 7 % 40 for k in range(40)]
-    rows = zip(y, a, weights * 10, strict=True)
-    file = write(tmp_path, "w.csv", "y,a,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
-    options = (file, "--label", "y", "--score", "a", "--weight", "w")
-    (block,) = report_json(capsys, *options)["blocks"]
-    values = block["models"][0]["intervals"]["roc_auc"]
-    if why is None:
-        result = delong(np.repeat(y, weights * 10), np.repeat(a, weights * 10))
-        assert values == [end.item() for end in result.confidence_interval(method="logit")]
+    rows = zip(y, a, a[::-1], weights * 10, strict=True)
+    file = write(tmp_path, "w.csv", "y,a,b,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    options = (file, "--label", "y", "--score", "a", "--score", "b", "--weight", "w")
+    output = report_json(capsys, *options)
+    (block,) = output["blocks"]
+    if min(weights) == 1:
+        repeated = [row for row, weight in zip(zip(y, a, a[::-1], strict=True), weights * 10, strict=True)
+                    for _ in range(weight)]  # fmt: skip
+        other = write(tmp_path, "r.csv", "y,a,b\n" + "".join(",".join(map(str, row)) + "\n" for row in repeated))
+        (expected,) = report_json(capsys, other, *options[1:-2])["blocks"]
+        for model, wanted in zip(block["models"], expected["models"], strict=True):
+            assert model["intervals"] == wanted["intervals"]
+        assert block["differences"] == expected["differences"]
         assert "weights being numbers of rows" in " ".join(report(capsys, *options).split())
         return
-    assert values is None
+    assert block["models"][0]["intervals"]["roc_auc"] is None
     text = report(capsys, *options)
-    assert "intervals  No replicates: 40 rows x 1 model x 1,999" in text
+    assert "intervals  No rows are drawn: 40 rows x 2 models x 1,999" in text
     assert "from" not in text
     message = (
-        f"! : the data has no intervals: above 39 rows they are DeLong's, which don't hold {why}; --resamples N asks"
+        "! : the data has no intervals: above 19 rows they are of cells of single rows, which don't have weights that "
+        "are not whole numbers; --resamples N asks"
     )
     assert message in " ".join(text.split())
 
@@ -393,7 +407,7 @@ def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, weights, why):
 @pytest.mark.usefixtures("large")
 def test_large_blocks_with_groups(capsys):
     text = " ".join(report(capsys, "--group", "fold").split())
-    assert "above 598 rows they are DeLong's, which don't hold for rows in groups; --resamples N" in text
+    assert "above 598 rows they are of cells of single rows, which don't have groups of them; --resamples N" in text
     output = report_json(capsys, "--group", "fold", "--score", "logistic")
     assert output["intervals"]["method"] is output["blocks"][0]["intervals"]["method"] is None
     assert report_json(capsys, "--group", "fold", *TWO, *FEW)["intervals"]["method"] == "BCa"
@@ -405,8 +419,11 @@ def test_large_blocks_with_too_few_of_a_class(capsys, tmp_path, monkeypatch):
         rows = "".join(f"{label},{k % 3},{k}\n" for k, label in enumerate(labels))
         file = write(tmp_path, "few.csv", "y,a,b\n" + rows)
         (block,) = report_json(capsys, file, "--label", "y", "--score", "a", "--score", "b")["blocks"]
-        assert [model["intervals"]["roc_auc"] for model in block["models"]] == [None, None]
-        (output,) = block["differences"][0]["metrics"].values()
+        if labels == "0000":
+            assert [model["intervals"]["roc_auc"] for model in block["models"]] == [None, None]
+            assert "roc_auc" not in block["differences"][0]["metrics"]
+            continue
+        output = block["differences"][0]["metrics"]["roc_auc"]
         assert (output["interval"], output["pvalue"]) == (None, None)
 
 

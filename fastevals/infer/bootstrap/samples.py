@@ -258,7 +258,7 @@ class CellSampler:
         self._large = self.n > MANY_ROWS * np.count_nonzero(sizes)
         if self._large:
             return
-        self._tables, self._guides = _poisson_tables(usual_rate(self.n) if rate is None else rate)
+        self._tables, self._guides = poisson_tables(usual_rate(self.n) if rate is None else rate)
         self._shift = (self.n * CELLS_PER_BLOCK // sizes.size).bit_length()
         starts = np.arange((self.n >> self._shift) + 1) << self._shift
         self._cells = np.searchsorted(ends, starts, side="right")
@@ -288,7 +288,7 @@ def usual_rate(n: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+def poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """Return, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
 
     Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.

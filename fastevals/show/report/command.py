@@ -52,9 +52,10 @@ the threshold "Infinity" where no row is predicted positive.
 Intervals are of a bootstrap (BCa): rows are drawn anew, the same for all models, and a threshold that is chosen on the
 rows is chosen anew in each replicate. Those of differences hold for all pairs of a column at once, and p is adjusted
 likewise (max-T). Rows that belong together need --group. A report draws 12,000,000,000 times at most (rows x models x
-replicates): each block has an equal share, and leaves what it doesn't need to larger ones; those that need more have
-DeLong's intervals, of AUC alone, and the report says so. With --resamples all are drawn. The same --seed gives the same
-report. JSON also has the differences of what is asked of probabilities.
+replicates): each block has an equal share, and leaves what it doesn't need to larger ones. Of those that need more,
+each model's rows are drawn in some thousand cells of neighbouring scores, and differences are those of the rows' joint
+cells: as wide as those of rows within 3 %, and the report says so. With --resamples all rows are drawn. The same --seed
+gives the same report. JSON also has the differences of what is asked of probabilities.
 
 --by COLUMN measures the rows of each value of a column by themselves: fold, train/test, site, user, query. The report
 begins with the means of the values over these, weighted by rows (by --weight where given), DeLong's interval of the

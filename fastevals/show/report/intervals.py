@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
-from fastevals.counting.ordering import LIMIT
-from fastevals.infer.bootstrap.bootstrap import bootstrap
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, bootstrap
 from fastevals.infer.comparison import compare_rankings
-from fastevals.infer.delong.delong import delong
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import SCORE_METRICS
-from fastevals.results import MAX_RESAMPLES, Interval, SignificanceResult, check_confidence_level
+from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
+from fastevals.scale.coarse import CoarseRanking
+from fastevals.scale.paired import JointSums, differences
 from fastevals.show.commands import option
 
 # The metrics that tables show, and that have intervals.
@@ -30,10 +30,10 @@ CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
 
 RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
-TOO_MANY = 2**32  # rows, from which a bootstrap can't draw
+EXACT = 2**53  # of larger whole numbers floats don't have each
 
 AUC = RANKING_COLUMNS[0]
-BCA, DELONG = "BCa", "DeLong"
+BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
 
 
 class ScoredRows(NamedTuple):
@@ -49,11 +49,6 @@ class ScoredRows(NamedTuple):
     def n_samples(self) -> int:
         """Rows, also of a ranking that was given instead."""
         return self.positive.size if self.ranking is None else self.ranking.n_samples
-
-    def most_of_a_class(self) -> float:
-        """Return the rows of the larger class, by weight."""
-        weights = np.ones(self.positive.size) if self.weights is None else self.weights
-        return float(max(weights[self.positive].sum(), weights[~self.positive].sum()))
 
     def ranking_of(self, model: str) -> Ranking:
         """Return a model's ranking."""
@@ -76,7 +71,7 @@ class IntervalPlan:
     resamples: int  # bootstrap replicates
     budget: int | None  # rows x models x replicates that are drawn in all blocks at most; None if `resamples` was given
     seed: int  # of each block's replicates
-    most_drawn: int | None = None  # rows above which a block has DeLong's of AUC instead; None without a budget
+    most_drawn: int | None = None  # rows above which a block's cells are drawn instead; None without a budget
 
     def for_blocks(self, sizes: Sequence[int], n_models: int) -> IntervalPlan:
         """Return the plan of blocks of so many rows: what of them the budget is enough for."""
@@ -89,11 +84,18 @@ class IntervalPlan:
         return self.most_drawn is None or n_samples <= self.most_drawn
 
 
+class Subjects(NamedTuple):
+    """What intervals of cells are made of: the values of a block's models, and their cells."""
+
+    values: dict[str, dict[str, float]]  # by model and metric, NaN where undefined
+    coarse: dict[str, CoarseRanking]  # by model, where intervals are of cells
+
+
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Intervals of a block, and the differences of its models."""
 
-    method: str | None = None  # "BCa", "DeLong", or None where there are none
+    method: str | None = None  # "BCa" of rows, "cells", or None where there are none
     why_none: str = ""  # where that isn't because nothing is defined
     models: dict[str, dict[str, Interval]] = field(default_factory=dict)  # by model and metric; NaN where undefined
     differences: tuple[ModelPair, ...] = ()  # of all pairs of models
@@ -185,32 +187,54 @@ def column_metrics(
 
 
 def make_intervals(
-    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], rows: ScoredRows, *, progress: bool
+    plan: IntervalPlan,
+    metrics: Mapping[str, MetricSpec],
+    rows: ScoredRows,
+    subjects: Subjects,
+    *,
+    progress: bool,
 ) -> Intervals:
     """Return the intervals of metrics that some model has, and the models' differences."""
     n_groups = None if rows.groups is None else np.unique(rows.groups).size
-    if n_groups == 1:
-        return Intervals(why_none="all its rows are of one group", n_groups=1)
-    if rows.ranking is not None and rows.ranking.counts.tps.dtype.kind == "f":
-        return Intervals(why_none="a Ranking with weights has no rows to draw from: pass the columns")
-    if not plan.draws(rows.n_samples):
-        if n_groups is not None:
-            return Intervals(why_none=_why_no_delong(plan, "for rows in groups"), n_groups=n_groups)
-        if rows.weights is not None and (rows.weights != np.trunc(rows.weights)).any():
-            return Intervals(why_none=_why_no_delong(plan, "with weights that are not whole numbers"))
-        if rows.most_of_a_class() >= LIMIT:
-            why = _why_no_delong(plan, f"for {LIMIT:,} rows of a class or more")
-            return Intervals(why_none=why if rows.n_samples < TOO_MANY else why.partition(";")[0])
-        return _delong_intervals(plan, rows)
+    why = "all its rows are of one group" if n_groups == 1 else why_none(plan, rows)
+    if why:
+        return Intervals(why_none=why, n_groups=n_groups)
     if not metrics:
         return Intervals(n_groups=n_groups)
     _check_enough(plan)
-    return _bootstrap_intervals(plan, metrics, rows, n_groups, progress)
+    if plan.draws(rows.n_samples):
+        return _bootstrap_intervals(plan, metrics, rows, n_groups, progress)
+    joint = None
+    if len(subjects.coarse) > 1:
+        joint = JointSums(subjects.coarse, metrics)
+        joint.add_all(rows.positive, rows.scores, rows.weights)
+    return cell_intervals(plan, metrics, subjects, joint, progress=progress)
 
 
-def _why_no_delong(plan: IntervalPlan, case: str) -> str:
+def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
+    """Return why rows have no intervals; nothing where they have some."""
+    if rows.ranking is not None and rows.ranking.counts.tps.dtype.kind == "f":
+        return "a Ranking with weights has no rows to draw from: pass the columns"
+    if plan.draws(rows.n_samples):
+        return ""
+    if rows.groups is not None:
+        return _why_no_cells(plan, "groups of them")
+    if rows.weights is not None:
+        if (rows.weights != np.trunc(rows.weights)).any():
+            return _why_no_cells(plan, "weights that are not whole numbers")
+        if rows.weights.sum() > EXACT:
+            return _why_no_cells(plan, "weights that add up to more than 2**53")
+    return ""
+
+
+def takes_cells(plan: IntervalPlan | None, rows: ScoredRows) -> bool:
+    """Return whether intervals of rows are made of cells."""
+    return plan is not None and not plan.draws(rows.n_samples) and not why_none(plan, rows)
+
+
+def _why_no_cells(plan: IntervalPlan, what: str) -> str:
     return (
-        f"above {plan.most_drawn:,} rows they are DeLong's, which don't hold {case}; "
+        f"above {plan.most_drawn:,} rows they are of cells of single rows, which don't have {what}; "
         f"{option('resamples', placeholder='N')} asks for a bootstrap"
     )
 
@@ -259,27 +283,46 @@ def _bootstrap_difference(estimate: Any) -> ModelDifference:
     return ModelDifference(estimate.value, estimate.confidence_interval, estimate.pvalue)
 
 
-def _delong_intervals(plan: IntervalPlan, rows: ScoredRows) -> Intervals:
-    """Return those of AUC alone; of differences by Bonferroni."""
-    names = list(rows.scores)
-    pairs = list(combinations(names, 2))
-    level = plan.confidence if len(pairs) < 2 else 1 - check_confidence_level(plan.confidence)[1] / len(pairs)
+def cell_intervals(
+    plan: IntervalPlan,
+    metrics: Mapping[str, MetricSpec],
+    subjects: Subjects,
+    joint: JointSums | None,
+    *,
+    progress: bool = False,
+) -> Intervals:
+    """Return intervals of each model's metrics from draws of cells, and differences from the models' joint counts."""
+    settings = BootstrapSettings.checked(plan.resamples, plan.confidence, BCA, "two-sided", plan.seed)
+    estimates: dict[str, dict[str, Estimate]] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        result = delong(rows.positive, rows.scores, sample_weight=rows.weights)
-        ends: Any = result.confidence_interval(plan.confidence, method="logit")
-        tests = [
-            result.contrast([(name == model) - (name == reference) for name in names], confidence_level=level)
-            for model, reference in pairs
-        ]
-    models = {name: {AUC: Interval(*map(float, pair))} for name, *pair in zip(names, *ends, strict=True)}
-    differences = tuple(
-        ModelPair(*pair, {AUC: _delong_difference(test, len(pairs))}) for pair, test in zip(pairs, tests, strict=True)
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
+        for name, coarse in subjects.coarse.items():
+            values = subjects.values[name]
+            defined = {label: spec for label, spec in metrics.items() if not math.isnan(values[label])}
+            estimates[name] = coarse.estimate(defined, values, settings, progress=progress)
+        compared = {} if joint is None else differences(joint, subjects.values, settings)
+    models = {
+        name: {
+            label: each[label].confidence_interval if label in each else Interval(math.nan, math.nan)
+            for label in metrics
+        }
+        for name, each in estimates.items()
+    }
+    pairs = tuple(
+        ModelPair(*pair, {label: ModelDifference(*each[k]) for label, each in compared.items()})
+        for k, pair in enumerate(combinations(models, 2))
     )
-    return Intervals(DELONG, "", models, differences)
+    return Intervals(CELLS, "", models, pairs, *_notes_on(estimates, metrics))
 
 
-def _delong_difference(test: SignificanceResult, n_pairs: int) -> ModelDifference:
-    assert test.effect is not None
-    assert test.confidence_interval is not None
-    return ModelDifference(test.effect, test.confidence_interval, min(n_pairs * test.pvalue, 1.0))  # NaN stays NaN
+def _notes_on(estimates: dict[str, dict[str, Estimate]], metrics: Iterable[str]) -> Any:
+    """Return what is to be said of estimates: undefined replicates by metric, no groups, cautions by model."""
+    undefined = {
+        label: max((each[label].n_undefined for each in estimates.values() if label in each), default=0)
+        for label in metrics
+    }
+    cautions = {
+        name: {label: each.caution for label, each in by_metric.items() if each.caution}
+        for name, by_metric in estimates.items()
+    }
+    return {label: n for label, n in undefined.items() if n}, None, cautions

@@ -14,6 +14,7 @@ from fastevals.many.groups import GroupedMetric
 from fastevals.results import Interval, as_json
 from fastevals.show.report.intervals import (
     BCA,
+    CELLS,
     DELONG,
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
@@ -57,12 +58,12 @@ def _plan(report: Report) -> dict[str, Any] | None:
         return None
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     return {
-        "method": next((method for method in (BCA, DELONG) if method in methods), None),
+        "method": next((method for method in (BCA, CELLS) if method in methods), None),
         "confidence": plan.confidence,
         "resamples": plan.resamples,
         "seed": plan.seed,
         "group": report.roles.group,
-        "delong_above": plan.most_drawn,
+        "cells_above": plan.most_drawn,
         "budget": plan.budget,
         "blocks_drawn": sum(plan.draws(block.n_samples) for block in report.blocks),
         "not_drawn": describe_undrawn(report),

@@ -36,6 +36,7 @@ from fastevals.measure.ranking_metrics import WON_PAIRS, hull
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
+from fastevals.scale.coarse import CoarseRanking, probability_cells
 from fastevals.scale.rows import RowReader
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.columns import (
@@ -58,9 +59,11 @@ from fastevals.show.report.intervals import (
     Intervals,
     ModelPair,
     ScoredRows,
+    Subjects,
     as_plan,
     column_metrics,
     make_intervals,
+    takes_cells,
 )
 from fastevals.show.report.over_values import (
     OverValues,
@@ -142,7 +145,7 @@ def report(
         Share of positives where the models are used, for costs; by default that of each block.
     resamples : int, optional
         Bootstrap replicates for the intervals; 0: no intervals. By default 1999, within a budget of 12,000,000,000
-        draws (rows x models x replicates) a report: larger blocks have DeLong's intervals of AUC alone.
+        draws (rows x models x replicates) a report: of larger blocks cells of rows are drawn.
     confidence : float in (0, 1)
         Level of the intervals, and of all differences of a metric at once.
     seed : int
@@ -517,6 +520,8 @@ class _Measure(NamedTuple):
     ) -> ReportBlock:
         """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
         totals, models = None, []
+        coarse: dict[str, CoarseRanking] = {}
+        by_cells = takes_cells(plan, rows)
         for name in progressed(rows.scores, "measuring models"):
             ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
             totals = totals or _block_totals(ranking)
@@ -524,10 +529,14 @@ class _Measure(NamedTuple):
             if wants_variance:
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)
+            if by_cells:
+                coarse[name] = CoarseRanking.reduce(ranking.counts, metrics, probability_cells(ranking.counts))
             del ranking
         intervals = None
         if plan is not None:
-            intervals = make_intervals(plan, _defined(metrics, models), rows, progress=self.progress)
+            defined = _defined(metrics, models)
+            values = {model.name: {label: model.metrics[label] for label in defined} for model in models}
+            intervals = make_intervals(plan, defined, rows, Subjects(values, coarse), progress=self.progress)
         assert totals is not None
         return _report_block(value, totals, models, intervals)
 

@@ -28,7 +28,7 @@ from fastevals.show.commands import option
 from fastevals.show.report.intervals import (
     AUC,
     BCA,
-    DELONG,
+    CELLS,
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
     ModelDifference,
@@ -163,11 +163,13 @@ def _describe_intervals(report: Report) -> str:
         text += "" if report.best is None else ", each with its own best thresholds"
         text += f", of blocks of at most {plan.most_drawn:,} rows" if undrawn else ""
         sentences.append(text + (f"{adjusted} (max-T)" if adjusted else ""))
-    if DELONG in methods:
-        text = f"{level}, DeLong's (logit), of AUC alone, above {plan.most_drawn:,} rows"
+    if CELLS in methods:
+        text = f"{level}, BCa, {plan.resamples:,} draws of cells of each model's rows (seed {plan.seed})"
+        text += "" if report.best is None else ", each with its own best thresholds"
+        text += f", above {plan.most_drawn:,} rows"
         text += "" if roles.weight is None else ", weights being numbers of rows"
-        text += f" ({option('resamples', placeholder='N')}: a bootstrap of all)"
-        sentences.append(text + (f"{adjusted} (Bonferroni)" if adjusted else ""))
+        text += f" ({option('resamples', placeholder='N')}: of the rows themselves)"
+        sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have intervals each by itself, and p of its own")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
@@ -186,8 +188,8 @@ def describe_undrawn(report: Report) -> str:
     models = f"{n_models} model{'s' * (n_models != 1)}"
     left = "the" if len(sizes) == n_blocks else "what the others leave of the"
     return (
-        f"No replicates{where}: {sum(sizes):,} rows x {models} x {plan.resamples:,} replicates are more than {left} "
-        f"{plan.budget:,} draws that a report has"
+        f"No rows are drawn{where}: {sum(sizes):,} rows x {models} x {plan.resamples:,} replicates are more than "
+        f"{left} {plan.budget:,} draws that a report has"
     )
 
 

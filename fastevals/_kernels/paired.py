@@ -1,0 +1,139 @@
+"""Rows of two models in cells, and draws of cells that have many rows."""
+
+import math
+
+import numpy as np
+
+from fastevals._kernels.draws import LARGEST_PIECE, poisson
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.random import bits, stream_key
+
+UNIT = 2.0**-53
+TINY = 2.0**-1000  # probabilities below it are of one cell
+CENTRAL = 0.02425  # share of each tail, in which the quantile is of another form
+
+
+@kernel
+def normal_quantile(share):
+    """Quantile of the normal distribution, to a relative 1e-9 (Acklam's rational approximation)."""
+    if share < CENTRAL or share > 1 - CENTRAL:
+        q = math.sqrt(-2 * math.log(min(share, 1 - share)))
+        top = ((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q
+                - 2.549732539343734) * q + 4.374664141464968) * q + 2.938163982698783  # fmt: skip
+        bottom = (((7.784695709041462e-03 * q + 3.224671290700398e-01) * q + 2.445134137142996) * q
+                  + 3.754408661907416) * q + 1.0  # fmt: skip
+        return top / bottom if share < 0.5 else -top / bottom
+    q = share - 0.5
+    r = q * q
+    top = ((((-3.969683028665376e01 * r + 2.209460984245205e02) * r - 2.759285104469687e02) * r
+            + 1.383577518672690e02) * r - 3.066479806614716e01) * r + 2.506628277459239  # fmt: skip
+    bottom = ((((-5.447609879822406e01 * r + 1.615858368580409e02) * r - 1.556989798598866e02) * r
+               + 6.680131188771972e01) * r - 1.328068155288572e01) * r + 1.0  # fmt: skip
+    return top * q / bottom
+
+
+@kernel
+def draw_counts(sizes, roots, tables, guides, key, first, counts):
+    """Write how often replicates, numbered from the first, take the rows of each cell, each a Poisson number of times.
+
+    Its mean is 1. Of more than LARGEST_PIECE rows the count is the Poisson quantile's expansion (Giles 2016,
+    doi:10.1145/2699466): its mean and variance are the rows. `roots` are the square roots of the sizes.
+    """
+    for replicate in range(counts.shape[0]):
+        stream = stream_key(key, np.uint64(first + replicate))
+        for cell in range(sizes.size):
+            size = np.int64(sizes[cell])
+            random = bits(stream, np.uint64(cell))
+            if size <= LARGEST_PIECE:
+                counts[replicate, cell] = poisson(random, size, tables, guides)
+            else:
+                w = normal_quantile((np.int64(random >> np.uint64(11)) + 0.5) * UNIT)
+                square = w * w + 2
+                # The last term is that of order 1 / root.
+                counts[replicate, cell] = np.int64(
+                    size + roots[cell] * w + square / 6 - w * square / (72 * roots[cell])
+                )
+
+
+@kernel
+def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
+    """Add up what rows add to sums of one model times what they add to sums of another.
+
+    `gains` are whole numbers of shape (n_classes, n_cells, n_sums); weights are whole, or none.
+    """
+    for row in range(flags.size):
+        mine, other = gains[flags[row], cells[row]], other_gains[flags[row], other_cells[row]]
+        weight = weights[row] if weights.size else np.int64(1)
+        for k in range(sums.size):
+            sums[k] += weight * (np.int64(mine[k]) * np.int64(other[k]))
+
+
+@kernel
+def add_by_group(cells, other_cells, flags, weights, groups, other_groups, counts):
+    """Count rows, or their weights, by the class and the groups of the cells that they are in by two models."""
+    for row in range(flags.size):
+        weight = weights[row] if weights.size else np.int64(1)
+        counts[flags[row], groups[cells[row]], other_groups[other_cells[row]]] += weight
+
+
+@kernel
+def add_products_by_group(cells, other_cells, flags, weights, gains, other_gains, groups, other_groups, sums):
+    """As `add_products` of one sum, by the groups of the cells."""
+    for row in range(flags.size):
+        weight = weights[row] if weights.size else np.int64(1)
+        mine, other = gains[flags[row], cells[row]], other_gains[flags[row], other_cells[row]]
+        sums[groups[cells[row]], other_groups[other_cells[row]]] += weight * (np.int64(mine) * np.int64(other))
+
+
+@kernel
+def cell_of(p):
+    """The cell of a probability: 64 an octave, of p or of what it is below 1."""
+    if p > 0.5:
+        return np.int64(2048) * 64 - cell_of_half(1 - p)
+    return cell_of_half(p)
+
+
+@kernel
+def cell_of_half(p):
+    """The cell of a number up to 1/2."""
+    if p < TINY:
+        return np.int64(0)
+    fraction, exponent = math.frexp(p)
+    return np.int64((1024 + exponent) * 64 + np.int64((fraction - 0.5) * 128))
+
+
+@kernel
+def bin_probabilities(thresholds, tps, fps, edges, p, sizes):
+    """Write the mean of each class in each cell of descending probabilities, and its rows; give how many means.
+
+    A new cell begins where a bin of the calibration error, from above an edge up to the next, does.
+    """
+    n, edge = 0, edges.size - 1
+    here = np.int64(-1)
+    sums = np.zeros(2)
+    rows = np.zeros(2, dtype=np.int64)
+    for row in range(1, thresholds.size + 1):
+        cell = np.int64(-2)
+        is_new = row == thresholds.size
+        if not is_new:
+            cell = cell_of(thresholds[row])
+            is_new = cell != here
+            while edge >= 0 and thresholds[row] <= edges[edge]:
+                edge -= 1
+                is_new = True
+        if is_new:
+            for of in range(2):
+                if rows[of] > 0:
+                    p[n] = sums[of] / rows[of]
+                    sizes[0, n], sizes[1, n] = rows[of] * (1 - of), rows[of] * of
+                    n += 1
+            sums[:] = 0.0
+            rows[:] = 0
+            here = cell
+        if row < thresholds.size:
+            up, down = tps[row] - tps[row - 1], fps[row] - fps[row - 1]
+            sums[0] += up * thresholds[row]
+            sums[1] += down * thresholds[row]
+            rows[0] += up
+            rows[1] += down
+    return n

@@ -1,0 +1,520 @@
+"""Differences of models on the same rows, from sums over the rows of what each two models' metrics owe to a row.
+
+What two models' metrics have in common is in the rows that both score. One pass over the rows finds each model's cell
+of a row, and adds up whole numbers (`JointSums`): the same in whatever order and parts rows come. All else is made of
+these, at a cost that does not depend on the rows, in one of three ways:
+
+- Areas, losses and what is read at a fixed threshold are nearly linear in the rows. What a row adds to a metric is what
+  it takes with it when it is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20). Sums of
+  products of what it adds to two models' are covariances.
+- What is read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) is less so: the place
+  varies, and where models are much alike that makes most of their difference. So rows are counted by the groups of
+  cells near the places of two models, the counts of all models are drawn together, normal with the covariance that they
+  have, and the metric is read anew in each draw.
+- The calibration error is a sum without signs: the sums of its bins are drawn likewise.
+
+Intervals and adjusted p-values of differences are then those of `compare_rankings`: in each draw the largest deviation
+of all pairs' differences, in units of their standard errors (max-T).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, combinations_with_replacement
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import chunks, run
+from fastevals._kernels.paired import add_by_group, add_products, add_products_by_group, draw_counts
+from fastevals._kernels.random import stream_key
+from fastevals._options import UndefinedMetricWarning
+from fastevals.counting.ordering import FLOATS
+from fastevals.counts import Cells, ThresholdCounts, UsualCells
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.ranking_samples import Steps, leave_each_out
+from fastevals.infer.bootstrap.samples import poisson_tables
+from fastevals.infer.comparison import compare_numbers
+from fastevals.measure.metric_specs import MetricSpec, metric_bounds, ranking_metric
+from fastevals.measure.registry import METRICS, Detail
+from fastevals.results import Interval
+from fastevals.scale.coarse import (
+    BIN_EDGES,
+    BINS,
+    LOWEST,
+    CoarseRanking,
+    Rows,
+    Shares,
+    Specs,
+    is_chosen,
+    peaks,
+    worth,
+)
+from fastevals.scale.grid import ScoreGrid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
+NEAR = 128  # thresholds about a place
+TRIED = 1024  # thresholds about one that is the best, of which those that draws choose are kept
+TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
+DRAWS, LINEAR_DRAWS = 4_999, 99_999
+MOST_BITS = 30  # of what a row adds, as a whole number
+CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
+
+
+class JointSums:
+    """Sums over rows that say how the metrics of each two models vary together.
+
+    Parameters
+    ----------
+    models : mapping of str to CoarseRanking
+        Two or more, of the same rows.
+    specs : mapping of str to MetricSpec
+        Metrics by what they are called.
+
+    Attributes
+    ----------
+    n_added : int
+        Rows so far, or their weight.
+    """
+
+    __slots__ = ("_bins", "_groups", "_products", "models", "n_added", "readings", "specs", "terms")
+
+    def __init__(self, models: Mapping[str, CoarseRanking], specs: Specs) -> None:
+        self.models, self.specs = dict(models), dict(specs)
+        self.readings = Readings.of(models, specs)
+        self.terms = [ModelTerms.of(model, specs, self.readings) for model in models.values()]
+        self._clear()
+
+    def _clear(self) -> None:
+        self.n_added = 0
+        self._products, self._bins, self._groups = {}, {}, {}
+        for a, b in combinations_with_replacement(range(len(self.terms)), 2):
+            mine, other = self.terms[a], self.terms[b]
+            self._products[a, b] = np.zeros(mine.gains.shape[2], dtype=np.int64)
+            self._bins[a, b] = np.zeros((BINS, BINS), dtype=np.int64)
+            if a < b:
+                self._groups[a, b] = [
+                    np.zeros((2, x.shape[1], y.shape[1]), dtype=np.int64)
+                    for x, y in zip(mine.sizes, other.sizes, strict=True)
+                ]
+
+    def empty(self) -> JointSums:
+        """Return the sums of no rows, to which others of the same models may be added."""
+        other = object.__new__(type(self))
+        for name in ("models", "specs", "readings", "terms"):
+            setattr(other, name, getattr(self, name))
+        other._clear()
+        return other
+
+    def add(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: NDArray[Any] | None = None) -> None:
+        """Add rows: whether each is positive, finite scores by model, and weights that are whole numbers."""
+        flags = np.ascontiguousarray(flags).view(np.uint8)
+        cells = [np.empty(min(BLOCK, flags.size), dtype=np.uint16) for _ in self.terms]
+        for start in range(0, flags.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            n = flags[part].size
+            whole = np.empty(0, dtype=np.int64) if weights is None else weights[part].astype(np.int64)
+            for name, terms, found in zip(self.models, self.terms, cells, strict=True):
+                terms.grid.find(scores[name][part], found[:n])
+            for (a, b), products in self._products.items():
+                mine, other = self.terms[a], self.terms[b]
+                rows = cells[a][:n], cells[b][:n], flags[part], whole
+                add_products(*rows, mine.gains, other.gains, products)
+                if self.readings.calibration:
+                    add_products_by_group(*rows, mine.wrong, other.wrong, mine.bins, other.bins, self._bins[a, b])
+                for counts, x, y in zip(self._groups.get((a, b), ()), mine.groups, other.groups, strict=False):
+                    add_by_group(*rows, x, y, counts)
+            self.n_added += n if weights is None else int(whole.sum())
+
+    def add_all(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: Any = None) -> None:
+        """Add rows as `add` does, with all threads."""
+        parts: list[JointSums] = []
+
+        def workspace() -> JointSums:
+            parts.append(self.empty())
+            return parts[-1]
+
+        def add(part: slice, space: JointSums) -> None:
+            chunk = {name: each[part] for name, each in scores.items()}
+            space.add(flags[part], chunk, None if weights is None else weights[part])
+
+        run(add, chunks(flags.size), workspace=workspace, compiles="paired")
+        for part in parts:
+            self.merge(part)
+
+    def merge(self, other: JointSums) -> None:
+        """Add the sums of other rows."""
+        self.n_added += other.n_added
+        for pair in self._products:
+            self._products[pair] += other._products[pair]
+            self._bins[pair] += other._bins[pair]
+            for counts, more in zip(self._groups.get(pair, ()), other._groups.get(pair, ()), strict=True):
+                counts += more
+
+    def covariance(self, k: int) -> Floats:
+        """Return the covariance of the models' linear metric number k, of shape (n_models, n_models)."""
+        values = np.empty((len(self.terms), len(self.terms)))
+        for (a, b), products in self._products.items():
+            values[a, b] = values[b, a] = products[k] * (self.terms[a].units[k] * self.terms[b].units[k])
+        return values
+
+    def covariance_of_bins(self) -> Floats:
+        """Return the covariance of the sums of the calibration error's bins, (n_models, n_bins, n_models, n_bins)."""
+        values = np.empty((len(self.terms), BINS, len(self.terms), BINS))
+        for (a, b), products in self._bins.items():
+            mine, other = self.terms[a], self.terms[b]
+            values[a, :, b] = products * (mine.wrong_unit * other.wrong_unit)
+            values[a, :, b] -= np.outer(mine.off, other.off) / self.n_added  # as many rows as there are
+            values[b, :, a] = values[a, :, b].T
+        return values
+
+    def counts_of_groups(self, k: int) -> Floats:
+        """Return rows by class and by the groups of two models near place number k, each with itself too."""
+        width = max(terms.sizes[k].shape[1] for terms in self.terms)
+        counts = np.zeros((2, len(self.terms), width, len(self.terms), width))
+        for a, terms in enumerate(self.terms):
+            own = np.arange(terms.sizes[k].shape[1])
+            counts[:, a, own, a, own] = terms.sizes[k]
+        for (a, b), groups in self._groups.items():
+            counts[:, a, : groups[k].shape[1], b, : groups[k].shape[2]] = groups[k]
+            counts[:, b, :, a] = counts[:, a, :, b].transpose(0, 2, 1)
+        return counts
+
+
+# What a row of each cell adds to a model's sums -----------------------------------------------------------------------
+
+
+class Readings(NamedTuple):
+    """Metrics by how their differences are computed."""
+
+    linear: list[str]
+    together: list[list[str]]  # read at the same places
+    calibration: list[str]  # one, or none
+
+    @classmethod
+    def of(cls, models: Mapping[str, CoarseRanking], specs: Specs) -> Self:
+        """Return those of metrics."""
+        linear: list[str] = []
+        together: dict[Any, list[str]] = {}
+        calibration: list[str] = []
+        for label, spec in specs.items():
+            places = tuple(model.places.get(label) for model in models.values())
+            if spec.name == CALIBRATION:
+                calibration.append(label)
+            elif "threshold" in spec.options or all(row is None for row in places):
+                linear.append(label)
+            else:
+                together.setdefault((places, is_chosen(spec)), []).append(label)
+        return cls(linear, list(together.values()), calibration)
+
+
+class ModelTerms(NamedTuple):
+    """What a row of each cell adds to a model's sums: whole numbers, times units."""
+
+    grid: ScoreGrid  # of cells, from the lowest scores up
+    gains: NDArray[np.int32]  # (2, n_cells, n_metrics) of linear metrics, by a negative and a positive
+    units: Floats  # (n_metrics,), NaN where a metric is not known
+    wrong: NDArray[np.int32]  # (2, n_cells) label less probability
+    wrong_unit: float  # NaN where scores are no probabilities
+    bins: NDArray[np.uint16]  # (n_cells,) of the calibration error
+    off: Floats  # (n_bins,) sums of labels less probabilities
+    groups: list[NDArray[np.uint16]]  # (n_cells,) near each place
+    sizes: list[Ints]  # (2, n_groups) rows of each
+
+    @classmethod
+    def of(cls, model: CoarseRanking, specs: Specs, readings: Readings) -> Self:
+        """Return those of a model."""
+        counts, p = model.counts, model.probabilities
+        cuts = counts.thresholds[1:][counts.thresholds[1:] > LOWEST]
+        edges = np.unique(np.concatenate((cuts, _probability_cuts(p))))
+        low = np.append(-np.inf, edges)
+        rows = np.minimum(np.searchsorted(-counts.thresholds, -low), counts.thresholds.size - 1)
+        means = np.full((2, low.size), np.nan) if p is None else mean_probabilities(p, edges)
+        bits = min(MOST_BITS, (62 - int(counts.n_pos + counts.n_neg).bit_length()) // 2)
+        gains = [_gains(model, label, specs[label], rows, means) for label in readings.linear]
+        whole = [_as_whole(each, bits) for each in [*gains, np.array([[0.0], [1.0]]) - means]]
+        groups = [_groups(model, labels[0], specs[labels[0]]) for labels in readings.together]
+        by_row = np.stack((np.diff(counts.fps), np.diff(counts.tps)))
+        return cls(
+            ScoreGrid.from_keys(FLOATS.encode(edges + 0.0)),
+            np.ascontiguousarray(np.stack([each for each, _ in whole[:-1]], axis=-1))
+            if gains else np.zeros((2, low.size, 0), dtype=np.int32),
+            np.array([unit for _, unit in whole[:-1]]),
+            *whole[-1],
+            np.searchsorted(BIN_EDGES, low).astype(np.uint16),
+            np.full(BINS, np.nan) if p is None else _off(p),
+            [each[rows - 1].astype(np.uint16) for each in groups],
+            [np.stack([np.bincount(each, n).astype(np.int64) for n in by_row]) for each in groups],
+        )  # fmt: skip
+
+
+def _as_whole(values: Floats, bits: int) -> tuple[NDArray[np.int32], float]:
+    """Return values as whole numbers of so many bits, and their unit; NaN if one is not finite."""
+    largest = float(np.abs(values).max())
+    if not math.isfinite(largest):
+        return np.zeros(values.shape, dtype=np.int32), math.nan
+    unit = largest / 2**bits if largest else 1.0
+    return np.rint(values / unit).astype(np.int32), unit
+
+
+def _gains(model: CoarseRanking, label: str, spec: MetricSpec, rows: Rows, means: Floats) -> Floats:
+    """Return what a row of each class and cell adds to a linear metric, of shape (2, n_cells)."""
+    counts, entry = model.counts, METRICS[spec.name]
+    unknown = np.full(means.shape, np.nan)
+    if entry.of == "probabilities":
+        if model.probabilities is None:
+            return unknown
+        replicate = entry.replicate
+        assert replicate is not None
+        assert replicate.of_thresholds is not None
+        losses = [np.where(np.isfinite(each), each, 0.0) for each in replicate.of_thresholds(means)]
+        n = counts.n_pos + counts.n_neg
+        return np.asarray((np.stack((losses[1][0], losses[0][1])) - entry.function(model.probabilities)) / n)
+    metric = ranking_metric(spec)
+    value = metric.of_counts(counts)
+    if metric.threshold is not None:
+        assert metric.of_cells is not None
+        row = model.places[label]
+        cells = np.array(counts.cells(row))
+        without = np.asarray(metric.of_cells(Cells(*(cells[:, None] - np.diag((cells > 0).astype(np.int64))))))
+        tp, fp, fn, tn = value - without
+        return np.where(rows <= row, np.array([[fp], [tp]]), np.array([[tn], [fn]]))
+    steps = Steps.from_counts(counts, Detail.THRESHOLDS)
+    left = leave_each_out(metric, steps, counts, stratified=False)
+    if left is None:
+        return unknown
+    gains = np.where(left.times > 0, value - left.values, 0.0).reshape(2, -1)[::-1]
+    gains -= (gains * left.times.reshape(2, -1)[::-1]).sum() / (counts.n_pos + counts.n_neg)
+    return np.asarray(gains[:, rows - 1])
+
+
+# Probabilities --------------------------------------------------------------------------------------------------------
+
+
+def _probability_cuts(counts: ThresholdCounts | None) -> Floats:
+    """Return where cells of probabilities end in any case: bins of the calibration error, and octaves near 0 and 1."""
+    if counts is None:
+        return np.empty(0)
+    tails = 0.5 ** np.arange(1, 60)
+    cuts = np.concatenate((tails, 1 - tails, np.nextafter(BIN_EDGES, 1)))  # a bin ends with its upper edge
+    return np.asarray(cuts[(cuts > counts.thresholds[-1]) & (cuts <= counts.thresholds[1])])
+
+
+def mean_probabilities(counts: ThresholdCounts, edges: Floats) -> Floats:
+    """Return the mean probability of each class in each cell, of shape (2, n_cells): that of small cells within it."""
+    p = counts.thresholds[1:]
+    ends = np.clip(np.concatenate((p[-1:], edges, p[:1])), 0.0, 1.0)
+    means = np.tile((ends[1:] + ends[:-1]) / 2, (2, 1))
+    cells = np.searchsorted(edges, p, side="right")
+    for of, n in enumerate((np.diff(counts.fps), np.diff(counts.tps))):
+        rows, total = (np.bincount(cells, weights, minlength=means.shape[1]) for weights in (n, n * p))
+        np.divide(total, rows, out=means[of], where=rows > 0)
+    return np.asarray(means)
+
+
+def _off(counts: ThresholdCounts) -> Floats:
+    """Return the sum of labels less probabilities in each bin."""
+    p = counts.thresholds[1:]
+    wrong = np.diff(counts.tps) * (1 - p) - np.diff(counts.fps) * p
+    return np.asarray(np.bincount(np.searchsorted(BIN_EDGES, p), wrong, minlength=BINS), dtype=np.float64)
+
+
+# Places ---------------------------------------------------------------------------------------------------------------
+
+
+def _groups(model: CoarseRanking, label: str, spec: MetricSpec) -> Ints:
+    """Return the group of each step of a model's counts, from the highest: from 0, of the lowest scores, up."""
+    row, last = model.places.get(label), model.counts.tps.size - 1
+    cuts = np.empty(0, dtype=np.intp)
+    if row is not None:
+        near = chosen_rows(model.counts, spec) if is_chosen(spec) else Shares.of(model.counts).near(row, NEAR)
+        cuts = np.union1d(near, [row])
+        cuts = cuts[(cuts > 0) & (cuts < last)]
+    return np.asarray(cuts.size - np.searchsorted(cuts, np.arange(1, last + 1)), dtype=np.int64)
+
+
+def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
+    """Return the rows of counts that are best in some draws, and one between any two: the closer the more choose."""
+    share = Shares.of(counts)
+    own = int(np.argmax(worth(spec, counts.cells())))
+    about = share.near(own, TRIED, -1 / 3)
+    about = np.union1d(about, peaks(counts, spec, about))
+    about = about[about > 0]
+    sizes = np.concatenate([np.diff(each[about], prepend=0) for each in (counts.tps, counts.fps)])
+    drawn = np.empty((TRIAL_DRAWS, sizes.size), dtype=np.int64)
+    draw_counts(sizes, np.sqrt(sizes.astype(np.float64)), *poisson_tables(1.0), TRIAL_KEY, 0, drawn)
+    tps, fps = (np.cumsum(part, axis=1) for part in np.split(drawn, 2, axis=1))
+    n_pos, n_neg = tps[:, -1:], fps[:, -1:]
+    best = np.argmax(worth(spec, UsualCells(tps, fps, n_pos - tps, n_neg - fps)), axis=1)
+    found = np.unique(best)
+    return np.asarray(about[np.union1d(found, (found[1:] + found[:-1]) // 2)])
+
+
+# Differences ----------------------------------------------------------------------------------------------------------
+
+
+class PairDifference(NamedTuple):
+    """A metric of one model less that of another: simultaneous interval and adjusted p-value."""
+
+    value: float
+    interval: Interval
+    pvalue: float
+
+
+def differences(
+    joint: JointSums, values: Mapping[str, Mapping[str, float]], settings: BootstrapSettings
+) -> dict[str, list[PairDifference]]:
+    """Return the differences of all pairs of models, in the order of `itertools.combinations`, by metric.
+
+    Parameters
+    ----------
+    joint : JointSums
+        Of all rows.
+    values : mapping of str to mapping of str to float
+        Metrics of the rows by model and what they are called; NaN where undefined.
+    settings : BootstrapSettings
+        Of which the level and the random stream are used.
+
+    Returns
+    -------
+    dict of str to list of PairDifference
+        Of metrics that are linear in the rows p is the tail of the normal distribution times the pairs, where that is
+        less than the share of draws.
+    """
+    names = list(joint.models)
+    pairs = np.array(list(combinations(range(len(names)), 2)))
+    linear, together, calibration = joint.readings
+
+    def generator(number: int) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=[int(stream_key(settings.key, np.uint64(number))), 0]))
+
+    deviations = {label: draw_normal(joint.covariance(k), LINEAR_DRAWS, generator(k)) for k, label in enumerate(linear)}
+    for label in calibration:
+        deviations[label] = _of_bins(joint, generator(len(linear)))
+    for k, labels in enumerate(together):
+        with np.errstate(divide="ignore", invalid="ignore"):  # draws without a class
+            deviations |= _near_places(joint, k, labels, generator(len(linear) + 1 + k))
+    return {
+        label: _compare(np.array([values[name][label] for name in names]), deviations[label], spec, pairs, settings)
+        for label, spec in joint.specs.items()
+    }
+
+
+def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Return normal draws of sums of models, (n_draws, n_models, ...); NaN for models of which something is unknown.
+
+    The covariance is of shape (n_models, ..., n_models, ...). Models with the same have the same draws, to the bit.
+    """
+    n_models = len(covariance)
+    flat = covariance.reshape(math.isqrt(covariance.size), -1)
+    known = np.isfinite(np.diagonal(flat)).reshape(n_models, -1).all(axis=1)
+    part = np.repeat(known, len(flat) // n_models)
+    draws = np.full((n_draws, len(flat)), np.nan)
+    if part.any():
+        variances, directions = np.linalg.eigh(flat[np.ix_(part, part)])
+        factor = (directions * np.sqrt(np.maximum(variances, 0)))[:, variances > 0]
+        draws[:, part] = rng.standard_normal((n_draws, factor.shape[1])) @ factor.T
+    draws = draws.reshape(n_draws, *covariance.shape[: covariance.ndim // 2])
+    for a, b in combinations(range(n_models), 2):
+        if np.array_equal(covariance[a], covariance[b]):
+            draws[:, b] = draws[:, a]
+    return draws
+
+
+def _compare(
+    values: Floats, deviations: Floats, spec: MetricSpec, pairs: Ints, settings: BootstrapSettings
+) -> list[PairDifference]:
+    """Return the difference of each pair."""
+    from scipy.special import ndtr
+
+    low, high = metric_bounds(spec)
+    known = np.where(np.isfinite(deviations).any(axis=0), values, np.nan)  # undefined draws are left out
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        _, fields = compare_numbers(known, known + deviations, pairs, settings, (low - high, high - low))
+    found = []
+    for (a, b), (difference, interval, error, pvalue, _) in zip(pairs, fields, strict=True):
+        least = 1.0
+        if len(deviations) == LINEAR_DRAWS and error:  # normal: the tail is known
+            least = len(pairs) * 2 * float(ndtr(-abs(difference) / error))
+        both = values[[a, b]]
+        value = float(both[0] - both[1]) if np.isfinite(both).all() else math.nan
+        found.append(PairDifference(value, interval, min(pvalue, least)))
+    return found
+
+
+def _of_bins(joint: JointSums, rng: np.random.Generator) -> Floats:
+    """Return deviations of the calibration error, from draws of the sums of its bins."""
+    off = np.array([terms.off for terms in joint.terms])
+    drawn = draw_normal(joint.covariance_of_bins(), DRAWS, rng) + off
+    return np.asarray((np.abs(drawn).sum(axis=2) - np.abs(off).sum(axis=1)) / joint.n_added)
+
+
+def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random.Generator) -> dict[str, Floats]:
+    """Return deviations of what is read near a place of each model, from draws of the counts near all of these."""
+    counts = joint.counts_of_groups(k)
+    sizes = np.einsum("cmwmw->cmw", counts)
+    drawn = [draw_normal(each, DRAWS, rng) + size for each, size in zip(counts, sizes, strict=True)]
+    deviations = {label: np.full((DRAWS, len(joint.terms)), np.nan) for label in labels}
+    for a, model in enumerate(joint.models.values()):
+        if labels[0] not in model.places or not model.counts.n_pos:
+            continue
+        fps, tps = (_above(each[:, a]) for each in drawn)
+        own_fps, own_tps = (_above(size[None, a]) for size in sizes)
+        for label in labels:
+            spec = joint.specs[label]
+            read = READERS.get(spec.name, _read_at_best)
+            deviations[label][:, a] = read(spec, tps, fps) - read(spec, own_tps, own_fps)
+    return deviations
+
+
+def _above(sizes: Floats) -> Floats:
+    """Return the rows above each threshold, from the highest down, of groups from the lowest up: from 0 to all."""
+    above = np.zeros((len(sizes), sizes.shape[1] + 1))
+    np.cumsum(sizes[:, ::-1], axis=1, out=above[:, 1:])
+    return np.clip(above, 0, np.maximum(above[:, -1:], 0), out=above)
+
+
+def _read_at_best(spec: MetricSpec, tps: Floats, fps: Floats) -> Floats:
+    """Return a metric at the threshold that is best in each draw."""
+    cells = UsualCells(tps, fps, tps[:, -1:] - tps, fps[:, -1:] - fps)
+    values = worth(spec, cells)
+    at = np.argmax(values, axis=1)[:, None]
+    if spec.name == KS:
+        return np.take_along_axis(values, at, axis=1)[:, 0]
+    entry = METRICS[spec.name]
+    chosen = UsualCells(*(np.take_along_axis(each, at, axis=1)[:, 0] for each in cells))
+    return np.asarray(entry.function(chosen, **entry.own_options(spec.options)), dtype=np.float64)
+
+
+def _read_eer(spec: MetricSpec, tps: Floats, fps: Floats) -> Floats:
+    fpr = fps / fps[:, -1:]
+    return _read_where(fpr + tps / tps[:, -1:] - 1, fpr)
+
+
+def _read_bep(spec: MetricSpec, tps: Floats, fps: Floats) -> Floats:
+    return _read_where(tps + fps - tps[:, -1:], tps / tps[:, -1:])
+
+
+def _read_where(crossing: Floats, along: Floats) -> Floats:
+    """Return what one line of each draw is, by linear interpolation, where another that rises reaches 0."""
+    at = np.argmax(crossing >= 0, axis=1)[:, None]
+    before, after = (
+        [np.take_along_axis(each, k, axis=1)[:, 0] for each in (crossing, along)] for k in (np.maximum(at - 1, 0), at)
+    )
+    rise = after[0] - before[0]
+    share = np.divide(-before[0], rise, out=np.ones_like(rise), where=rise > 0)
+    return before[1] + (after[1] - before[1]) * share
+
+
+# How a metric is read from counts above thresholds, of shape (n_draws, n_thresholds): others at the best of these.
+READERS: dict[str, Callable[[MetricSpec, Floats, Floats], Floats]] = {
+    "equal_error_rate": _read_eer,
+    "break_even_point": _read_bep,
+}
