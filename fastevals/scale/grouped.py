@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._kernels.cells import join_cells
 from fastevals._options import check_choice, check_integer, show
 from fastevals._validation.arrays import check_same_length
 from fastevals._validation.labels import as_groups
@@ -50,12 +52,12 @@ class GroupSummary(Summary):
 
     KIND = "group"
 
-    __slots__ = ("_groups", "_labels", "_most", "_shards", "_waiting")
+    __slots__ = ("_labels", "_most", "_names", "_numbers", "_shards", "_waiting")
 
     def __init__(self, *, pos_label: Any = None, most_scores: int = 20_000_000) -> None:
         self._labels: tuple[Any, Any] = (pos_label, None)
         self._most = check_integer("most_scores", most_scores, low=1)
-        self._groups: dict[Any, int] = {}  # numbers in the order in which they came
+        self._names, self._numbers = _Names.none()  # of groups, ascending, and their numbers as they came
         self._shards = [_Atoms.none() for _ in range(SHARDS)]
         self._waiting: list[_Atoms] = []
 
@@ -86,16 +88,11 @@ class GroupSummary(Summary):
         labels, flags, scores, units = read
         names, codes = unique_inverse(as_groups("groups", groups))
         check_same_length(y_score=scores, groups=codes)
-        keys = list(names.tolist())
-        first = next(iter(self._groups), None)
-        if first is not None and isinstance(first, str) != isinstance(keys[0], str):
-            raise ValueError(f"groups must be like {show(first)}, as before, got {show(keys[0])}")
+        self._check_like(names)
         times = np.ones(flags.size, dtype=np.int64) if units is None else units
         kept = times > 0
-        known = {key: self._groups.get(key, -1) for key in keys}
-        added = [key for key, number in known.items() if number < 0]
-        fresh = dict(zip(added, range(len(self._groups), len(self._groups) + len(added)), strict=True))
-        numbers = np.array([fresh.get(key, known[key]) for key in keys], dtype=np.int64)
+        known = _Names(self._names, self._numbers).with_more(names)
+        numbers = known.numbers_of(names)
         counts = np.zeros((flags.size, 2), dtype=np.int64)
         counts[np.arange(flags.size), flags] = times
         atoms = _Atoms(
@@ -103,25 +100,36 @@ class GroupSummary(Summary):
         ).joined()
         n_scores = sum(each.size for each in (*self._shards, *self._waiting)) + atoms.size
         if n_scores > self._most:  # unless some are the same
-            shards = self._joined_shards([*self._waiting, atoms])
+            shards = self._joined_shards(self._shards, [*self._waiting, atoms])
             self._check_size(shards)
             self._shards, self._waiting, atoms = shards, [], _Atoms.none()
         self._labels = labels
-        self._groups.update(fresh)
+        self._names, self._numbers = known
         self._waiting.append(atoms)
         if sum(each.size for each in self._waiting) >= max(WAITING, sum(each.size for each in self._shards) // 5):
             self._consolidate()
 
+    def _check_like(self, names: NDArray[Any]) -> None:
+        if self._names.size and (self._names.dtype.kind == "U") != (names.dtype.kind == "U"):
+            raise ValueError(f"groups must be like {show(self._names[0])}, as before, got {show(names[0])}")
+
     def _consolidate(self) -> None:
         """Merge what waits."""
-        self._shards, self._waiting = self._joined_shards(self._waiting), []
+        parts, self._waiting = [part.of_shards() for part in self._waiting], []
+        for k in range(SHARDS):
+            for part in parts:
+                self._shards[k] = self._shards[k].merged(part[k])
 
-    def _joined_shards(self, parts: list[_Atoms]) -> list[_Atoms]:
-        """Return the shards with more atoms: one shard after the other, so that little is held twice."""
-        return [
-            _Atoms.concatenated([shard, *(part.of_shard(k) for part in parts)]).joined()
-            for k, shard in enumerate(self._shards)
-        ]
+    def _joined_shards(self, shards: list[_Atoms], parts: list[_Atoms]) -> list[_Atoms]:
+        """Return the shards with more atoms: one after the other, so that little is held twice."""
+        of_parts = [part.of_shards() for part in parts]
+        joined = []
+        for k in range(SHARDS):
+            shard = shards[k]
+            for part in of_parts:
+                shard = shard.merged(part[k])
+            joined.append(shard)
+        return joined
 
     def _check_size(self, shards: list[_Atoms]) -> None:
         n_scores = sum(each.size for each in shards)
@@ -133,7 +141,7 @@ class GroupSummary(Summary):
     @property
     def n_groups(self) -> int:
         """Groups."""
-        return len(self._groups)
+        return self._names.size
 
     def __repr__(self) -> str:
         return f"GroupSummary({self.n_groups} groups)"
@@ -161,15 +169,14 @@ class GroupSummary(Summary):
         for shard in self._shards:
             if shard.size:
                 shard.measure(totals, aucs, variances)
-        names = np.array(list(self._groups))
-        order = np.argsort(names, kind="stable") if n else np.empty(0, dtype=np.intp)
+        order = self._numbers
         totals, aucs, variances = totals[order], aucs[order], variances[order]
         sizes = totals.sum(axis=1)
         warn_undefined_groups("roc_auc", aucs)
         intervals = {} if interval is None else delong_intervals(aucs, variances, sizes.astype(np.float64), alpha)
         positive = self._labels[0]
         return GroupedMetric(
-            "roc_auc", names[order], aucs, sizes, totals[:, 1], totals[:, 0], sizes.astype(np.float64),
+            "roc_auc", self._names, aucs, sizes, totals[:, 1], totals[:, 0], sizes.astype(np.float64),
             mean_over_groups(aucs, sizes.astype(np.float64)), mean_over_groups(aucs, np.ones(n)),
             pos_label=1 if positive is None else positive, **intervals,
         )  # fmt: skip
@@ -181,13 +188,16 @@ class GroupSummary(Summary):
         merged._labels = self._labels
         for other in (self, *others):
             merged._labels = joint_labels(merged._labels, other._labels)
-            kinds = {isinstance(key, str) for each in (merged, other) for key in list(each._groups)[:1]}
-            if len(kinds) > 1:
-                raise ValueError("summaries must have groups of one type, got text and numbers")
-            numbers = np.array([merged._groups.setdefault(key, len(merged._groups)) for key in other._groups], np.int64)
+            if not other._names.size:
+                continue
+            merged._check_like(other._names)
+            known = _Names(merged._names, merged._numbers).with_more(other._names)
+            numbers = np.empty(other._names.size, dtype=np.int32)
+            numbers[other._numbers] = known.numbers_of(other._names)
+            merged._names, merged._numbers = known
             for part in (*other._shards, *other._waiting):
-                if part.size:
-                    merged._waiting.append(_Atoms(numbers[part.groups], part.keys, part.counts))
+                if part.size:  # numbers are others here, and so is their order
+                    merged._waiting.append(_Atoms(numbers[part.groups], part.keys, part.counts).joined())
         merged._consolidate()
         merged._check_size(merged._shards)
         return merged
@@ -195,20 +205,19 @@ class GroupSummary(Summary):
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         self._consolidate()
         atoms = _Atoms.concatenated(self._shards)
-        text = not self._groups or isinstance(next(iter(self._groups)), str)
-        names = list(self._groups)
+        text = self._names.dtype.kind == "U"
         head: dict[str, Any] = {"labels": list(self._labels), "most": self._most, "text": text}
         if text:
-            packed = "\0".join(names).encode()
-            head["size"], head["n"] = len(packed), len(names)
+            packed = "\0".join(self._names.tolist()).encode()
+            head["size"], head["n"] = len(packed), self._names.size
             stored = np.frombuffer(packed + bytes(-len(packed) % 8), np.uint64)
         else:
-            numbers = np.array(names)
-            head["dtype"] = "i8" if numbers.dtype.kind in "iub" else "f8"
-            stored = numbers.astype(head["dtype"]).view(np.uint64)
+            head["dtype"] = "i8" if self._names.dtype.kind in "iub" else "f8"
+            stored = self._names.astype(head["dtype"]).view(np.uint64)
         negatives, positives = atoms.counts.T
         return head, {
             "names": stored,
+            "numbers": self._numbers.astype(np.uint64),
             "groups": atoms.groups.astype(np.uint64),
             "keys": atoms.keys,
             "negatives": np.ascontiguousarray(negatives).astype(np.uint64),
@@ -224,25 +233,57 @@ class GroupSummary(Summary):
         summary._labels = (positive, negative)
         if head["text"]:
             packed = arrays["names"].tobytes()[: head["size"]]
-            names: list[Any] = packed.decode().split("\0") if head["n"] else []
-            if len(names) != head["n"]:
+            names = np.array(packed.decode().split("\0")) if head["n"] else np.empty(0, dtype="U1")
+            if names.size != head["n"]:
                 raise ValueError("its groups are not as many as it says")
         else:
             if head["dtype"] not in ("i8", "f8"):
                 raise ValueError("its groups are neither text nor numbers")
-            names = arrays["names"].view(head["dtype"]).tolist()
-        summary._groups = {name: k for k, name in enumerate(names)}
+            names = arrays["names"].view(head["dtype"])
+        numbers = arrays["numbers"]
+        if numbers.size != names.size or not np.array_equal(np.sort(numbers), np.arange(names.size)):
+            raise ValueError("its groups are not numbered")
+        if (names[1:] <= names[:-1]).any():
+            raise ValueError("its groups are not in order")
+        summary._names, summary._numbers = names.copy(), numbers.astype(np.int32)
         groups, keys = arrays["groups"], arrays["keys"]
         counts = [arrays["negatives"], arrays["positives"]]
         sizes = {groups.size, keys.size, counts[0].size, counts[1].size}
-        if len(sizes) > 1 or len(summary._groups) != len(names) or any((each >= 2**40).any() for each in counts):
+        if len(sizes) > 1 or any((each >= 2**40).any() for each in counts):
             raise ValueError("its groups and scores don't fit")
-        if groups.size and groups.max() >= len(names):
+        if groups.size and groups.max() >= names.size:
             raise ValueError("its scores are of groups that it has not")
         atoms = _Atoms(groups.astype(np.int64), keys, np.stack(counts, axis=1).astype(np.int64))
-        summary._waiting = [atoms]
+        summary._waiting = [atoms.joined()]
         summary._consolidate()
         return summary
+
+
+class _Names(NamedTuple):
+    """Names of groups, ascending, and the number of each."""
+
+    names: NDArray[Any]
+    numbers: NDArray[np.int32]
+
+    @classmethod
+    def none(cls) -> _Names:
+        return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
+
+    def with_more(self, names: NDArray[Any]) -> _Names:
+        """Return them with those of other ascending names that are new, numbered from here on."""
+        if not self.names.size:
+            return _Names(names, np.arange(names.size, dtype=np.int32))
+        new = names[self.names[np.minimum(np.searchsorted(self.names, names), self.names.size - 1)] != names]
+        if not new.size:
+            return self
+        joined = np.concatenate((self.names, new))
+        numbers = np.concatenate((self.numbers, self.names.size + np.arange(new.size, dtype=np.int32)))
+        order = np.argsort(joined, kind="stable")
+        return _Names(joined[order], numbers[order])
+
+    def numbers_of(self, names: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the numbers of names that are among these."""
+        return self.numbers[np.searchsorted(self.names, names)]
 
 
 class _Atoms:
@@ -265,21 +306,46 @@ class _Atoms:
     def size(self) -> int:
         return self.keys.size
 
-    def of_shard(self, k: int) -> _Atoms:
-        mine = self.groups % SHARDS == k
-        return _Atoms(self.groups[mine], self.keys[mine], self.counts[mine])
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The groups by shard: in their order atoms are sorted."""
+        groups = self.groups.astype(np.int64)
+        return ((groups % SHARDS) << 32) | groups
+
+    def of_shards(self) -> list[_Atoms]:
+        """Return those of each shard, of atoms in order."""
+        edges = np.searchsorted(self.groups % SHARDS, np.arange(SHARDS + 1))
+        rows = [slice(start, stop) for start, stop in pairwise(edges.tolist())]
+        return [_Atoms(self.groups[part], self.keys[part], self.counts[part]) for part in rows]
+
+    def merged(self, other: _Atoms) -> _Atoms:
+        """Return these and others, both in order, equal ones added up."""
+        if not other.size or not self.size:
+            return self if self.size else other
+        most = self.size + other.size
+        groups, keys, counts = np.empty(most, np.uint64), np.empty(most, np.uint64), np.empty((most, 2), np.int64)
+        both = [
+            array for each in (self, other)
+            for array in (each.groups.astype(np.uint64), each.keys, each.counts.astype(np.int64))
+        ]  # fmt: skip
+        n = join_cells(*both, groups, keys, counts)
+        return _Atoms(groups[:n], keys[:n].copy(), counts[:n]).short()
+
+    def short(self) -> _Atoms:
+        """Return the same in as little memory as holds them."""
+        kind = np.int32 if self.counts.max(initial=0) < SHORT else np.int64
+        return _Atoms(self.groups.astype(np.int32), self.keys, self.counts.astype(kind))
 
     def joined(self) -> _Atoms:
         """Return the same in order, equal ones added up."""
-        order = np.lexsort((self.keys, self.groups))
+        order = np.lexsort((self.keys, self.order))
         groups, keys, counts = self.groups[order], self.keys[order], self.counts[order]
         new = np.append(True, (groups[1:] != groups[:-1]) | (keys[1:] != keys[:-1]))[: keys.size]
         first = np.flatnonzero(new)
         if first.size < keys.size:
             groups, keys = groups[first], keys[first]
             counts = np.add.reduceat(counts, first, axis=0, dtype=np.int64)
-        kind = np.int32 if counts.max(initial=0) < SHORT else np.int64
-        return _Atoms(groups.astype(np.int32), keys, counts.astype(kind))
+        return _Atoms(groups, keys, counts).short()
 
     def measure(self, totals: NDArray[np.int64], aucs: NDArray[Any], variances: NDArray[Any]) -> None:
         """Write each group's rows, AUC and DeLong's variance."""
