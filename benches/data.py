@@ -31,9 +31,19 @@ def _two_clusters(scores: Floats) -> Floats:
     return moved
 
 
+def _half_of_one(scores: Floats) -> Floats:
+    """Make probabilities, half of them the same one, in no order."""
+    same = np.random.default_rng(scores.size).random(scores.size) < 0.5
+    return np.where(same, 0.5, 1 / (1 + np.exp(-scores)))
+
+
 # What is done to the scores, by kind of data.
 SCORES: dict[str, Callable[[Floats], NDArray[Any]]] = {
     "scores of 2 decimals": lambda scores: scores.round(2),
+    "scores of 3 decimals": lambda scores: (1 / (1 + np.exp(-scores))).round(3),
+    "half of one score": _half_of_one,
+    "scores in tight clusters": lambda scores: np.where(scores > 1, 1e6, 0.0) + 1e-3 * scores,
+    "uniform scores": lambda scores: 1 / (1 + np.exp(-1.7 * scores)),
     "scores of 1 decimal": lambda scores: scores.round(1),
     "whole scores": np.round,
     "scores near 1": _near_one,

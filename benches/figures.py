@@ -108,12 +108,26 @@ TITLES = {
     "report_memory": "most memory of a report of 3 models, no intervals",
     "cold_report": "first report ever, nothing compiled yet",
     "memory": "extra memory of an AUC",
+    "summary_update": "summary of rows, 2^18 ranges, validated",
+    "summary_bootstrap": "bootstrap of a summary: AUC, AP, KS, 10,000 replicates",
+    "summary_merge": "merge of two summaries",
+    "summary_bytes": "bytes of a summary",
+    "summary_size": "size of a summary",
+    "files_certified": "AUC of a Parquet file, certified",
+    "files_exact": "AUC of a Parquet file, exact",
+    "files_report": "report of a Parquet file, 2 models",
+    "files_certified_memory": "memory of a certified AUC of a Parquet file, beyond a scan's",
+    "files_exact_memory": "memory of an exact AUC of a Parquet file",
+    "files_report_memory": "memory of a report of a Parquet file, 2 models",
 }
 
 
 # Kinds of scores that a sort by value finds no harder than others.
 HARD_SCORES = ("scores near 1", "scores in two clusters")
 OTHER_SCORES = ("scores of 2 decimals", "scores of all sizes", "ascending scores")
+# Kinds of scores of which a summary may take longer, by its bar; and kinds that are only spread otherwise.
+TIED = {"scores of 3 decimals": 1.2, "half of one score": 1.5}
+SPREAD = ("uniform scores", "scores in tight clusters")
 # Kinds of names, and what they may cost beside codes, or beside factorizing them first.
 NAMED = ("roc_auc", "matrix", "grouped_auc", "report_by", "zero_one")
 NAMED_BARS = {
@@ -309,6 +323,19 @@ FIGURES: dict[str, Figure] = {
         Figure("first_auc", at_most=0.35, unit="s"),
         Figure("cold_auc", at_most=1.5, unit="s"),
         Figure("cold_report", at_most=6, unit="s"),
+        Figure("summary_update", "np.sort", 10 * M, at_most=0.7, threads=1),
+        *(Figure("summary_update", "np.sort", 10 * M, at_most=bar, kind=kind, threads=1) for kind, bar in TIED.items()),
+        *(Figure("summary_update", "np.sort", 10 * M, kind=kind, threads=1) for kind in SPREAD),
+        Figure("summary_bootstrap", rows=10 * M, at_most=3.0, unit="s"),
+        Figure("summary_merge", rows=10 * M, at_most=0.010, unit="s"),
+        Figure("summary_bytes", rows=10 * M, at_most=0.030, unit="s"),
+        Figure("summary_size", rows=1000 * M, at_most=0.0008, unit="B/row"),
+        Figure("files_certified", "iter_batches", 200 * M, at_most=1.7),
+        Figure("files_exact", "iter_batches", 200 * M, at_most=4.0),
+        Figure("files_report", rows=200 * M, at_most=60, unit="s"),
+        Figure("files_certified_memory", rows=200 * M, at_most=0.75, unit="B/row"),
+        Figure("files_exact_memory", rows=200 * M, at_most=5.0, unit="B/row"),
+        Figure("files_report_memory", rows=200 * M, at_most=7.5, unit="B/row"),
         Figure("report", rows=M, at_most=20, unit="s"),
         Figure("report_by", rows=10 * M, at_most=60, unit="s"),
         Figure("report_values", "pyarrow", 10 * M, at_most=2.0),

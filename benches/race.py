@@ -19,12 +19,13 @@ from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
+from benches.scale import SCALE
 from benches.significance import SIGNIFICANCE
 from benches.splits import SPLITS
 
 CASES = (
     COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
-    | PROCESSES
+    | PROCESSES | SCALE
 )  # fmt: skip
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds

@@ -14,6 +14,7 @@ from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, assert_agree
 from benches.processes import PROCESSES
 from benches.resampling import RESAMPLING
+from benches.scale import SCALE
 from benches.significance import SIGNIFICANCE
 from benches.splits import SPLITS
 
@@ -63,9 +64,9 @@ def test_a_difference_is_noticed(ours, theirs):
 
 
 def test_every_figure_is_of_a_case():
-    assert {figure.case for figure in FIGURES.values()} == {*CASES, *PROCESSES} - {"grouped_average_precision"}
+    assert {figure.case for figure in FIGURES.values()} == {*CASES, *PROCESSES, *SCALE} - {"grouped_average_precision"}
     measured = [figure for figure in FIGURES.values() if str(figure.peer).startswith("np.")]
-    assert all(figure.peer in YARDSTICKS | CASES[figure.case] for figure in measured)
+    assert all(figure.peer in YARDSTICKS | (CASES | SCALE)[figure.case] for figure in measured)
 
 
 def test_data_are_reproducible_and_of_both_classes():

@@ -129,3 +129,22 @@ def test_replicates_stay_within_the_bounds_of_their_metric() -> None:
     for estimate in found.values():
         assert estimate.bootstrap_distribution is not None
         assert 0.999 < estimate.bootstrap_distribution.min() <= estimate.bootstrap_distribution.max() <= 1
+
+
+@pytest.mark.parametrize("n_scores", [40, *(pytest.param(n, marks=pytest.mark.slow) for n in (9, 12_000))])
+def test_any_number_of_rows(n_scores: int) -> None:
+    """Past 2**32 rows errors go on falling as the root of their number."""
+    scores = np.linspace(-3, 4, n_scores)
+    shares = np.stack([np.exp(-((scores - mean) ** 2) / 2) for mean in (1, 0)])
+    shares /= shares.sum(axis=1, keepdims=True)
+    metrics = [*WHOLE, metric("f1", best="f1")]
+    found = []
+    for n in (10**7, 10**12):
+        rows = np.rint(shares * np.array([[0.1], [0.9]]) * n).astype(np.int64)
+        found.append(bootstrap(RankingSummary.from_cells(scores, scores, *rows), metrics, n_resamples=400, rng=1))
+    for name, few in found[0].items():
+        many = found[1][name]
+        assert many.value == pytest.approx(few.value, abs=2e-3)
+        assert many.standard_error * np.sqrt(10**5) == pytest.approx(few.standard_error, rel=0.2), name
+        low, high = many.confidence_interval
+        assert low < many.value < high

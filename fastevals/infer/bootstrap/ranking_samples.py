@@ -42,6 +42,9 @@ from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
 FEW_CELLS = 16  # for which it is faster to draw many replicates at once
+PRODUCTS_FIT = (
+    1 << 32
+)  # rows, from which products of two classes' are past 64 bits: replicates are then swept in floats
 TOGETHER = 4  # draws whose rows are summed together: terms are then read from memory once for all, which takes longest
 MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it is as fast to draw rows one by one
 
@@ -116,10 +119,14 @@ class RankingSample(Sample):
     ) -> None:
         self.pos_label = pos_label
         self._of = of
-        self._sweep = RankingSweep(counts, metrics)
         self.class_sizes = int(counts.n_pos), int(counts.n_neg)
+        self._in_floats = sum(self.class_sizes) >= PRODUCTS_FIT
+        if self._in_floats:
+            fits = [each.astype(np.float64) for each in (counts.tps, counts.fps)]
+            counts = ThresholdCounts._unchecked(counts.thresholds, *fits)
+        self._sweep = RankingSweep(counts, metrics)
         sizes = self._sweep.steps.sizes
-        self.sizes = sizes.ravel()
+        self.sizes = sizes.ravel() if not self._in_floats else sizes.ravel().astype(np.int64)
         n = sizes.shape[1]
         self.strata = [slice(0, n), slice(n, 2 * n)] if stratified else [slice(0, 2 * n)]
         n_cells = np.count_nonzero(sizes)
@@ -142,7 +149,7 @@ class RankingSample(Sample):
 
     def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the counts of a draw, and what kernels write to."""
-        return np.zeros_like(self.sizes), self._sweep.workspace()
+        return np.zeros_like(self.sizes), self._sweep.workspace(sums=self._in_floats)
 
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
@@ -168,7 +175,8 @@ class RankingSample(Sample):
         """Return each metric of n draws."""
         raw = np.empty((n, self._sweep.n_raw))
         for counts, row in zip(draws, raw, strict=True):
-            self._sweep.sweep(counts.reshape(2, -1), space[1], row)
+            drawn = counts.astype(np.float64) if self._in_floats else counts
+            self._sweep.sweep(drawn.reshape(2, -1), space[1], row)
         values = self._sweep.values(raw)
         if self._of is None:
             return values
@@ -177,12 +185,14 @@ class RankingSample(Sample):
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
-        if self._few or self._of is not None:
+        if self._few or self._of is not None or self._in_floats:
             return leave_out_table(self.sizes[part], number, key, GROUPS)
         return super().without_group(key, number, part)
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric whose values without one row have a closed form."""
+        if self._in_floats:
+            return np.zeros(())  # of so many rows it is below 1e-4
         return self._sweep.closed_form_acceleration(metric, stratified=len(self.strata) > 1)
 
 
