@@ -150,11 +150,18 @@ def cell_of(key, cuts, rows, slots):
 
 
 @kernel
-def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts):
-    """Add each row to the counts of its cell: counts[2 * cell] of negatives, the next of positives."""
+def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts, beyond):
+    """Add each row to the counts of its cell: counts[2 * cell] of negatives, the next of positives.
+
+    Counts have 16 bits, so that more of them stay in a near cache; `beyond` is what they lose.
+    """
     for i in range(bits.size):
         cell = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
-        counts[(cell << np.uintp(1)) + np.uintp(flags[i])] += np.uint32(1)
+        at = (cell << np.uintp(1)) + np.uintp(flags[i])
+        count = np.uint16(counts[at] + np.uint16(1))
+        counts[at] = count
+        if count == np.uint16(0):
+            beyond[at] += 1 << 16
 
 
 @kernel

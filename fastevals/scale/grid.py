@@ -140,12 +140,15 @@ class ScoreGrid:
 
     def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
         """Add rows, or their units of weight, to the counts: negatives and positives of each cell."""
+        short, beyond = np.zeros(counts.size, np.uint16), np.zeros(counts.size, np.int64)
         for block in blocks(slice(0, scores.size)):
             rows = FLOATS.bits(scores[block]), flags[block]
             if units is None:
-                count_in_cells(*rows, FLOATS.flip_below, FLOATS.flip, *self._index, counts)
+                count_in_cells(*rows, FLOATS.flip_below, FLOATS.flip, *self._index, short, beyond)
             else:
-                sum_in_cells(*rows, units[block], FLOATS.flip_below, FLOATS.flip, *self._index, counts)
+                sum_in_cells(*rows, units[block], FLOATS.flip_below, FLOATS.flip, *self._index, beyond)
+        np.add(counts, short, out=counts)
+        np.add(counts, beyond, out=counts, casting="unsafe")
 
     def find(self, scores: NDArray[Any], cells: NDArray[np.uint16]) -> None:
         """Write the number of each score's cell, from the lowest, of a grid with few."""

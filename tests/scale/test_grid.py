@@ -119,3 +119,11 @@ def test_grids_are_the_same_where_their_cuts_are() -> None:
 def test_bad_input(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_counts_of_one_cell_past_16_bits() -> None:
+    scores, labels = np.full(200_003, 0.5), np.zeros(200_003, dtype=np.uint8)
+    labels[:70_000] = 1
+    counts = np.zeros(4, dtype=np.uint32)
+    ScoreGrid([0.25]).count(scores, labels, None, counts)
+    assert counts.tolist() == [0, 0, 130_003, 70_000]
