@@ -196,3 +196,46 @@ def test_parts_in_any_tree_are_all_rows(kind: str, n: int, monkeypatch: pytest.M
     rng = np.random.default_rng(12)
     for _ in range(n):
         assert_as_rows(rng, kind)
+
+
+# Widths at the usual number of cells ---------------------------------------------------------------------------------
+
+
+def spread(kind: str, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    rng = np.random.default_rng(4)
+    y = (rng.random(n) < 0.1).astype(int)
+    normal = rng.normal(size=n) + y
+    match kind:
+        case "beta":
+            return y, np.where(y, rng.beta(1, 5, n), rng.beta(0.1, 5, n))
+        case "uniform":
+            return y, 0.8 * rng.random(n) + 0.2 * y * rng.random(n)
+        case "clusters":
+            return y, np.where(rng.random(n) < 0.5, 1e6, 0.0) + 1e-3 * (rng.random(n) + 0.3 * y)
+        case "sorted":
+            rows = np.argsort(normal)
+            return y[rows], normal[rows]
+        case "drifting":
+            return y, normal + np.linspace(0, 2, n)
+        case "late atom":
+            return y, np.where(np.arange(n) > 0.7 * n, 1.25, normal)
+    return y, normal
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        *((kind, 1e-5) for kind in ("normal", "beta", "uniform", "clusters")),
+        *((kind, 5e-5) for kind in ("sorted", "drifting", "late atom")),
+    ],
+)
+def test_aucs_are_hardly_in_doubt(kind: str, most: float) -> None:
+    y, s = spread(kind, 4_000_000)
+    summary = RankingSummary()
+    for start in range(0, y.size, 250_000):
+        summary.update(y[start : start + 250_000], s[start : start + 250_000])
+    auc = summary.ranking().roc_auc()
+    assert isinstance(auc, Certified)
+    assert auc.low <= Ranking(y, s).roc_auc() <= auc.high
+    assert auc.width <= most

@@ -140,7 +140,7 @@ def bootstrap(
     simulations, that of scores that don't rank in 80 %, and the calibration error of calibrated scores in 83 to 91 %:
     `Estimate.caution` says where that may be so.
 
-    Of a summary of more than 8,192 scores or ranges of them, some 4,000 are drawn, and how far a replicate is from
+    Of a summary of more than 8,192 scores or ranges of them, some 2,000 are drawn, and how far a replicate is from
     their own value is added to that of all: half-widths are within 1 % of those of drawing all. Around thresholds that
     a replicate chooses, and at fixed ones, none are left out. Beside a metric of probabilities, or a function, all are
     drawn.

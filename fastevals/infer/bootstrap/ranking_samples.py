@@ -77,7 +77,7 @@ def make_ranking_sample(
 # even ones of asin(sqrt(rate)), whose variance is the same at all rates. Half-widths are within 1 % of those of all
 # cells (`tests/infer/test_coarse.py` measures the same draws both ways).
 
-STEPS = 1 << 11  # that each class is divided into
+STEPS = 1 << 10  # that each class is divided into
 MANY_THRESHOLDS = 1 << 13  # that are drawn as they are
 
 
