@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.cells import join_cells
 from fastevals._options import check_choice, check_integer, show
-from fastevals._validation.arrays import check_same_length
+from fastevals._validation.arrays import EXACT, check_same_length
 from fastevals._validation.labels import as_groups
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.ordering import FLOATS
@@ -23,6 +23,7 @@ from fastevals.scale.summary import joint_labels, read_rows
 ATOM_BYTES = 60  # of each distinct score of a group, while groups are merged: 20 are kept
 SHARDS = 64  # of groups: what a merge takes beside is for one of them
 SHORT = 2**31  # rows, below which they are kept in 32 bits
+BETWEEN = b"\xff"  # names, in bytes: UTF-8 has no such byte
 WAITING = 1 << 20  # rows that wait, at least, before they are merged
 
 
@@ -88,10 +89,10 @@ class GroupSummary(Summary):
         labels, flags, scores, units = read
         names, codes = unique_inverse(as_groups("groups", groups))
         check_same_length(y_score=scores, groups=codes)
-        self._check_like(names)
+        before, names = self._alike(as_names(names))
         times = np.ones(flags.size, dtype=np.int64) if units is None else units
         kept = times > 0
-        known = _Names(self._names, self._numbers).with_more(names)
+        known = _Names(before, self._numbers).with_more(names)
         numbers = known.numbers_of(names)
         counts = np.zeros((flags.size, 2), dtype=np.int64)
         counts[np.arange(flags.size), flags] = times
@@ -109,9 +110,18 @@ class GroupSummary(Summary):
         if sum(each.size for each in self._waiting) >= max(WAITING, sum(each.size for each in self._shards) // 5):
             self._consolidate()
 
-    def _check_like(self, names: NDArray[Any]) -> None:
-        if self._names.size and (self._names.dtype.kind == "U") != (names.dtype.kind == "U"):
-            raise ValueError(f"groups must be like {show(self._names[0])}, as before, got {show(names[0])}")
+    def _alike(self, names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the names of groups and more of them, both of one type that holds them exactly."""
+        own = self._names
+        if not own.size or own.dtype.kind == names.dtype.kind:
+            return own, names
+        if "U" in (own.dtype.kind, names.dtype.kind):
+            raise ValueError(f"groups must be like {show(own[0])}, as before, got {show(names[0])}")
+        for whole in (each for each in (own, names) if each.dtype.kind == "i"):
+            largest = max(int(whole[0]), int(whole[-1]), key=abs)
+            if abs(largest) > EXACT:
+                raise ValueError(f"groups must be at most 2**53 where some have a fraction, got {largest}")
+        return own.astype(np.float64), names.astype(np.float64)
 
     def _consolidate(self) -> None:
         """Merge what waits."""
@@ -190,10 +200,10 @@ class GroupSummary(Summary):
             merged._labels = joint_labels(merged._labels, other._labels)
             if not other._names.size:
                 continue
-            merged._check_like(other._names)
-            known = _Names(merged._names, merged._numbers).with_more(other._names)
-            numbers = np.empty(other._names.size, dtype=np.int32)
-            numbers[other._numbers] = known.numbers_of(other._names)
+            before, names = merged._alike(other._names)
+            known = _Names(before, merged._numbers).with_more(names)
+            numbers = np.empty(names.size, dtype=np.int32)
+            numbers[other._numbers] = known.numbers_of(names)
             merged._names, merged._numbers = known
             for part in (*other._shards, *other._waiting):
                 if part.size:  # numbers are others here, and so is their order
@@ -208,12 +218,12 @@ class GroupSummary(Summary):
         text = self._names.dtype.kind == "U"
         head: dict[str, Any] = {"labels": list(self._labels), "most": self._most, "text": text}
         if text:
-            packed = "\0".join(self._names.tolist()).encode()
+            packed = BETWEEN.join(name.encode(errors="surrogatepass") for name in self._names.tolist())
             head["size"], head["n"] = len(packed), self._names.size
             stored = np.frombuffer(packed + bytes(-len(packed) % 8), np.uint64)
         else:
-            head["dtype"] = "i8" if self._names.dtype.kind in "iub" else "f8"
-            stored = self._names.astype(head["dtype"]).view(np.uint64)
+            head["dtype"] = "i8" if self._names.dtype.kind == "i" else "f8"
+            stored = self._names.view(np.uint64)
         negatives, positives = atoms.counts.T
         return head, {
             "names": stored,
@@ -233,7 +243,8 @@ class GroupSummary(Summary):
         summary._labels = (positive, negative)
         if head["text"]:
             packed = arrays["names"].tobytes()[: head["size"]]
-            names = np.array(packed.decode().split("\0")) if head["n"] else np.empty(0, dtype="U1")
+            text = [name.decode(errors="surrogatepass") for name in packed.split(BETWEEN)]
+            names = np.array(text if head["n"] else [], dtype=np.str_)
             if names.size != head["n"]:
                 raise ValueError("its groups are not as many as it says")
         else:
@@ -257,6 +268,15 @@ class GroupSummary(Summary):
         summary._waiting = [atoms.joined()]
         summary._consolidate()
         return summary
+
+
+def as_names(groups: NDArray[Any]) -> NDArray[Any]:
+    """Return distinct groups, ascending, as text, 64-bit integers or floats."""
+    if groups.dtype.kind == "u" and groups[-1] >= 2**63:
+        raise ValueError(f"groups must fit 64-bit signed integers, got {groups[-1]}")
+    if groups.dtype.kind == "U":
+        return groups
+    return groups.astype(np.float64 if groups.dtype.kind == "f" else np.int64) + 0  # no -0.0
 
 
 class _Names(NamedTuple):

@@ -26,7 +26,7 @@ from fastevals.scale.payload import Summary
 from fastevals.scale.summary import joint_labels, read_rows
 
 MOST_BINS = 10_000
-UP_TO = 2**62  # what is read of rows
+MOST = 2**37  # rows: 26 bits of each make a sum of 63
 
 
 class ProbabilitySummary(Summary):
@@ -83,7 +83,7 @@ class ProbabilitySummary(Summary):
         y_score : array-like of shape (n_samples,)
             Finite scores.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: whole numbers, not negative.
+            Row weights: whole numbers, not negative; with those of all rows at most 2**37.
 
         Raises
         ------
@@ -100,6 +100,9 @@ class ProbabilitySummary(Summary):
         """Count rows that are checked."""
         if not scores.size:
             return
+        check_rows(
+            self.n_positives + self.n_negatives + (scores.size if units is None else int(units.sum(dtype=np.float64)))
+        )
         lowest, highest = float(scores.min()), float(scores.max())
         self._extremes = min(self._extremes[0], lowest), max(self._extremes[1], highest)
         if lowest < 0 or highest > 1:
@@ -226,6 +229,7 @@ class ProbabilitySummary(Summary):
             merged._extremes = (
                 min(merged._extremes[0], other._extremes[0]), max(merged._extremes[1], other._extremes[1])
             )  # fmt: skip
+            check_rows(sum(each.n_positives + each.n_negatives for each in (merged, other)))
             merged._losses = [a + b for a, b in zip(merged._losses, other._losses, strict=True)]
             merged._sums = [a + b for a, b in zip(merged._sums, other._sums, strict=True)]
             for name in ("_bins", "_cells", "_offsets"):
@@ -265,7 +269,7 @@ class ProbabilitySummary(Summary):
         damaged = damaged or bool((places[1:] <= places[:-1]).any() or any((each < 0).any() for each in (bins, *whole)))
         damaged = damaged or min(*summary._losses, *summary._sums) < 0 or math.isnan(low) or math.isnan(high)
         damaged = damaged or not all(label is None or isinstance(label, (str, int, float)) for label in labels)
-        damaged = damaged or bool(np.isnan(ends).any()) or float(bins.sum(dtype=np.float64)) > UP_TO
+        damaged = damaged or bool(np.isnan(ends).any()) or float(bins.sum(dtype=np.float64)) > MOST
         damaged = damaged or int(bins.sum()) != int(whole[0].sum())
         if damaged:
             raise ValueError("data is damaged: its numbers are none of a summary's")
@@ -273,3 +277,9 @@ class ProbabilitySummary(Summary):
         summary._bins, summary._ends = bins.copy(), ends.copy()
         summary._cells[places], summary._offsets[places] = whole
         return summary
+
+
+def check_rows(n: int) -> None:
+    """Raise where rows are more than sums of integers hold."""
+    if n > MOST:
+        raise ValueError(f"rows, or their weight, must add up to at most 2**37, got {n}")

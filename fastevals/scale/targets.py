@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 TERMS = 7  # of a row: see `sum_terms`
 MEDIAN = "median_absolute_error"
 ERROR_CELLS = 2**14  # ranges of absolute errors
-LARGEST = 2.0**500  # of a target or a prediction: squares of more are past floats
+LARGEST = 2.0**240  # of a target or a prediction: sums of fourth powers of more are past floats
 
 
 class TargetSummary(Summary):
@@ -64,7 +64,7 @@ class TargetSummary(Summary):
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
-            Targets and predictions: finite numbers below 2**500.
+            Targets and predictions: finite numbers below 2**240.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative. The median absolute error has bounds where they are whole numbers.
 
@@ -82,7 +82,7 @@ class TargetSummary(Summary):
             check_finite(name, array)
             arrays[name] = np.ascontiguousarray(array, dtype=np.float64)
             if np.abs(arrays[name]).max() >= LARGEST:
-                raise ValueError(f"{name} must be below 2**500, got {float(np.abs(arrays[name]).max()):g}")
+                raise ValueError(f"{name} must be below 2**240, got {float(np.abs(arrays[name]).max()):g}")
         weights = np.empty(0)
         if sample_weight is not None and np.size(sample_weight):
             given = as_scores("sample_weight", sample_weight)
@@ -95,14 +95,11 @@ class TargetSummary(Summary):
         y, p = arrays.values()
         if not y.size:
             return
-        if self._origin is None:
-            self._origin = float(y[0])
+        origin = float(y[0]) if self._origin is None else self._origin
         pairs, products = np.zeros((TERMS, 2)), np.zeros((TERMS, TERMS))
-        sum_terms(y, p, weights, self._origin, pairs, products)
-        if not np.isfinite(pairs).all():
-            raise ValueError("sample_weight times squared errors must have a finite sum, but it overflows")
-        self._add(pairs, np.triu(products) + np.triu(products, 1).T)
-        self.n_samples += y.size
+        sum_terms(y, p, weights, origin, pairs, products)
+        products = self._products + np.triu(products) + np.triu(products, 1).T
+        check_sums(pairs, products)
         units = None
         if weights.size:
             units = weights.astype(np.int64)
@@ -111,11 +108,10 @@ class TargetSummary(Summary):
                 self._errors._labels = (None, "no bounds")
         if self._errors._labels[1] is None:
             self._errors._count_rows(np.zeros(y.size, dtype=np.uint8), np.abs(y - p), units)
-
-    def _add(self, pairs: Floats, products: Floats) -> None:
         more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
         self._sums = [a + b for a, b in zip(self._sums, more, strict=True)]
-        self._products = self._products + products
+        self._origin, self._products = origin, products
+        self.n_samples += y.size
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
@@ -214,6 +210,7 @@ class TargetSummary(Summary):
             moves[5, 0] = float(shift)
             moves[6, 0], moves[6, 5] = float(shift * shift), float(2 * shift)
             merged._products = merged._products + moves @ other._products @ moves.T
+            check_sums(merged._products)
             merged.n_samples += other.n_samples
         merged._errors = self._errors.merge(*(other._errors for other in others)) if told else RankingSummary(cells=1)
         if not told:
@@ -236,7 +233,12 @@ class TargetSummary(Summary):
         summary = cls()
         n_samples, origin = head["n_samples"], head["origin"]
         products = arrays["products"].view(np.float64)
-        if not isinstance(n_samples, int) or n_samples < 0 or products.size != TERMS**2 or np.isnan(products).any():
+        if (
+            not isinstance(n_samples, int)
+            or n_samples < 0
+            or products.size != TERMS**2
+            or not np.isfinite(products).all()
+        ):
             raise ValueError("its numbers are none of a summary's")
         summary.n_samples = n_samples
         summary._origin = None if origin is None else float.fromhex(origin)
@@ -248,6 +250,12 @@ class TargetSummary(Summary):
         summary._sums, summary._products = sums, products.reshape(TERMS, TERMS).copy()
         summary._errors = RankingSummary.from_bytes(arrays["errors"].tobytes()[: head["size"]])
         return summary
+
+
+def check_sums(*sums: Floats) -> None:
+    """Raise where sums are past what floats hold."""
+    if not all(np.isfinite(each).all() for each in sums):
+        raise ValueError("sample_weight times powers of the errors must have finite sums, but they overflow")
 
 
 # The slopes of metrics along the means of squared error, over, under, relative error, deviation and its square.

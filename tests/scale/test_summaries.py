@@ -255,6 +255,75 @@ def test_groups_are_those_of_memory() -> None:
     np.testing.assert_allclose(found.mean_confidence_interval, expected.mean_confidence_interval, rtol=1e-10)
 
 
+@pytest.mark.parametrize("bad", [[2.0**62, 1.0], [1e300, 1e300]])
+def test_weights_that_overflow_change_nothing(bad: list[float]) -> None:
+    summary = TargetSummary()
+    summary.update([1.0, 2.0], [1.0, 3.0])
+    before = summary.to_bytes()
+    with pytest.raises(ValueError, match="sample_weight"):
+        summary.update([1e10, -1e10], [-1e10, 1e10], sample_weight=bad)
+    assert summary.to_bytes() == before
+
+
+def test_large_numbers_are_summed_or_an_error() -> None:
+    large, other = TargetSummary(), TargetSummary()
+    large.update([2.0**239, -(2.0**239), 1.0], [-(2.0**239), 2.0**239, 0.0])
+    other.update([-(2.0**239), 3.0], [0.0, 2.0**239])
+    merged = large.merge(other)
+    again = TargetSummary.from_bytes(merged.to_bytes())
+    assert again.metric("mean_squared_error") == pytest.approx((2 * 2.0**480 + 2 * 2.0**478) / 5)
+    assert again.standard_error("r2") == merged.standard_error("r2")
+    with pytest.raises(ValueError, match=r"y_pred must be below 2\*\*240"):
+        large.update([1.0], [1e73])
+
+
+def test_probabilities_count_large_weights_exactly_or_not_at_all() -> None:
+    y, p = binary(np.random.default_rng(0), 500)
+    one, many = ProbabilitySummary(), ProbabilitySummary()
+    one.update(y, p)
+    many.update(y, p, sample_weight=np.full(500, 2**28))
+    assert many.metrics() == one.metrics()
+    np.testing.assert_array_equal(many.counts().thresholds, one.counts().thresholds)
+    before = many.to_bytes()
+    with pytest.raises(ValueError, match=r"at most 2\*\*37"):
+        many.update(y, p, sample_weight=np.full(500, 2**24))
+    with pytest.raises(ValueError, match=r"at most 2\*\*37"):
+        many.merge(many)
+    assert many.to_bytes() == before
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    "names",
+    [["a\0b", "c", "a"], ["", "a", "\ud800"], [True, False, True], [-0.0, 0.0, 1.5], [2**60, 2**60 + 1, 3]],
+    ids=["nul", "surrogate", "booleans", "zeros", "integers"],
+)
+def test_groups_of_any_name_are_stored(names: list[Any]) -> None:
+    summary = GroupSummary()
+    summary.update([0, 1, 1], [0.1, 0.2, 0.3], names)
+    again = GroupSummary.from_bytes(summary.to_bytes())
+    assert again.auc().groups.tolist() == sorted(set(names))
+    assert again.merge(summary).n_groups == len(set(names))
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_groups_of_two_kinds_of_numbers_are_exact_or_an_error() -> None:
+    whole, parts = GroupSummary(), GroupSummary()
+    whole.update([0, 1], [0.1, 0.2], [1, 2])
+    parts.update([0, 1], [0.1, 0.2], [1.5, 2.0])
+    for merged in (whole.merge(parts), parts.merge(whole)):
+        assert GroupSummary.from_bytes(merged.to_bytes()).auc().groups.tolist() == [1.0, 1.5, 2.0]
+    whole.update([0, 1], [0.1, 0.2], [2**53, 2**53 + 1])
+    before = whole.to_bytes()
+    with pytest.raises(ValueError, match=r"at most 2\*\*53 where some have a fraction"):
+        whole.update([0], [0.1], [0.5])
+    with pytest.raises(ValueError, match=r"at most 2\*\*53 where some have a fraction"):
+        parts.merge(whole)
+    with pytest.raises(ValueError, match="64-bit signed integers"):
+        whole.update([0], [0.1], np.array([2**63], dtype=np.uint64))
+    assert whole.to_bytes() == before
+
+
 def test_groups_have_bounded_memory() -> None:
     summary = GroupSummary(most_scores=5)
     summary.update([0, 1, 1], [0.1, 0.2, 0.3], [1, 1, 2])
