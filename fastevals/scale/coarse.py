@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._kernels.paired import bin_probabilities, draw_counts
+from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.paired import draw_counts
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
@@ -26,6 +27,7 @@ from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.results import OperatingPoint
+from fastevals.scale.probabilities import ProbabilitySummary
 
 Specs = Mapping[str, MetricSpec]
 Rows = NDArray[np.intp]
@@ -36,7 +38,6 @@ NEAR, CHOSEN = 256, 512  # thresholds about a place, and about one that is the b
 LOWEST = -np.finfo(np.float64).max
 BINS = 10  # of the calibration error
 BIN_EDGES = np.arange(1, BINS) / BINS
-MOST_PROBABILITY_CELLS = 2**17  # 64 in each of 1,023 octaves and more, twice
 LARGE = 2**31  # rows; products of the counts of more are past integers
 TASK = 16  # replicates
 READ_AT_A_PLACE = ("equal_error_rate", "break_even_point", "ks_statistic")
@@ -225,20 +226,26 @@ def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
 
 
 def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
-    """Return the rows at the mean score of each class in each cell; None where scores are no probabilities.
-
-    Cells are 64 an octave of the probability, or of what it is below 1 where it is above 1/2; none reaches over a bin
-    of the calibration error.
-    """
+    """Return the rows at the mean score of each class in each cell (see `ProbabilitySummary`); None of other scores."""
     if not are_probabilities(counts):
         return None
-    most = min(counts.thresholds.size, MOST_PROBABILITY_CELLS)
-    p, sizes = np.empty(2 * most), np.zeros((2, 2 * most), dtype=np.int64)
-    columns = (each.astype(np.int64, copy=False) for each in (counts.tps, counts.fps))
-    n = bin_probabilities(counts.thresholds, *columns, BIN_EDGES, p, sizes)
-    order = np.argsort(-p[:n], kind="stable")
-    tps, fps = (np.append(0, np.cumsum(each[order])) for each in sizes[:, :n])
-    return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+    made: list[ProbabilitySummary] = []
+
+    def workspace() -> ProbabilitySummary:
+        made.append(ProbabilitySummary())
+        return made[-1]
+
+    def count(rows: slice, summary: ProbabilitySummary) -> None:
+        for block in blocks(rows):
+            steps = slice(block.start, block.stop + 1)
+            p = counts.thresholds[steps][1:]
+            for flag, column in enumerate((counts.fps, counts.tps)):
+                times = np.diff(column[steps]).astype(np.int64)
+                held = times > 0
+                summary._count_cells(np.full(int(held.sum()), flag, np.uint8), p[held], times[held])
+
+    run(count, chunks(counts.thresholds.size - 1), workspace=workspace)
+    return made[0].merge(*made[1:]).counts() if made else None
 
 
 # Draws ----------------------------------------------------------------------------------------------------------------

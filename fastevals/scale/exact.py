@@ -156,6 +156,15 @@ def sort(keys: Keys) -> None:
     sort_keys(keys, lend(keys.size, np.uint64), np.empty(cells, np.int32))
 
 
+def joined_points(pieces: list[ThresholdCounts]) -> ThresholdCounts:
+    """Return counts that follow each other as one: the first point of each is the last of the one before."""
+    if not pieces:
+        return ThresholdCounts._unchecked(np.array([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    parts = [piece if k == 0 else piece.take(np.arange(1, piece.tps.size)) for k, piece in enumerate(pieces)]
+    arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps"))
+    return ThresholdCounts._unchecked(*arrays)
+
+
 def _joined(parts: list[Any]) -> NDArray[Any]:
     """Return arrays one after another, each let go for its copy; the list is emptied."""
     if len(parts) == 1:
@@ -260,16 +269,16 @@ class ExactCurve:
         steps = np.floor(place * REGULAR).astype(np.int64)
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
 
+    def all_points(self, atoms: AtomCounts) -> ThresholdCounts | None:
+        """Return all points, of atoms that are all there are; None where they would be too many."""
+        if atoms.keys.size > MOST_POINTS or int(atoms.positives.sum(dtype=np.int64)) < self.n_pos:
+            return None
+        return joined_points(list(atoms.points(0, 0, self.lowest)))
+
     @cached_property
     def counts(self) -> ThresholdCounts:
         """The points that are kept."""
-        parts = (
-            [self._kept[0], *(part.take(np.arange(1, part.tps.size)) for part in self._kept[1:])] if self._kept else []
-        )
-        if not parts:
-            return ThresholdCounts._unchecked(np.array([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
-        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps"))
-        return ThresholdCounts._unchecked(*arrays)
+        return joined_points(self._kept)
 
     @cached_property
     def moments(self) -> PlacementMoments:
@@ -534,6 +543,7 @@ class ExactScans:
         return block
 
 
+MOST_POINTS = 1 << 22  # atoms, 200 MB of points
 REGULAR = 50_000  # points between, of each class
 MOST_RANGES = 100  # of scores, with a scan each
 SAMPLED = 256  # every so manieth key is kept where there are too many
@@ -596,10 +606,7 @@ class ExactRanking(PooledRanking):
     def counts(self) -> ThresholdCounts:
         """Counts at or above each distinct score of a positive, and just above it."""
         if self._counts is None:
-            pieces = list(self._atoms.points(0, 0, self._curve.lowest))
-            parts = [piece if k == 0 else piece.take(np.arange(1, piece.tps.size)) for k, piece in enumerate(pieces)]
-            arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps")]
-            self._counts = ThresholdCounts._unchecked(*arrays)
+            self._counts = joined_points(list(self._atoms.points(0, 0, self._curve.lowest)))
         return self._counts
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:

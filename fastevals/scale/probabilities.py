@@ -107,25 +107,29 @@ class ProbabilitySummary(Summary):
         self._extremes = min(self._extremes[0], lowest), max(self._extremes[1], highest)
         if lowest < 0 or highest > 1:
             return  # and all metrics are undefined from now on
-        n_bins = self._edges.size - 1
         for block in blocks(slice(0, scores.size)):
             p = np.ascontiguousarray(scores[block], dtype=np.float64) + 0.0
-            tail = np.where(p > 0.5, 1 - p, p).view(np.int64)
             times = np.ones(p.size, dtype=np.int64) if units is None else np.ascontiguousarray(units[block])
-            limbs = np.zeros(LIMBS * n_bins, dtype=np.int64)
-            count_probabilities(
-                p, tail, flags[block], times, self._edges, self._bins, self._ends, limbs, self._cells, self._offsets
-            )
-            for k, row in enumerate(limbs.reshape(-1, LIMBS).tolist()):
-                total = 0
-                for limb in row:
-                    total = (total << BITS) + limb
-                self._sums[k] += total
+            self._count_cells(flags[block], p, times)
             positives = times * flags[block]
             squares, _ = sum_losses(p, positives, times - positives, squared_losses)
             logs, infinite = sum_losses(p, positives, times - positives, log_losses)
             for k, more in enumerate((squares, logs, infinite)):
                 self._losses[k] += more
+
+    def _count_cells(self, flags: Flags, p: NDArray[Any], times: NDArray[np.int64]) -> None:
+        """Count probabilities by bin and by cell."""
+        p = np.ascontiguousarray(p, dtype=np.float64)
+        tail = np.where(p > 0.5, 1 - p, p).view(np.int64)
+        limbs = np.zeros(LIMBS * (self._edges.size - 1), dtype=np.int64)
+        count_probabilities(
+            p, tail, flags, times, self._edges, self._bins, self._ends, limbs, self._cells, self._offsets
+        )
+        for k, row in enumerate(limbs.reshape(-1, LIMBS).tolist()):
+            total = 0
+            for limb in row:
+                total = (total << BITS) + limb
+            self._sums[k] += total
 
     # Reading ----------------------------------------------------------------------------------------------------------
 

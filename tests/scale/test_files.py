@@ -101,6 +101,19 @@ def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: 
     assert report(path, resamples=None, by="land", memory="100kB") == expected
 
 
+@pytest.mark.parametrize("options", [{}, {"weight": "w", "by": "land", "cost_fp": 1, "cost_fn": 5}], ids=str)
+def test_intervals_of_cells_are_those_of_memory(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intervals, "BUDGET", 1000)  # so that nothing is drawn row by row
+    monkeypatch.setattr(intervals, "RESAMPLES", 39)
+    path = write(tmp_path / "rows.parquet", table_of(2000))
+    expected = report(path, resamples=None, score=["a", "b"], **options)
+    assert expected["intervals"]["method"] == "cells"
+    assert set(expected["blocks"][0]["differences"][0]["metrics"]) > {"roc_auc", "f1", "brier_score"}
+    assert report(path, resamples=None, score=["a", "b"], **options, memory="200kB") == expected
+
+
 @pytest.mark.parametrize("kind", ["folder", "pattern", "paths", "dataset", "partitions", "arrow"])
 def test_many_files_are_one(kind: str, tmp_path: Path) -> None:
     table = table_of(2000)

@@ -37,6 +37,7 @@ from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.coarse import CoarseRanking, probability_cells
+from fastevals.scale.exact import NotWholeError
 from fastevals.scale.rows import RowReader
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.columns import (
@@ -75,6 +76,7 @@ from fastevals.show.report.over_values import (
 from fastevals.show.report.streams import (
     CertifiedBlock,
     ExactStream,
+    StreamedBlock,
     differences_from,
     open_reader,
     read_rows,
@@ -382,7 +384,10 @@ def build_report(
             positive, n_weightless, n_dropped = summary.labels[0], summary.n_weightless, summary.n_dropped
         elif reader is not None and not reading.fits(reader.files, len(scores)):
             one_scan = reading.approximate or not reader.files.can_repeat
-            measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
+            try:
+                measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
+            except NotWholeError:  # of weights that are not whole numbers there are bounds
+                measured = measure.in_one_scan(reader)
             positive, n_weightless = reader.positive, reader.n_weightless
         elif reader is not None:
             read = read_rows(reader)
@@ -448,26 +453,37 @@ class _Measure(NamedTuple):
         plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
         grouped = "DeLong's don't hold for rows in groups" if reader.group is not None else None
         why_none = "" if plan is None else grouped
+        streamed = stream.count(plan, metrics)
+        models = [
+            self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
+        ]
+        defined = [_defined(metrics, each) for each in models]
+        joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
-        for streamed in stream.count(plan):
-            value = streamed.totals.value
-            if streamed.rows is not None:
-                blocks.append(self.block(value, streamed.rows, metrics, plan, len(blocks), why_none is None))
+        for block, measured, specs in zip(streamed, models, defined, strict=True):
+            value = block.totals.value
+            if block.rows is not None:
+                blocks.append(self.block(value, block.rows, metrics, plan, len(blocks), why_none is None))
                 continue
-            keep_counts = len(blocks) < self.n_pictured
-            models = [
-                _measure_model(name, streamed.ranking(k), self.rule, keep_counts, streamed.known(k))
-                for k, name in enumerate(reader.scores)
-            ]
-            if reader.by is not None and why_none is None:
-                models = [
-                    replace(model, auc_variance=_variance(curve.moments))
-                    for model, curve in zip(models, streamed.curves, strict=True)
-                ]
-            intervals = None if plan is None else streamed_intervals(plan, metrics, streamed, reader)
-            blocks.append(_report_block(value, _block_totals(streamed.ranking(0)), models, intervals))
+            numbers = {model.name: {label: model.metrics[label] for label in specs} for model in measured}
+            intervals = None
+            if plan is not None:
+                intervals = streamed_intervals(plan, specs, block, numbers, joint.get(value))
+            blocks.append(_report_block(value, _block_totals(block.ranking(0)), measured, intervals))
         over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
         return Measured(blocks, plan, over)
+
+    def streamed_models(
+        self, block: StreamedBlock, reader: RowReader, keep_counts: bool, why_none: str | None
+    ) -> list[ModelNumbers]:
+        """Measure each model of a block whose rows are not in memory."""
+        models = []
+        for k, curve in enumerate(block.curves):
+            model = _measure_model(reader.scores[k], block.ranking(k), self.rule, keep_counts, block.known(k))
+            if reader.by is not None and why_none is None:
+                model = replace(model, auc_variance=_variance(curve.moments))
+            models.append(model)
+        return models
 
     def in_one_scan(self, reader: RowReader) -> Measured:
         """Measure files in one scan."""

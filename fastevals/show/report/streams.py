@@ -12,7 +12,7 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +30,10 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.scale.certified import Certified
-from fastevals.scale.exact import BlockRows, ExactCurve, ExactScans, Place
+from fastevals.scale.coarse import CoarseRanking
+from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactScans, Place
 from fastevals.scale.files import RowFiles, open_rows
+from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
@@ -47,6 +49,8 @@ from fastevals.show.report.intervals import (
     ModelDifference,
     ModelPair,
     ScoredRows,
+    Subjects,
+    cell_intervals,
 )
 from fastevals.show.report.over_values import have_blocks
 
@@ -112,6 +116,7 @@ class StreamedBlock(NamedTuple):
     curves: tuple[ExactCurve, ...]
     probabilities: list[ProbabilitySummary | None]
     is_weighted: bool
+    coarse: dict[str, CoarseRanking]  # by model, where intervals are of cells
 
     def ranking(self, model: int) -> PooledRanking:
         """Return the points of a model's ranking that are kept; weights are floats, as those of rows are."""
@@ -162,44 +167,86 @@ class ExactStream:
                 "are measured"
             )
 
-    def count(self, plan: IntervalPlan | None) -> list[StreamedBlock]:
-        """Return all blocks: with rows where the plan draws them."""
-        n_models = len(self.reader.scores)
-        drawn = {block.value for block in self.blocks if plan is not None and plan.draws(block.n_samples)}
-        n_bytes = sum(block.n_samples for block in self.blocks if block.value in drawn) * (8 * n_models + 9)
-        if plan is not None and plan.budget is None and self.memory is not None and n_bytes > self.memory:
-            drawn = set()
+    def count(self, plan: IntervalPlan | None, metrics: Mapping[str, MetricSpec]) -> list[StreamedBlock]:
+        """Return all blocks: with rows where the plan draws them, else with what intervals of metrics are made of."""
+        models = range(len(self.reader.scores))
+        drawn = self._drawn(plan)
+        wanted = [block for block in self.blocks if block.value not in drawn]
+        by_cells = plan is not None and self.reader.group is None
         gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
+        losses = _ByThread(ProbabilitySummary)
+        curves = {(block.value, k): self._curve(block, k) for block in wanted for k in models}
+        coarse: dict[Key, CoarseRanking] = {}
 
-        counted: dict[int, dict[Key, ProbabilitySummary]] = {}  # by thread
-
-        def gather(rows: Rows, block: BlockRows, place: Place) -> None:
+        def look(rows: Rows, block: BlockRows, place: Place) -> None:
             if block.value in drawn:
                 gathered[block.value].append((place, rows))
                 return
-            own = counted.setdefault(threading.get_ident(), {})
             units = None if rows.weights is None else rows.weights.astype(np.int64)
             for k, scores in enumerate(rows.scores):
                 if block.lowest[k] >= ZERO and block.highest[k] <= ONE:
-                    own.setdefault((block.value, k), ProbabilitySummary())._count_rows(rows.flags, scores, units)
+                    losses.mine((block.value, k))._count_rows(rows.flags, scores, units)
 
-        models = range(n_models)
-        wanted = [block for block in self.blocks if block.value not in drawn]
-        curves = {(block.value, k): self._curve(block, k) for block in wanted for k in range(n_models)}
+        def take(block: BlockRows, k: int, atoms: AtomCounts) -> None:
+            curve = curves[block.value, k]
+            curve.add(atoms)
+            points = curve.all_points(atoms) if by_cells else None
+            if points is not None:
+                coarse[block.value, k] = CoarseRanking.reduce(points, metrics)
+
         if wanted:
-            self.scans.count(wanted, lambda block, k, atoms: curves[block.value, k].add(atoms), gather)
+            self.scans.count(wanted, take, look)
         else:
-            self.scans.scan(gather)
+            self.scans.scan(look)
+        found = {key: parts[0].merge(*parts[1:]) for key, parts in losses.all().items()}
+        for key, curve in curves.items() if by_cells else ():
+            reduced = coarse[key] if key in coarse else CoarseRanking.reduce(curve.counts, metrics)
+            cells = None if key not in found else found[key].counts()
+            coarse[key] = CoarseRanking(reduced.counts, reduced.places, cells)
+        names = self.reader.scores
+        of_blocks = {block.value: {names[k]: coarse[block.value, k] for k in models} for block in wanted if by_cells}
         return [
             StreamedBlock(
                 block,
                 self._rows(gathered.pop(block.value)) if block.value in drawn else None,
-                tuple(curves[block.value, k] for k in range(n_models)) if block.value not in drawn else (),
-                [_merged([own[block.value, k] for own in counted.values() if (block.value, k) in own]) for k in models],
+                tuple(curves[block.value, k] for k in models if block.value not in drawn),
+                [found.get((block.value, k)) for k in models],
                 self.reader.weight is not None,
+                of_blocks.get(block.value, {}),
             )
             for block in self.blocks
         ]
+
+    def _drawn(self, plan: IntervalPlan | None) -> set[Any]:
+        """Return the values of the blocks that are bootstrapped row by row: their rows must fit in memory."""
+        if plan is None:
+            return set()
+        blocks = [block for block in self.blocks if plan.draws(block.n_samples)]
+        n_bytes = sum(block.n_samples for block in blocks) * (8 * len(self.reader.scores) + 9)
+        if plan.budget is None and self.memory is not None and n_bytes > self.memory:
+            return set()
+        return {block.value for block in blocks}
+
+    def joint_sums(self, wanted: Iterable[tuple[StreamedBlock, Mapping[str, MetricSpec]]]) -> dict[Any, JointSums]:
+        """Return by value what differences of the models of blocks are made of, in some metrics: from one more scan."""
+        joint = {
+            block.totals.value: JointSums(block.coarse, metrics) for block, metrics in wanted if len(block.coarse) > 1
+        }
+        if not joint:
+            return {}
+        parts: dict[tuple[Any, int], JointSums] = {}
+
+        def add(rows: Rows, block: BlockRows, _: Place) -> None:
+            if block.value in joint:
+                key = block.value, threading.get_ident()
+                if key not in parts:
+                    parts[key] = joint[block.value].empty()
+                parts[key].add(rows.flags, dict(zip(self.reader.scores, rows.scores, strict=True)), rows.weights)
+
+        self.scans.scan(add)
+        for (value, _), part in parts.items():
+            joint[value].merge(part)
+        return joint
 
     def _curve(self, block: BlockRows, k: int) -> ExactCurve:
         keep = None
@@ -370,8 +417,24 @@ def differences_from(
     return tuple(pairs)
 
 
-def _merged(parts: list[ProbabilitySummary]) -> ProbabilitySummary | None:
-    return parts[0].merge(*parts[1:]) if parts else None
+class _ByThread:
+    """Summaries by key, of each thread its own."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        self.made: dict[int, dict[Key, Any]] = {}
+
+    def mine(self, key: Key) -> Any:
+        """Return this thread's."""
+        own = self.made.setdefault(threading.get_ident(), {})
+        if key not in own:
+            own[key] = self.make()
+        return own[key]
+
+    def all(self) -> dict[Key, list[Any]]:
+        """Return those of all threads."""
+        keys = {key for own in self.made.values() for key in own}
+        return {key: [own[key] for own in self.made.values() if key in own] for key in keys}
 
 
 # Rows in memory -----------------------------------------------------------------------------------------------------
@@ -395,7 +458,13 @@ def read_rows(reader: RowReader) -> Rows:
 
 
 def streamed_intervals(
-    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], block: StreamedBlock, reader: RowReader
+    plan: IntervalPlan,
+    metrics: Mapping[str, MetricSpec],
+    block: StreamedBlock,
+    values: dict[str, dict[str, float]],
+    joint: JointSums | None,
 ) -> Intervals:
-    """Return the intervals of a block whose rows are not in memory."""
-    return Intervals(why_none="its rows are not in memory")
+    """Return the intervals of a block whose rows are not in memory, where metrics are of such values."""
+    if not block.coarse:
+        return Intervals(why_none="its rows, in groups, are not in memory")
+    return cell_intervals(plan, metrics, Subjects(values, block.coarse), joint)
