@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._options import check_number, show
 from fastevals._validation.labels import as_labels
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.ranking.ranking import Doubt
 from fastevals.scale.payload import Summary
 from fastevals.scale.summary import UNITS, whole_units
 
@@ -118,6 +119,10 @@ class ConfusionSummary(Summary):
         counts = self._counts if self._unit is None else self._counts * self._unit
         pos_label = self._pos_label if self._labels.size == 2 else None
         return ConfusionMatrix(counts, self._labels, pos_label=pos_label)
+
+    def counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix, dict[str, Doubt]]:
+        """Return what a bootstrap draws from; nothing is in doubt."""
+        return self.matrix(), {}
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 

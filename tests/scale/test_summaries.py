@@ -199,6 +199,9 @@ def test_a_matrix_is_that_of_memory() -> None:
     np.testing.assert_allclose(weighted.matrix().counts, weighed.counts, rtol=1e-5)
     with pytest.raises(ValueError, match="has no rows"):
         ConfusionSummary().matrix()
+    drawn = [fastevals.bootstrap(each, "accuracy", n_resamples=50, rng=0) for each in (summary, summary.matrix())]
+    assert drawn[0]["accuracy"].confidence_interval == drawn[1]["accuracy"].confidence_interval
+    assert drawn[0]["accuracy"].value == expected.accuracy()
 
 
 def test_errors_are_those_of_memory() -> None:
