@@ -144,7 +144,7 @@ def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> 
     if not at[-1]:
         values[-1] = LOWEST
     for row, cut in zip(cut_rows, cuts, strict=True):
-        if not gains[row] and row < last:
+        if not gains[row]:  # one below all scores is the last
             values[np.searchsorted(kept, row)] = cut
     values[0] = np.inf
     tps, fps = tps[kept], fps[kept]
