@@ -9,6 +9,7 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key
 
 UNIT = 2.0**-53
+TINY = 2.0**-40  # of the largest variance: what is less is rounding
 TINY = 2.0**-1000  # probabilities below it are of one cell
 CENTRAL = 0.02425  # share of each tail, in which the quantile is of another form
 
@@ -100,3 +101,61 @@ def cell_of_half(p):
         return np.int64(0)
     fraction, exponent = math.frexp(p)
     return np.int64((1024 + exponent) * 64 + np.int64((fraction - 0.5) * 128))
+
+
+@kernel
+def factorize(covariance, factor, order):
+    """Write the pivoted Cholesky factor of a covariance, transposed, and the order of its columns; give its rank.
+
+    By hand, since a library's is spread over threads: it would wait for them longer than this takes, and the last bits
+    would depend on how many they are.
+    """
+    n = covariance.shape[0]
+    left = np.empty(n)
+    for i in range(n):
+        order[i], left[i] = i, covariance[i, i]
+    least = 0.0
+    for k in range(n):
+        pivot = k
+        for i in range(k, n):
+            if left[i] > left[pivot]:
+                pivot = i
+        if k == 0:
+            least = left[pivot] * TINY
+        if left[pivot] <= least:
+            return k
+        order[k], order[pivot] = order[pivot], order[k]
+        left[k], left[pivot] = left[pivot], left[k]
+        for j in range(k):
+            factor[j, k], factor[j, pivot] = factor[j, pivot], factor[j, k]
+        root = math.sqrt(left[k])
+        row = factor[k]
+        for i in range(k):
+            row[i] = 0.0
+        row[k] = root
+        for i in range(k + 1, n):
+            row[i] = covariance[order[i], order[k]]
+        for j in range(k):
+            scale = factor[j, k]
+            above = factor[j]
+            for i in range(k + 1, n):
+                row[i] -= scale * above[i]
+        for i in range(k + 1, n):
+            row[i] /= root
+            left[i] -= row[i] * row[i]
+    return n
+
+
+@kernel
+def draw_with_factor(normal, factor, order, draws):
+    """Write draws: of independent normal numbers, of shape (n_draws, rank), those that a factor makes."""
+    sums = np.empty(order.size)
+    for d in range(normal.shape[0]):
+        sums[:] = 0.0
+        for k in range(normal.shape[1]):
+            value = normal[d, k]
+            row = factor[k]
+            for i in range(k, sums.size):
+                sums[i] += value * row[i]
+        for i in range(sums.size):
+            draws[d, order[i]] = sums[i]

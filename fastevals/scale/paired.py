@@ -29,7 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import chunks, run
-from fastevals._kernels.paired import add_by_group, add_products, add_products_by_group, draw_counts
+from fastevals._kernels.paired import (
+    add_by_group,
+    add_products,
+    add_products_by_group,
+    draw_counts,
+    draw_with_factor,
+    factorize,
+)
 from fastevals._kernels.random import stream_key
 from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
@@ -59,8 +66,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
-NEAR = 128  # thresholds about a place
+NEAR = 48  # thresholds about a place
 TRIED = 1024  # thresholds about one that is the best, of which those that draws choose are kept
+TASK = 512  # draws
+MOST_CHOSEN = 40  # of these
 TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
 MOST_BITS = 30  # of what a row adds, as a whole number
@@ -353,6 +362,8 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     n_pos, n_neg = tps[:, -1:], fps[:, -1:]
     best = np.argmax(worth(spec, UsualCells(tps, fps, n_pos - tps, n_neg - fps)), axis=1)
     found = np.unique(best)
+    if found.size > MOST_CHOSEN:  # what is drawn of them takes their cube
+        found = np.unique(np.quantile(best, np.linspace(0, 1, MOST_CHOSEN), method="nearest"))
     return np.asarray(about[np.union1d(found, (found[1:] + found[:-1]) // 2)])
 
 
@@ -417,9 +428,13 @@ def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> F
     part = np.repeat(known, len(flat) // n_models)
     draws = np.full((n_draws, len(flat)), np.nan)
     if part.any():
-        variances, directions = np.linalg.eigh(flat[np.ix_(part, part)])
-        factor = (directions * np.sqrt(np.maximum(variances, 0)))[:, variances > 0]
-        draws[:, part] = rng.standard_normal((n_draws, factor.shape[1])) @ factor.T
+        n = int(np.count_nonzero(part))
+        factor, order, drawn = np.zeros((n, n)), np.empty(n, dtype=np.intp), np.zeros((n_draws, n))
+        rank = factorize(np.ascontiguousarray(flat[np.ix_(part, part)]), factor, order)
+        normal = rng.standard_normal((n_draws, rank))
+        rows = [slice(start, start + TASK) for start in range(0, n_draws, TASK)]
+        run(lambda task: draw_with_factor(normal[task], factor, order, drawn[task]), rows, compiles="draw_with_factor")
+        draws[:, part] = drawn
     draws = draws.reshape(n_draws, *covariance.shape[: covariance.ndim // 2])
     for a, b in combinations(range(n_models), 2):
         if np.array_equal(covariance[a], covariance[b]):
