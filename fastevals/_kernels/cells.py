@@ -404,3 +404,18 @@ def count_around(keys, weights, atoms, at, between):
             at[i] += units
         else:
             between[i] += units
+
+
+@kernel
+def join_equal(keys, counts):
+    """Move the distinct of ascending keys to the front, and write how often each occurs; give their number."""
+    n = 0
+    for i in range(keys.size):
+        key = keys[i]
+        if n > 0 and keys[n - 1] == key:
+            counts[n - 1] += 1
+        else:
+            keys[n] = key
+            counts[n] = 1
+            n += 1
+    return n

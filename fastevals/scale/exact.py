@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels import areas
-from fastevals._kernels.cells import count_around
+from fastevals._kernels.cells import count_around, join_equal
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
 from fastevals._options import show
@@ -89,18 +89,19 @@ class AtomCounts:
     def of_positives(cls, parts: list[Keys], units: list[Ints] | None, also: Keys, *, large: bool) -> AtomCounts:
         """Make atoms of the keys of positives, which come in any order; `parts` is emptied."""
         keys = _joined(parts)
+        dtype = np.int64 if large or units is not None else np.uint32
         if units is None:
             sort(keys)
-            starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
-            positives = np.diff(starts, append=keys.size)
-            keys = keys[starts] if starts.size < keys.size else keys
+            positives = np.empty(keys.size, dtype)
+            n = join_equal(keys, positives)
+            if n < keys.size:
+                keys, positives = keys[:n].copy(), positives[:n].copy()
         else:
             order = np.argsort(keys)
             keys, weights = keys[order], _joined(units)[order]
             starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
             positives = np.add.reduceat(weights, starts) if starts.size else weights
             keys = keys[starts]
-        dtype = np.int64 if large or units is not None else np.uint32
         positives = positives.astype(dtype, copy=False)
         if also.size:
             joined = np.union1d(keys, also)
