@@ -67,6 +67,7 @@ Ints = NDArray[np.int64]
 
 BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
 NEAR = 48  # thresholds about a place
+FEW = 256  # thresholds about one that is the best, which are all kept
 TRIED = 1024  # thresholds about one that is the best, of which those that draws choose are kept
 TASK = 512  # draws
 MOST_CHOSEN = 40  # of these
@@ -349,12 +350,14 @@ def _groups(model: CoarseRanking, label: str, spec: MetricSpec) -> Ints:
 
 
 def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the rows of counts that are best in some draws, and one between any two: the closer the more choose."""
+    """Return the rows of counts that are best in some draws, and one between any two; all where they are few."""
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
     about = share.near(own, TRIED, -1 / 3)
     about = np.union1d(about, peaks(counts, spec, about))
     about = about[about > 0]
+    if about.size <= FEW:
+        return about
     sizes = np.concatenate([np.diff(each[about], prepend=0) for each in (counts.tps, counts.fps)])
     drawn = np.empty((TRIAL_DRAWS, sizes.size), dtype=np.int64)
     draw_counts(sizes, np.sqrt(sizes.astype(np.float64)), *poisson_tables(1.0), TRIAL_KEY, 0, drawn)

@@ -214,11 +214,18 @@ class ProbabilitySummary(Summary):
             np.where(exponents > 0, np.ldexp(1.0, exponents - 1023), 0.0),
         )
         q = low + width * (self._offsets[places] / self._cells[places]) / 2.0**26
-        p = np.where(upper == 1, 1 - q, q)
+        p = self._in_bins(np.where(upper == 1, 1 - q, q), (places >> 1) & 1)
         order = np.argsort(-p, kind="stable")
         rows = self._cells[places][order]
         tps, fps = (np.append(0, np.cumsum(np.where(flag[order] == k, rows, 0))) for k in (1, 0))
         return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+
+    def _in_bins(self, p: NDArray[np.float64], odd: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return means, those that a rounding took over an edge back in the bin of their rows: odd ones, or not."""
+        at = np.rint(p * (self._edges.size - 1)).astype(np.intp)
+        back = np.where((at - 1) & 1 == odd, self._edges[at], np.nextafter(self._edges[at], 1))
+        strayed = np.searchsorted(self._edges[1:-1], p) & 1 != odd  # a bin ends with its upper edge
+        return np.where(strayed, back, p)
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 

@@ -206,6 +206,21 @@ def test_many_thresholds_become_few_and_keep_what_is_best() -> None:
     assert (coarse.probabilities.n_pos, coarse.probabilities.n_neg) == (counts.n_pos, counts.n_neg)
 
 
+def test_cells_of_probabilities_stay_in_their_bins() -> None:
+    """Those at an edge, too, which 1 less a rounded mean may be above."""
+    p = np.round(np.linspace(0, 1, 1001), 3)
+    counts = Ranking(np.arange(1001) % 2, p).counts
+    cells = probability_cells(counts)
+    assert cells is not None
+    edges = np.arange(1, 10) / 10
+    for of in ("tps", "fps"):
+        found, expected = (
+            np.bincount(np.searchsorted(edges, each.thresholds[1:]), np.diff(getattr(each, of)), minlength=10)
+            for each in (cells, counts)
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_one_class_has_what_needs_no_other() -> None:
     for label in (0, 1):
         y, s = np.full(3000, label), np.random.default_rng(0).random(3000)
