@@ -310,7 +310,7 @@ def cell_intervals(
     }
     pairs = tuple(
         ModelPair(*pair, {label: ModelDifference(*each[k]) for label, each in compared.items()})
-        for k, pair in enumerate(combinations(models, 2))
+        for k, pair in enumerate(combinations(models, 2) if compared else ())
     )
     return Intervals(CELLS, "", models, pairs, *_notes_on(estimates, metrics))
 

@@ -516,7 +516,9 @@ class _Measure(NamedTuple):
                 }
                 models.append(replace(model, bounds=bounds))
             defined = _defined(metrics, models)
-            intervals = None if plan is None else summary_intervals(plan, defined, block, summary.models)
+            numbers = {model.name: {label: model.metrics[label] for label in defined} for model in models}
+            doubts = {model.name: model.bounds for model in models}
+            intervals = None if plan is None else summary_intervals(plan, defined, block, numbers, doubts)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
             if reference is not None and plan is not None and value in reference.blocks:
                 past = CertifiedBlock(reference.blocks[value], reference.weight is not None)

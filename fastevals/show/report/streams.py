@@ -22,13 +22,13 @@ from fastevals._execution import run
 from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
+from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.coarse import CoarseRanking
 from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactScans, Place
@@ -42,7 +42,6 @@ from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import (
-    BCA,
     PROBABILITY_COLUMNS,
     IntervalPlan,
     Intervals,
@@ -356,36 +355,28 @@ class CertifiedBlock(NamedTuple):
 
 
 def summary_intervals(
-    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], block: CertifiedBlock, models: Sequence[str]
+    plan: IntervalPlan,
+    metrics: Mapping[str, MetricSpec],
+    block: CertifiedBlock,
+    values: dict[str, dict[str, float]],
+    bounds: Mapping[str, Mapping[str, Interval]],
 ) -> Intervals:
-    """Return intervals of each model by itself, from draws of cells."""
+    """Return intervals of each model by itself, from draws of cells; what is in doubt makes them wider."""
     if block.totals.has_parts_of_rows:
         return Intervals(why_none="weights that are not whole numbers have no rows to draw from")
-    settings: dict[str, Any] = {
-        "n_resamples": plan.resamples, "confidence_level": plan.confidence, "method": BCA, "rng": plan.seed,
-    }  # fmt: skip
-    found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        for name in models:
-            found[name] = {
-                label: estimate
-                for subject, specs in block.subjects(name, metrics)
-                for label, estimate in bootstrap(subject, specs, **settings).items()
-            }
-    undefined = {
-        label: max(each[label].n_undefined for each in found.values() if label in each) for label in metrics
-        if any(label in each for each in found.values())
-    }  # fmt: skip
-    return Intervals(
-        BCA,
-        "",
-        {name: {label: each.confidence_interval for label, each in by.items()} for name, by in found.items()},
-        (),
-        {label: count for label, count in undefined.items() if count},
-        None,
-        {name: {label: each.caution for label, each in by.items() if each.caution} for name, by in found.items()},
-    )
+    coarse = {}
+    for name in values:
+        losses = block.totals.probabilities.get(name)
+        cells = losses.counts() if losses is not None and losses.are_probabilities else None
+        coarse[name] = CoarseRanking.reduce(block.ranking(name).counts, metrics, cells)
+    found = cell_intervals(plan, metrics, Subjects(values, coarse), None)
+    for name, by_metric in found.models.items():
+        for label, interval in by_metric.items():
+            doubt = bounds[name].get(label)
+            if doubt is not None:
+                value = values[name][label]
+                by_metric[label] = Interval(interval.low - (value - doubt.low), interval.high + (doubt.high - value))
+    return found
 
 
 def differences_from(

@@ -166,9 +166,10 @@ def _describe_intervals(report: Report) -> str:
     if CELLS in methods:
         text = f"{level}, BCa, {plan.resamples:,} draws of cells of each model's rows (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
-        text += f", above {plan.most_drawn:,} rows"
+        above = plan.most_drawn is not None  # else rows are not there to be drawn
+        text += f", above {plan.most_drawn:,} rows" if above else ""
         text += "" if roles.weight is None else ", weights being numbers of rows"
-        text += f" ({option('resamples', placeholder='N')}: of the rows themselves)"
+        text += f" ({option('resamples', placeholder='N')}: of the rows themselves)" if above else ""
         sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have intervals each by itself, and p of its own")
