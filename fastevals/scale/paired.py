@@ -411,9 +411,13 @@ def differences(
     deviations = {label: draw_normal(joint.covariance(k), LINEAR_DRAWS, generator(k)) for k, label in enumerate(linear)}
     for label in calibration:
         deviations[label] = _of_bins(joint, generator(len(linear)))
-    for k, labels in enumerate(together):
+
+    def near(k: int) -> dict[str, Floats]:
         with np.errstate(divide="ignore", invalid="ignore"):  # draws without a class
-            deviations |= _near_places(joint, k, labels, generator(len(linear) + 1 + k))
+            return _near_places(joint, k, together[k], generator(len(linear) + 1 + k))
+
+    for found in run(near, range(len(together)), compiles="places"):
+        deviations |= found
     return {
         label: _compare(np.array([values[name][label] for name in names]), deviations[label], spec, pairs, settings)
         for label, spec in joint.specs.items()
