@@ -4,6 +4,8 @@ Dekker, T. J. (1971), Numerische Mathematik 18, 224-242, doi:10.1007/BF01397083.
 ranking cancel exactly and integer weights give what repeated rows give.
 """
 
+import numpy as np
+
 from fastevals._kernels.jit import kernel
 
 
@@ -49,3 +51,39 @@ def product(a, b):
     b_low = b - b_high
     total = a * b
     return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+# As integers: exact, whatever the order of what is added. A float from 0 up is cut into limbs: its whole part and six
+# pieces of 26 bits of the fraction. What is below 2^-156 is cut off.
+
+LIMBS = 7
+BITS = 26
+BASE = 2.0**26
+
+
+@kernel
+def sum_limbs(values, times, limbs):
+    """Add each value, as often as it counts, to the limbs of a sum; values are finite."""
+    a, b, c, d, e, f, g = limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6]
+    for i in range(values.size):
+        n = np.int64(times[i])
+        value = values[i]
+        whole = np.floor(value)
+        a += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        b += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        c += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        d += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        e += n * np.int64(whole)
+        value = (value - whole) * BASE
+        whole = np.floor(value)
+        f += n * np.int64(whole)
+        g += n * np.int64((value - whole) * BASE)
+    limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6] = a, b, c, d, e, f, g

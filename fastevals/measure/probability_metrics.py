@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals._kernels.fixed import BITS, LIMBS, sum_limbs
+from fastevals._kernels.compensated import BITS, LIMBS, sum_limbs
 from fastevals._options import check_choice, check_integer
 from fastevals._validation.arrays import check_probabilities, power_of_two
 from fastevals.counts import ThresholdCounts, last_row

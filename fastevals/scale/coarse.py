@@ -27,7 +27,7 @@ from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.results import OperatingPoint
-from fastevals.scale.probabilities import ProbabilitySummary
+from fastevals.scale.probabilities import MOST, ProbabilitySummary
 
 Specs = Mapping[str, MetricSpec]
 Rows = NDArray[np.intp]
@@ -227,7 +227,7 @@ def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
 
 def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
     """Return the rows at the mean score of each class in each cell (see `ProbabilitySummary`); None of other scores."""
-    if not are_probabilities(counts):
+    if not are_probabilities(counts) or counts.n_pos + counts.n_neg > MOST:
         return None
     made: list[ProbabilitySummary] = []
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
-from fastevals._kernels.fixed import BITS, CELLS, FINE, LIMBS, count_probabilities
+from fastevals._kernels.compensated import BITS, LIMBS
+from fastevals._kernels.probabilities import CELLS, FINE, count_probabilities
 from fastevals._options import check_integer, show, warn_undefined
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve

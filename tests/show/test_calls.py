@@ -75,30 +75,32 @@ def test_report_of_counts_is_that_of_rows(seed):
     assert "Ranking" in fastevals.report(ranking, resamples=0).to_text()
 
 
-def test_report_of_many_counts_has_delongs_interval(monkeypatch):
+def test_report_of_many_counts_has_the_intervals_of_rows(monkeypatch):
     from fastevals.show.report import intervals
 
     monkeypatch.setattr(intervals, "BUDGET", 1000 * 1999)
     y, score = DIGITS["label"], DIGITS["random_forest"]
     rows = fastevals.report({"y": y, "s": score}, label="y", score="s").to_dict()["blocks"][0]
     result = fastevals.report(fastevals.Ranking(y, score).counts, score="s").to_dict()["blocks"][0]
-    assert result["intervals"]["method"] == "DeLong"
-    assert result["models"][0]["intervals"]["roc_auc"] == pytest.approx(rows["models"][0]["intervals"]["roc_auc"])
+    assert result["intervals"]["method"] == "cells"
+    assert result["models"][0]["intervals"] == rows["models"][0]["intervals"]
 
 
-@pytest.mark.parametrize(("times", "hint"), [(2**28, True), (2**40, False), (2**58, False)])
-def test_report_of_more_counts_than_intervals_hold_for(times, hint):
-    """It has all its numbers, and says why there are no intervals; they are an error only where they are asked for."""
+@pytest.mark.parametrize("times", [2**28, 2**40, 2**58])
+def test_report_of_more_counts_than_are_drawn(times):
+    """It has all its numbers, and intervals of cells; of more than 2**53 rows it says why there are none."""
     ranking = fastevals.Ranking.from_counts([0.1, 0.2, 0.3], [times, 2 * times, times], [5 * times, times, times])
     few = fastevals.Ranking.from_counts([0.1, 0.2, 0.3], [1, 2, 1], [5, 1, 1])
     block = fastevals.report(ranking).to_dict()["blocks"][0]
     assert block["models"][0]["metrics"]["roc_auc"] == few.roc_auc()
-    assert block["intervals"]["method"] is None
-    assert "DeLong's, which don't hold for 1,073,741,824 rows of a class or more" in block["intervals"]["notes"][0]
-    assert ("resamples=N" in block["intervals"]["notes"][0]) == hint
-    if not hint:
-        with pytest.raises(ValueError, match=r"must have from 1 to 2\*\*32 - 1 rows to be resampled, got"):
-            fastevals.report(ranking, resamples=39)
+    if times > 2**53:
+        assert block["intervals"]["method"] is None
+        assert "weights that add up to more than 2**53" in block["intervals"]["notes"][0]
+        return
+    assert block["intervals"]["method"] == "cells"
+    low, high = block["models"][0]["intervals"]["roc_auc"]
+    assert low < few.roc_auc() < high
+    assert high - low < 10 / times**0.5
 
 
 def test_report_of_weighted_ranking_has_no_intervals():

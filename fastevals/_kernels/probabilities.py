@@ -1,45 +1,9 @@
-"""Sums of floats as integers: exact, whatever the order of what is added.
-
-A float from 0 up is cut into limbs: its whole part and six pieces of 26 bits of the fraction. What is below 2^-156 is
-cut off. Sums of limbs are integers of 64 bits.
-"""
+"""Probabilities by bin and by cell, their sums as integers: see `compensated.sum_limbs`."""
 
 import numpy as np
 
+from fastevals._kernels.compensated import BASE, LIMBS
 from fastevals._kernels.jit import kernel
-
-LIMBS = 7
-BITS = 26
-BASE = 2.0**26
-
-
-@kernel
-def sum_limbs(values, times, limbs):
-    """Add each value, as often as it counts, to the limbs of a sum; values are finite."""
-    a, b, c, d, e, f, g = limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6]
-    for i in range(values.size):
-        n = np.int64(times[i])
-        value = values[i]
-        whole = np.floor(value)
-        a += n * np.int64(whole)
-        value = (value - whole) * BASE
-        whole = np.floor(value)
-        b += n * np.int64(whole)
-        value = (value - whole) * BASE
-        whole = np.floor(value)
-        c += n * np.int64(whole)
-        value = (value - whole) * BASE
-        whole = np.floor(value)
-        d += n * np.int64(whole)
-        value = (value - whole) * BASE
-        whole = np.floor(value)
-        e += n * np.int64(whole)
-        value = (value - whole) * BASE
-        whole = np.floor(value)
-        f += n * np.int64(whole)
-        g += n * np.int64((value - whole) * BASE)
-    limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6] = a, b, c, d, e, f, g
-
 
 FINE = 1003  # exponent of a float from which on cells are a 64th of its octave; below it they are whole octaves
 FINE_CELLS = (1022 - FINE) * 64 + 1  # up to 1/2
