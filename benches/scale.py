@@ -72,13 +72,14 @@ def _to_bytes(data: Data) -> Call:
 
 def _size(data: Data) -> Call:
     """Give the bytes of a summary of so many rows, of which a sample of a hundredth is drawn."""
-    drawn = _summary(Data(data.rows // 100)).cells
+    sample = _summary(Data(data.rows // 100))
+    drawn = sample.cells
     rows = np.random.default_rng(1).poisson(100 * drawn.counts)
     low, high = (each.view(np.uint64) for each in (drawn.low, drawn.high))
     from fastevals.counting.ordering import FLOATS
 
     whole = RankingSummary.from_cells(FLOATS.decode(low), FLOATS.decode(high), rows[:, 1], rows[:, 0])
-    assert abs(whole.n_positives / (data.rows * 0.1) - 1) < 0.01
+    assert abs(whole.n_positives / (100 * sample.n_positives) - 1) < 0.01
     return lambda: float(len(whole.to_bytes()))
 
 
