@@ -345,3 +345,4 @@ class _LateBar:
             self.timer.join(1.0)  # no longer: Ctrl-C may have left tqdm locked
         if self.bar is not None:
             self.bar.close()
+            self.bar.fp.write("\r")  # a bar below another leaves the cursor at its end
