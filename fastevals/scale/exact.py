@@ -208,8 +208,12 @@ class ExactCurve:
     ----------
     n_pos, n_neg : int
         Rows in all, or units of weight.
+    lowest : int
+        Key of the lowest score of all rows.
     keep : callable, optional
         Of a block's counts, with those of all rows behind them, gives one more row that is kept.
+    above : tuple of int
+        Positives and negatives above all that is added.
     """
 
     def __init__(
@@ -218,14 +222,22 @@ class ExactCurve:
         n_neg: int,
         lowest: int,
         keep: Callable[[ThresholdCounts], int | None] | None = None,
+        above: tuple[int, int] = (0, 0),
     ) -> None:
         self.n_pos, self.n_neg, self.lowest, self.keep = n_pos, n_neg, lowest, keep
         self._placements = (0, 0, 0)
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
         self.sums = dict.fromkeys(SUMS, Fraction(0))
         self._kept: list[ThresholdCounts] = []
-        self._last = (0, 0)
+        self._last = above
         self._next = 0  # of the points that are kept at regular steps
+
+    def append(self, other: ExactCurve) -> None:
+        """Add what is known of the next lower range, of the same rows in all."""
+        self.sums = {name: total + other.sums[name] for name, total in self.sums.items()}
+        self._placements = tuple(map(add, self._placements, other._placements))
+        self._kept += other._kept
+        self._last = other._last
 
     def add(self, atoms: AtomCounts) -> None:
         """Add the points of the next lower range."""
@@ -390,9 +402,9 @@ class ExactScans:
 
     def _gather_all(self, rows: Rows, block: BlockRows, _: Place) -> None:
         flags = rows.flags.view(np.bool_)
-        units = None if rows.weights is None else whole_units(rows.weights, self.reader)
+        units = None if rows.weights is None else exact_units(rows.weights, self.reader)
         n_positives = int(np.count_nonzero(flags))
-        parts = [(FLOATS.encode(scores[flags] + 0.0), _ends(scores)) for scores in rows.scores]
+        parts = [(FLOATS.encode(scores[flags] + 0.0), ends(scores)) for scores in rows.scores]
         with self._lock:
             block.n_samples += flags.size
             block.n_positives += n_positives
@@ -475,7 +487,7 @@ class ExactScans:
         if ranges is None:
             return
         flags = rows.flags.view(np.bool_)
-        units = None if rows.weights is None else whole_units(rows.weights, self.reader)[flags]
+        units = None if rows.weights is None else exact_units(rows.weights, self.reader)[flags]
         for k, scores in enumerate(rows.scores):
             keys, of_keys = ranges[k].take(FLOATS.encode(scores[flags] + 0.0), units)
             with self._lock:
@@ -492,18 +504,18 @@ class ExactScans:
     ) -> None:
         """Scan: count negatives, and gather the positives of the next range."""
         gather = {id(block): each for block, each in following or ()}
-        made: list[dict[tuple[int, int], _Buffer]] = []
+        made: list[dict[tuple[int, int], WaitingKeys]] = []
 
-        def buffers() -> dict[tuple[int, int], _Buffer]:
+        def buffers() -> dict[tuple[int, int], WaitingKeys]:
             made.append({})
             return made[-1]
 
-        def visit(rows: Rows, block: BlockRows, place: Place, space: dict[tuple[int, int], _Buffer]) -> None:
+        def visit(rows: Rows, block: BlockRows, place: Place, space: dict[tuple[int, int], WaitingKeys]) -> None:
             if id(block) in counts:
                 negative = ~rows.flags.view(np.bool_)
-                units = None if rows.weights is None else whole_units(rows.weights, self.reader)[negative]
+                units = None if rows.weights is None else exact_units(rows.weights, self.reader)[negative]
                 for k, scores in enumerate(rows.scores):
-                    buffer = space.setdefault((id(block), k), _Buffer())
+                    buffer = space.setdefault((id(block), k), WaitingKeys())
                     buffer.add(*within[id(block)][k].take(FLOATS.encode(scores[negative] + 0.0), units))
                     if buffer.n >= FULL:
                         counts[id(block)][k].count(*buffer.empty())
@@ -551,7 +563,7 @@ SAMPLED = 256  # every so manieth key is kept where there are too many
 MOST_BLOCKS = 10_000
 
 
-class _Buffer:
+class WaitingKeys:
     """Keys that wait for more."""
 
     def __init__(self) -> None:
@@ -576,7 +588,7 @@ class NotWholeError(ValueError):
     """Weights are not whole numbers."""
 
 
-def whole_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
+def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
     """Return weights as whole numbers; raise where they aren't."""
     if (weights != np.trunc(weights)).any():
         row = int(np.argmax(weights != np.trunc(weights)))
@@ -584,7 +596,8 @@ def whole_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
     return weights.astype(np.int64)
 
 
-def _ends(scores: NDArray[Any]) -> tuple[int, int]:
+def ends(scores: NDArray[Any]) -> tuple[int, int]:
+    """Return the keys of the least and the greatest score."""
     low, high = FLOATS.encode(np.array([scores.min(), scores.max()], np.float64) + 0.0)
     return int(low), int(high)
 

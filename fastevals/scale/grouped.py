@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._kernels.cells import join_cells
 from fastevals._options import check_choice, check_integer, show
 from fastevals._validation.arrays import EXACT, check_same_length
-from fastevals._validation.labels import as_groups
+from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import unique_inverse
-from fastevals.counting.ordering import FLOATS
+from fastevals.counting.ordering import FLOATS, count_by_score
+from fastevals.many.folds import PooledRanking
 from fastevals.many.groups import GroupedMetric, delong_intervals, mean_over_groups, warn_undefined_groups
 from fastevals.results import check_confidence_level
 from fastevals.scale.payload import Summary
@@ -191,6 +192,13 @@ class GroupSummary(Summary):
             pos_label=1 if positive is None else positive, **intervals,
         )  # fmt: skip
 
+    def rankings(self) -> Mapping[Any, PooledRanking]:
+        """Return the ranking of each group, made when it is asked for; groups in ascending order."""
+        self._consolidate()
+        positive, negative = self._labels
+        positive = 1 if positive is None else positive
+        return _Rankings(self._names, self._numbers, self._shards, Classes(both_classes(positive, negative), positive))
+
     # Merging and storing ----------------------------------------------------------------------------------------------
 
     def _merged(self, others: Sequence[GroupSummary]) -> GroupSummary:
@@ -277,6 +285,38 @@ def as_names(groups: NDArray[Any]) -> NDArray[Any]:
     if groups.dtype.kind == "U":
         return groups
     return groups.astype(np.float64 if groups.dtype.kind == "f" else np.int64) + 0  # no -0.0
+
+
+class _Rankings(Mapping[Any, PooledRanking]):
+    """The rankings of groups."""
+
+    def __init__(
+        self, names: NDArray[Any], numbers: NDArray[np.int32], shards: Sequence[_Atoms], classes: Classes
+    ) -> None:
+        self._names, self._numbers, self._shards, self._classes = names, numbers, list(shards), classes
+
+    def __len__(self) -> int:
+        return self._names.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._names.tolist())
+
+    def __getitem__(self, group: Any) -> PooledRanking:
+        place = int(np.searchsorted(self._names, group)) if self._is_alike(group) else self._names.size
+        if place == self._names.size or self._names[place] != group:
+            raise KeyError(group)
+        number = int(self._numbers[place])
+        shard = self._shards[number % SHARDS]
+        rows = slice(*np.searchsorted(shard.groups, [number, number + 1]))
+        negatives, positives = shard.counts[rows].astype(np.int64).T
+        counts = count_by_score(FLOATS.decode(shard.keys[rows]), positives, negatives)
+        return PooledRanking(counts, int(positives.sum()), int(negatives.sum()), self._classes)
+
+    def _is_alike(self, group: Any) -> bool:
+        return isinstance(group, str) == (self._names.dtype.kind == "U")
+
+    def __repr__(self) -> str:
+        return f"rankings of {len(self)} groups"
 
 
 class _Names(NamedTuple):

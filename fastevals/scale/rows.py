@@ -48,12 +48,102 @@ class Rows(NamedTuple):
         """Return the rows of parts, one after another."""
         flags = np.concatenate([part.flags for part in parts])
         scores = tuple(np.concatenate(columns) for columns in zip(*(part.scores for part in parts), strict=True))
-        others = (_joined([getattr(part, name) for part in parts]) for name in ("weights", "values", "groups"))
+        others = (joined_columns([getattr(part, name) for part in parts]) for name in ("weights", "values", "groups"))
         return cls(flags, scores, *others)
 
 
-class RowReader:
-    """Reads pieces of files as rows, by any number of threads.
+class ColumnReader:
+    """Reads columns of pieces of files, batch by batch, by any number of threads.
+
+    Parameters
+    ----------
+    files : RowFiles
+    keys, numbers : sequence of str
+        Columns of labels, classes or groups, and of finite numbers.
+    on_invalid : {"raise", "drop"}
+        Whether a row without a value in one of them is an error, or left out and counted.
+    names : mapping of str to str, optional
+        What messages call each column.
+    """
+
+    def __init__(
+        self,
+        files: RowFiles,
+        keys: Sequence[str],
+        numbers: Sequence[str],
+        *,
+        on_invalid: str = "raise",
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        check_choice("on_invalid", on_invalid, ON_INVALID)
+        self.files, self.on_invalid = files, on_invalid
+        self.columns = list(dict.fromkeys([*keys, *numbers]))
+        self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
+        files.check_columns(self.names)
+        self._numbers = frozenset(numbers)
+        self._lock = threading.Lock()
+        self._dropped: dict[str, int] = {}  # rows of each piece
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows left out since they can't be counted."""
+        return sum(self._dropped.values())
+
+    def dropped(self, pieces: Iterable[Piece]) -> int:
+        """Return the rows of pieces that are left out since they can't be counted."""
+        return sum(self._dropped.get(piece.name, 0) for piece in pieces)
+
+    def batches(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, NDArray[Any]]]]:
+        """Yield where each batch is, and its columns: numbers, booleans or text."""
+        for place, arrays in self._arrays(piece):
+            yield (
+                place,
+                {
+                    name: _values(self.names[name], array, place, numeric=name in self._numbers)
+                    for name, array in arrays.items()
+                },
+            )
+
+    def _arrays(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        """Yield where each batch is, and its columns, of rows that can be counted."""
+        n_dropped = 0
+        for start, batch in read_piece(piece, self.columns):
+            if not batch.num_rows:
+                continue
+            place = Batch(piece, start)
+            arrays = {name: batch.column(k) for k, name in enumerate(self.columns)}
+            valid = self._valid(arrays, place)
+            if valid is not None:
+                n_dropped += batch.num_rows - int(np.count_nonzero(valid))
+                if not valid.any():
+                    continue
+                arrays = {name: array.filter(_as_arrow(valid)) for name, array in arrays.items()}
+            yield place, arrays
+        with self._lock:  # only of what was read to its end
+            self._dropped[piece.name] = n_dropped
+
+    def _valid(self, arrays: Mapping[str, Any], place: Batch) -> NDArray[np.bool_] | None:
+        """Return which rows are to be kept, None for all; raise where one that can't be counted is an error."""
+        valid: NDArray[np.bool_] | None = None
+        for name, array in arrays.items():
+            wrong, what = _missing(array), "missing value"
+            if wrong is None and _is_float(array.type):
+                finite = _finite(array, infinite=name not in self._numbers)
+                wrong, what = (None if finite is None else ~finite), "NaN or infinite value"
+            if wrong is None:
+                continue
+            if self.on_invalid == "raise":
+                count = int(np.count_nonzero(wrong))
+                where = place.row(int(wrong.argmax()))
+                raise ValueError(f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}")
+            if array.null_count and _is_float(array.type):
+                wrong = wrong | ~np.isfinite(array.fill_null(np.nan).to_numpy(zero_copy_only=False))
+            valid = ~wrong if valid is None else valid & ~wrong
+        return valid
+
+
+class RowReader(ColumnReader):
+    """Reads pieces of files as rows of binary labels and scores, by any number of threads.
 
     Parameters
     ----------
@@ -72,6 +162,8 @@ class RowReader:
         What messages call each column.
     parse : callable, optional
         Of `pos_label` and the first labels, gives that which is meant.
+    labels : tuple, optional
+        The positive and the negative label, as far as they are known beforehand.
     """
 
     def __init__(
@@ -87,37 +179,23 @@ class RowReader:
         on_invalid: str = "raise",
         names: Mapping[str, str] | None = None,
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
+        labels: tuple[Any, Any] = (None, None),
     ) -> None:
-        self.files, self.label, self.scores = files, label, tuple(scores)
-        self.weight, self.by, self.group = weight, by, group
-        check_choice("on_invalid", on_invalid, ON_INVALID)
-        self.on_invalid = on_invalid
-        others = [name for name in (weight, by, group) if name is not None]
-        self.columns = list(dict.fromkeys([label, *scores, *others]))
-        self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
-        files.check_columns(self.names)
+        keys = [name for name in (label, by, group) if name is not None]
+        numbers = [name for name in (*scores, weight) if name is not None]
+        super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names)
+        self.label, self.scores, self.weight, self.by, self.group = label, tuple(scores), weight, by, group
         self._wanted, self._parse = pos_label, parse
-        self._lock = threading.Lock()
-        self._labels: tuple[Any, Any] = (None, None)  # positive and negative, as far as they are known
+        self._labels = labels  # positive and negative, as far as they are known
         self._like: Any = None  # a label, as the file has it
-        self._dropped: dict[str, int] = {}  # rows of each piece
         self._weightless: dict[str, int] = {}
         self.n_rows: dict[str, int] = {}  # that are kept, of each piece
-
-    @property
-    def n_dropped(self) -> int:
-        """Rows left out since they can't be counted."""
-        return sum(self._dropped.values())
 
     @property
     def identity(self) -> list[Any]:
         """What is read, of which files: the same where the same rows are."""
         columns = [self.label, *self.scores, self.weight, self.by, self.group]
         return [columns, self.files.identity]
-
-    def dropped(self, pieces: Iterable[Piece]) -> int:
-        """Return the rows of pieces that are left out since they can't be counted."""
-        return sum(self._dropped.get(piece.name, 0) for piece in pieces)
 
     def weightless(self, pieces: Iterable[Piece]) -> int:
         """Return those that are left out since their weight is zero."""
@@ -142,8 +220,7 @@ class RowReader:
     @property
     def classes(self) -> Classes:
         """The names of the two classes."""
-        positive, negative = self._labels
-        return Classes(both_classes(1 if positive is None else positive, negative), 1 if positive is None else positive)
+        return named_classes(self._labels)
 
     def learn(self) -> None:
         """Read the labels of the first rows: what is wrong with others doesn't depend on which come first."""
@@ -154,18 +231,8 @@ class RowReader:
 
     def rows(self, piece: Piece) -> Iterator[Rows]:
         """Yield the rows of a piece."""
-        n_dropped = n_kept = n_weightless = 0
-        for start, batch in read_piece(piece, self.columns):
-            if not batch.num_rows:
-                continue
-            place = _Batch(piece, start)
-            arrays = {name: batch.column(k) for k, name in enumerate(self.columns)}
-            valid = self._valid(arrays, place)
-            if valid is not None:
-                n_dropped += batch.num_rows - int(np.count_nonzero(valid))
-                if not valid.any():
-                    continue
-                arrays = {name: array.filter(_as_arrow(valid)) for name, array in arrays.items()}
+        n_kept = n_weightless = 0
+        for place, arrays in self._arrays(piece):
             flags = self._flags(_values(self.names[self.label], arrays[self.label], place), place)
             scores = tuple(self._scores(name, arrays[name], place) for name in self.scores)
             weights = None if self.weight is None else self._weights(arrays[self.weight], place)
@@ -183,43 +250,15 @@ class RowReader:
         with self._lock:  # only of what was read to its end
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
-            self._dropped[piece.name], self._weightless[piece.name] = n_dropped, n_weightless
-
-    # Rows that can't be counted -------------------------------------------------------------------------------------
-
-    def _valid(self, arrays: Mapping[str, Any], place: _Batch) -> NDArray[np.bool_] | None:
-        """Return which rows are to be kept, None for all; raise where one that can't be counted is an error."""
-        valid: NDArray[np.bool_] | None = None
-        for name, array in arrays.items():
-            wrong, what = _missing(array), "missing value"
-            if wrong is None and _is_float(array.type):
-                finite = self._finite(array, infinite=name in (self.label, self.by, self.group))
-                wrong, what = (None if finite is None else ~finite), "NaN or infinite value"
-            if wrong is None:
-                continue
-            if self.on_invalid == "raise":
-                count = int(np.count_nonzero(wrong))
-                where = place.row(int(wrong.argmax()))
-                raise ValueError(f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}")
-            if array.null_count and _is_float(array.type):
-                wrong = wrong | ~np.isfinite(array.fill_null(np.nan).to_numpy(zero_copy_only=False))
-            valid = ~wrong if valid is None else valid & ~wrong
-        return valid
-
-    def _finite(self, array: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
-        values = numbers_of(array)
-        if np.isfinite(values.min()) and np.isfinite(values.max()):
-            return None
-        finite: NDArray[np.bool_] = ~np.isnan(values) if infinite else np.isfinite(values)
-        return None if finite.all() else finite
+            self._weightless[piece.name] = n_weightless
 
     # Columns ----------------------------------------------------------------------------------------------------------
 
-    def _scores(self, name: str, array: Any, place: _Batch) -> NDArray[Any]:
+    def _scores(self, name: str, array: Any, place: Batch) -> NDArray[Any]:
         values = _values(self.names[name], array, place, numeric=True)
         return exact_floats(self.names[name], values.view(np.uint8) if values.dtype == np.bool_ else values)
 
-    def _weights(self, array: Any, place: _Batch) -> NDArray[np.float64]:
+    def _weights(self, array: Any, place: Batch) -> NDArray[np.float64]:
         assert self.weight is not None
         weights = _values(self.names[self.weight], array, place, numeric=True).astype(np.float64)
         if weights.size and weights.min() < 0:
@@ -230,7 +269,7 @@ class RowReader:
             )
         return weights
 
-    def _flags(self, values: NDArray[Any], place: _Batch) -> NDArray[np.uint8]:
+    def _flags(self, values: NDArray[Any], place: Batch) -> NDArray[np.uint8]:
         """Return 1 for each positive row, and 0 for others."""
         labels = self._known(values, place)
         flags = np.empty(values.size, np.uint8)
@@ -244,7 +283,7 @@ class RowReader:
             )
         return flags
 
-    def _known(self, values: NDArray[Any], place: _Batch) -> BinaryLabels:
+    def _known(self, values: NDArray[Any], place: Batch) -> BinaryLabels:
         """Return labels, and which two they are: those of rows before, or the first two of these."""
         positive, negative = self._labels
         if positive is None or negative is None:
@@ -273,7 +312,8 @@ class RowReader:
         self._labels = positive, negative
 
 
-def _joined(columns: list[Any]) -> Any:
+def joined_columns(columns: Sequence[Any]) -> Any:
+    """Return columns of rows one after another; None where there are none."""
     if columns[0] is None:
         return None
     if not isinstance(columns[0], TextLabels):
@@ -282,7 +322,13 @@ def _joined(columns: list[Any]) -> Any:
     return TextLabels(names, np.concatenate(codes))
 
 
-class _Batch(NamedTuple):
+def named_classes(labels: tuple[Any, Any]) -> Classes:
+    """Return the names of two classes, as far as they are known."""
+    positive, negative = labels
+    return Classes(both_classes(1 if positive is None else positive, negative), 1 if positive is None else positive)
+
+
+class Batch(NamedTuple):
     """Where a batch is."""
 
     piece: Piece
@@ -308,6 +354,15 @@ def _missing(array: Any) -> NDArray[np.bool_] | None:
     return missing
 
 
+def _finite(array: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
+    """Return which floats are finite, or with `infinite` not NaN; None where all are."""
+    values = numbers_of(array)
+    if np.isfinite(values.min()) and np.isfinite(values.max()):
+        return None
+    finite: NDArray[np.bool_] = ~np.isnan(values) if infinite else np.isfinite(values)
+    return None if finite.all() else finite
+
+
 def _as_arrow(mask: NDArray[np.bool_]) -> Any:
     import pyarrow as pa
 
@@ -329,7 +384,7 @@ def numbers_of(piece: Any) -> NDArray[Any]:
     return values.view(np.bool_) if is_boolean else values
 
 
-def _values(shown: str, array: Any, place: _Batch, *, numeric: bool = False) -> NDArray[Any]:
+def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> NDArray[Any]:
     """Return an array without missing values as numbers, booleans or text."""
     import pyarrow as pa
     from pyarrow import types

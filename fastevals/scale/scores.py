@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -152,6 +152,12 @@ class ScoresSummary(Summary):
             {name: rows for each in everything for name, rows in each.pieces.items()},
         )  # fmt: skip
 
+    def share_labels(self) -> None:
+        """Let all summaries know the labels: of a part of the rows one may have been missing."""
+        for block in self.blocks.values():
+            for summary in block.all_summaries():
+                summary._labels = self.labels
+
     def of_models(self, label: str, models: Sequence[str]) -> ScoresSummary:
         """Return the same of some of the models; raise where it has no such columns."""
         if label != self.label:
@@ -221,6 +227,73 @@ class ScoresSummary(Summary):
 # Counting -------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Counting:
+    """How rows are counted.
+
+    Attributes
+    ----------
+    cells : int
+        Ranges of each model's scores, about.
+    thresholds : ndarray of uint64
+        Keys of thresholds at which counts stay exact.
+    grids : dict of str to ScoreGrid
+        Ranges of the scores of some models.
+    largest_weight : float or None
+        Where weights are not whole numbers.
+    with_probabilities : bool
+        Whether what metrics of probabilities need is counted too.
+    may_move : bool
+        Whether other ranges may be fitted to rows that those of `grids` don't fit.
+    """
+
+    cells: int
+    thresholds: NDArray[np.uint64]
+    grids: dict[str, ScoreGrid]
+    largest_weight: float | None = None
+    with_probabilities: bool = True
+    may_move: bool = False
+
+    def new_block(self, models: Sequence[str]) -> CountedBlock:
+        """Return a block without rows."""
+        options: dict[str, Any] = {"cells": self.cells, "largest_weight": self.largest_weight}
+        options["at"] = FLOATS.decode(self.thresholds)
+        summaries = {}
+        for name in models:
+            grid = self.grids.get(name)
+            summaries[name] = RankingSummary(grid=None if self.may_move else grid, **options)
+            if self.may_move:
+                summaries[name]._use(grid)
+        have_probabilities = self.with_probabilities and self.largest_weight is None
+        return CountedBlock(0, 0, summaries, {name: ProbabilitySummary() for name in models if have_probabilities})
+
+    def count(self, reader: RowReader, pieces: Sequence[Piece], *, progress: bool = False) -> ScoresSummary:
+        """Count the rows of pieces."""
+        made: list[dict[Any, CountedBlock]] = []
+
+        def blocks() -> dict[Any, CountedBlock]:
+            made.append({})
+            return made[-1]
+
+        def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
+            for rows in reader.rows(piece):
+                for value, part in rows.by_value():
+                    if value not in space:
+                        if len(space) == MOST_VALUES:
+                            raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
+                        space[value] = self.new_block(reader.scores)
+                    space[value].add(part)
+
+        run(read, pieces, workspace=blocks, progress=progress)
+        columns = (reader.label, reader.scores, reader.weight, reader.by)
+        parts = [ScoresSummary(*columns, blocks=each) for each in made] or [ScoresSummary(*columns)]
+        whole = parts[0].merge(*parts[1:])
+        whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
+        whole.labels = reader.labels
+        whole.n_dropped, whole.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
+        return whole
+
+
 def count_scores(
     reader: RowReader,
     thresholds: NDArray[np.uint64],
@@ -250,43 +323,10 @@ def count_scores(
     ScoresSummary
     """
     reader.learn()
-    settings: dict[str, Any] = {"cells": cells, "at": FLOATS.decode(thresholds)}
-    if reader.weight is not None:
-        settings["largest_weight"] = _largest_weight(reader)
+    largest_weight = None if reader.weight is None else _largest_weight(reader)
     fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
-    samples = _samples(reader) if fitted else {}
-    grids = {name: _fitted_grid(sample, cells, thresholds) for name, sample in samples.items()}
-
-    def new() -> CountedBlock:
-        summaries = {name: RankingSummary(grid=grids.get(name), **settings) for name in reader.scores}
-        are_whole = settings.get("largest_weight") is None
-        return CountedBlock(
-            0, 0, summaries, {name: ProbabilitySummary() for name in reader.scores} if are_whole else {}
-        )
-
-    def count(pieces: Iterable[Piece]) -> ScoresSummary:
-        made: list[dict[Any, CountedBlock]] = []
-
-        def blocks() -> dict[Any, CountedBlock]:
-            made.append({})
-            return made[-1]
-
-        def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
-            for rows in reader.rows(piece):
-                for value, part in rows.by_value():
-                    if value not in space:
-                        if len(space) == MOST_VALUES:
-                            raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
-                        space[value] = new()
-                    space[value].add(part)
-
-        pieces = list(pieces)
-        run(read, pieces, workspace=blocks, progress=progress)
-        parts = [ScoresSummary(reader.label, reader.scores, reader.weight, reader.by, blocks=each) for each in made]
-        whole = parts[0].merge(*parts[1:]) if parts else ScoresSummary(reader.label, reader.scores)
-        whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
-        return whole
-
+    grids = fitted_grids(_samples(reader), cells, thresholds) if fitted else {}
+    counting = Counting(cells, thresholds, grids, largest_weight)
     done = {} if before is None else before.pieces
     left = [piece for piece in reader.files.pieces if piece.name not in done]
     reader.files.check_unchanged()
@@ -294,18 +334,14 @@ def count_scores(
     rounds = [left[start : start + size] for start in range(0, len(left), max(size, 1))]
     whole = before
     for number, pieces in enumerate(rounds):
-        counted = count(pieces)
-        counted.labels = reader.labels
-        counted.n_dropped, counted.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
+        counted = counting.count(reader, pieces, progress=progress)
         whole = counted if whole is None else whole.merge(counted)
         reader.files.check_unchanged()
         if store is not None and number + 1 < len(rounds):
             store(whole)
     if whole is None or not whole.n_samples:
         raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
-    for block in whole.blocks.values():
-        for summary in block.all_summaries():
-            summary._labels = whole.labels
+    whole.share_labels()
     return whole
 
 
@@ -324,19 +360,23 @@ def _samples(reader: RowReader) -> dict[str, ScoreCells]:
         return found
 
     parts = [rows for part in run(read, taken) for rows in part]
-    if not parts:
-        return {}
-    flags = np.concatenate([rows.flags for rows in parts])
-    scores = {name: np.concatenate([rows.scores[k] for rows in parts]) for k, name in enumerate(reader.scores)}
-    return {name: atoms_of_rows(values, flags) for name, values in scores.items()}
+    return atoms_by_model(reader, parts) if parts else {}
 
 
-def _fitted_grid(sample: ScoreCells, cells: int, thresholds: NDArray[np.uint64]) -> ScoreGrid | None:
-    """Return a grid for all rows; None where distinct scores may be so few that each can have a cell."""
-    if sample.low.size <= min(cells, int(sample.totals.sum()) // FEW):
-        return None
-    grid = fit_grid(sample, cells)
-    return ScoreGrid.from_keys(np.union1d(grid.cuts, thresholds)) if thresholds.size else grid
+def atoms_by_model(reader: RowReader, parts: Sequence[Rows]) -> dict[str, ScoreCells]:
+    """Return the atoms of each model's scores in some rows."""
+    rows = Rows.joined([part._replace(weights=None, values=None, groups=None) for part in parts])
+    return {name: atoms_of_rows(scores, rows.flags) for name, scores in zip(reader.scores, rows.scores, strict=True)}
+
+
+def fitted_grids(samples: Mapping[str, ScoreCells], cells: int, thresholds: NDArray[np.uint64]) -> dict[str, ScoreGrid]:
+    """Return grids for all rows; none for models of so few distinct scores that each may have a cell."""
+    grids = {}
+    for name, sample in samples.items():
+        if sample.low.size > min(cells, int(sample.totals.sum()) // FEW):
+            grid = fit_grid(sample, cells)
+            grids[name] = ScoreGrid.from_keys(np.union1d(grid.cuts, thresholds)) if thresholds.size else grid
+    return grids
 
 
 def _largest_weight(reader: RowReader) -> float | None:

@@ -23,7 +23,8 @@ from fastevals.scale.certified import Certified, CertifiedRanking, certify
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import Summary
 
-CHUNK = 1 << 21  # rows that are counted together; fewer wait for more
+CHUNK = 1 << 21  # rows that are counted together; fewer wait for more,
+BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
 SAMPLE = 1 << 19  # of them, that a grid is fitted to
 MOVED = 4.0  # times the doubt of evenly filled cells, from which a grid no longer fits the rows that come
 FEW = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
@@ -144,7 +145,7 @@ class RankingSummary(Summary):
             self._least = min(self._least, int(units.min()))
         self._read = None
         waiting = sum(each[0].size for each in self._waiting)
-        if waiting + scores.size < CHUNK and self._own_grid:
+        if waiting + scores.size < CHUNK and (self._own_grid or scores.size < BATCH):
             self._waiting.append((scores.astype(np.float64), flags, units))
             return
         self._count_waiting()
@@ -322,11 +323,19 @@ class RankingSummary(Summary):
     def _merged(self, others: Sequence[RankingSummary]) -> RankingSummary:
         merged = self._counted()._copy()
         merged._read = None
-        for other in others:
-            merged._add(other._counted())
+        apart = [cells for other in others if (cells := merged._add(other._counted())) is not None]
+        if apart:
+            merged._set_aside(merged._all_cells())
+        while apart:  # pairs of about the same size are joined, then pairs of these
+            rounds, apart = [merged._cells, *apart], []
+            for k in range(0, len(rounds), 2):
+                merged._set_aside(rounds[k] if k + 1 == len(rounds) else rounds[k].join(rounds[k + 1]))
+                apart.append(merged._cells)
+            merged._cells = apart.pop(0)
         return merged
 
-    def _add(self, other: RankingSummary) -> None:
+    def _add(self, other: RankingSummary) -> ScoreCells | None:
+        """Add what is counted in the same cells; return the cells of what is not."""
         if self._unit != other._unit:
             units = (None if unit is None else unit * UNITS for unit in (self._unit, other._unit))
             raise ValueError("summaries must have the same largest_weight, got {} and {}".format(*units))
@@ -337,9 +346,8 @@ class RankingSummary(Summary):
         self._at = np.union1d(self._at, other._at)
         if self._grid is not None and self._grid == other._grid:
             self._counts += other._counts
-            self._cells = self._cells.join(other._cells)
-            return
-        self._set_aside(self._all_cells().join(other._all_cells()))
+            return other._cells if other._cells.low.size else None
+        return other._all_cells()
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         summary = self._counted()
