@@ -127,7 +127,9 @@ def _command(name: str, *options: str) -> None:
     command = import_module(f"fastevals.show.{name.replace('-', '_')}.command")
     parser = Parser()
     command.add_options(parser)
-    command.run(parser.parse_args(options, argparse.Namespace(command=name)))
+    arguments = parser.parse_args(options, argparse.Namespace(command=name))
+    command.check_together(arguments, parser)
+    command.run(arguments)
 
 
 def _rankings(data: _Data) -> None:

@@ -13,7 +13,7 @@ import pytest
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.registry import SCORE_METRICS
-from fastevals.show import cli, commands, output
+from fastevals.show import cli, commands, output, warm_up
 from fastevals.show.report import intervals
 
 SMALL = (
@@ -768,3 +768,9 @@ def test_counts_are_kept_only_for_pictures():
     for kept in (0, 2):
         made = build_report(load_digits_eight(), label="label", score=["logistic"], by="fold", n_pictured=kept)
         assert [block.models[0].counts is not None for block in made.blocks] == [k < kept for k in range(5)]
+
+
+@pytest.mark.parametrize("command", [["report"], ["compare"]])
+def test_commands_that_are_compiled_beforehand_run(command, capsys):
+    warm_up._command(*command)
+    assert capsys.readouterr().out
