@@ -1,0 +1,104 @@
+"""What rows on many machines take: bytes that are moved, and memory; simulated, for the table of `docs/machines.md`.
+
+How many rows of a partition are in each range is drawn from what a sample says; the bytes are those of its summary.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benches.data import Data
+from fastevals.counting.ordering import FLOATS
+from fastevals.scale import RankingSummary, ScoreGrid
+from fastevals.scale.engines import FAN, MOST_BROADCAST
+from fastevals.scale.payload import pack
+
+PAGE = Path(__file__).parents[1] / "docs" / "machines.md"
+MARK = "<!-- table: python -m benches.machines -->\n"
+SAMPLE = 2_000_000  # rows
+ROWS = (10**9, 10**11)
+PARTITIONS = (10, 100, 1_000, 10_000)
+CELL = 32  # bytes of a range while it is counted or merged
+FIXED = 60e6  # bytes of a worker's own: rows that wait, a grid and its table
+ROW = 17  # bytes of a row that is shuffled
+POSITIVES = 0.001  # of rows, where exact counts are broadcast
+
+
+@cache
+def _grid_and_shares() -> tuple[ScoreGrid, Any]:
+    data = Data(SAMPLE)
+    grid = ScoreGrid.fit(data.y[: SAMPLE // 4], data.s[: SAMPLE // 4])
+    counts = np.zeros(2 * grid.n_cells, dtype=np.int64)
+    grid.count(data.s, data.y.astype(np.uint8), None, counts)
+    return grid, (counts + 0.1) / (counts + 0.1).sum()
+
+
+@cache
+def summary_bytes(rows: int) -> int:
+    """Return the bytes of a summary of so many rows."""
+    grid, shares = _grid_and_shares()
+    summary = RankingSummary(grid=grid)
+    summary._counts = np.random.default_rng(rows % 2**32).poisson(rows * shares)
+    return len(summary.to_bytes())
+
+
+@cache
+def exact_bytes(rows: int, positives: int) -> int:
+    """Return the bytes that come from a partition of so many rows where scores of positives are broadcast."""
+    if positives > MOST_BROADCAST:
+        return 0
+    rng = np.random.default_rng(rows % 2**32)
+    keys = np.sort(FLOATS.encode(rng.random(max(int(rows * POSITIVES), 1))))
+    own = {"keys": np.diff(keys, prepend=np.uint64(0)), "positives": np.ones(keys.size, np.int64)}
+    between = rng.poisson(rows / positives, positives + 1)
+    counts = {"at": np.zeros(positives, np.int64), "between": between}
+    return len(pack("positives", {}, own)) + len(pack("negatives", {}, counts))
+
+
+def table() -> list[str]:
+    """Return the lines of the table."""
+    lines = [
+        "| rows | partitions | a summary | moved in all | a worker's memory | the driver's | moved if exact |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    grid, _ = _grid_and_shares()
+    for rows in ROWS:
+        for n in PARTITIONS:
+            each = summary_bytes(rows // n)
+            moved, left = 0.0, n
+            while left > 1:
+                moved += left * (each if left == n else summary_bytes(rows // left))
+                left = -(-left // FAN)
+            merged = grid.n_cells * CELL
+            held = min(n, FAN) * summary_bytes(rows // min(n, FAN)) + 8 * merged
+            positives = int(rows * POSITIVES)
+            exact = _shown(n * exact_bytes(rows // n, positives))
+            if positives > MOST_BROADCAST:
+                exact = f"{_shown(ROW * rows)}, in ranges"
+            cells = (f"{rows:.0e}".replace("e+0", "e").replace("e+", "e"), str(n), _shown(each), _shown(moved),
+                     _shown(FIXED + 2 * merged), _shown(held), exact)  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _shown(n_bytes: float) -> str:
+    """Return bytes in two digits."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if n_bytes >= 0.95 * size:
+            return f"{float(f'{n_bytes / size:.2g}'):g} {unit}"
+    return f"{float(f'{n_bytes / 1e3:.2g}'):g} kB"
+
+
+def page() -> str:
+    """Return the page with the table."""
+    before, _, after = PAGE.read_text().partition(MARK)
+    rest = "\n".join(line for line in after.splitlines() if not line.startswith("|")).strip()
+    return before + MARK + "\n" + "\n".join(table()) + "\n\n" + rest + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

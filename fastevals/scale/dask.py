@@ -1,0 +1,104 @@
+"""Rankings of Dask's frames: `ranking` and its company, as those of `fastevals.scale.engines`.
+
+>>> from fastevals.scale import dask
+>>> ranking = dask.ranking(frame, label="y", score="p")  # doctest: +SKIP
+>>> ranking.roc_auc()  # doctest: +SKIP
+Certified(0.80194, the rows' own within [0.801939, 0.801943])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from fastevals import __version__
+from fastevals._options import import_optional, show
+from fastevals.scale.engines import Engine, Frame, shipped
+from fastevals.scale.tasks import Task
+
+MISSING = "frames of Dask need dask: pip install 'fastevals[dask]'"
+FAN = 8  # answers that a worker merges at once
+SAMPLED = 8  # partitions that a sample is of
+RETRIES = 3  # of what fails on a cluster; what is wrong with rows does not fail, but is an answer
+
+
+class DaskFrame(Frame):
+    """A data frame of Dask's, on whatever scheduler is in use.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+    """
+
+    title = "the frame"
+    samples_rows = False
+
+    def __init__(self, frame: Any) -> None:
+        self.dask = import_optional("dask", MISSING)
+        if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
+            raise ValueError(f"data must be a DataFrame of Dask, got {show(frame)}")
+        self.frame = frame
+        self.names = list(frame.columns)
+
+    def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
+        """Return record batches of rows of some partitions."""
+        most = -(-n_rows // SAMPLED)
+
+        def some(frame: Any) -> Any:
+            return frame.iloc[:: max(len(frame) // most, 1)]
+
+        parts = self.frame[list(columns)].to_delayed()
+        taken = sorted({k * len(parts) // SAMPLED for k in range(SAMPLED)} & set(range(len(parts))))
+        frames = self.dask.compute(*(self.dask.delayed(some)(parts[k]) for k in taken), retries=RETRIES)
+        return [_as_batch(frame) for frame in frames]
+
+    def answers(self, task: Task) -> list[bytes]:
+        """Return the answer of all partitions to a task, merged by workers."""
+        from cloudpickle import dumps
+
+        count, join = shipped(__version__)
+
+        def counted(sent: bytes, frame: Any, number: int) -> bytes:
+            def batches() -> Iterator[Any]:
+                import pyarrow as pa
+
+                yield pa.RecordBatch.from_pandas(frame, preserve_index=False)
+
+            return count(sent, batches(), number)
+
+        delayed = self.dask.delayed
+        sent = delayed(dumps(task))
+        parts = self.frame[task.columns].to_delayed()
+        answers = [delayed(counted)(sent, part, number) for number, part in enumerate(parts)]
+        while len(answers) > 1:
+            answers = [delayed(join)(sent, answers[start : start + FAN]) for start in range(0, len(answers), FAN)]
+        return list(self.dask.compute(*answers, retries=RETRIES))
+
+    def by_value(self, column: str) -> Frame:
+        """Return the same rows, those of a value in one partition."""
+        return DaskFrame(self.frame.shuffle(on=column))
+
+    @contextmanager
+    def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
+        """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
+        yield DaskFrame(self.frame[list(columns)].sort_values(column, npartitions=n_ranges).persist())
+
+
+def _as_batch(frame: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+
+
+_ENGINE = Engine(DaskFrame)
+
+ranking = _ENGINE.ranking
+ranking_summary = _ENGINE.ranking_summary
+summarize = _ENGINE.summarize
+confusion_summary = _ENGINE.confusion_summary
+target_summary = _ENGINE.target_summary
+probability_summary = _ENGINE.probability_summary
+group_summary = _ENGINE.group_summary
+grouped_auc = _ENGINE.grouped_auc
+grouped_metrics = _ENGINE.grouped_metrics

@@ -1,0 +1,138 @@
+"""Rankings of Spark's frames: `ranking` and its company, as those of `fastevals.scale.engines`.
+
+>>> from fastevals.scale import spark
+>>> ranking = spark.ranking(df, label="y", score="p")  # doctest: +SKIP
+>>> ranking.roc_auc()  # doctest: +SKIP
+Certified(0.80194, the rows' own within [0.801939, 0.801943])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from fastevals import __version__
+from fastevals._options import import_optional, show
+from fastevals.scale.engines import FAN, Engine, Frame, shipped
+from fastevals.scale.tasks import Task
+
+MISSING = "frames of Spark need pyspark: pip install 'fastevals[spark]'"
+SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, as long as there are not more partitions,
+MOST_ROWS = 1 << 24  # and of one at most
+SPARE = 1.2  # times as many rows of a sample as are wanted, since they are drawn one by one
+
+
+class SparkFrame(Frame):
+    """A data frame of Spark's, classic or Connect.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+    """
+
+    title = "the frame"
+    samples_rows = True
+
+    def __init__(self, df: Any) -> None:
+        import_optional("pyspark", MISSING)
+        if not hasattr(df, "mapInArrow"):
+            raise ValueError(f"data must be a DataFrame of Spark, got {show(df)}")
+        self.df = df
+        self.names = list(df.columns)
+
+    def select(self, columns: Sequence[str]) -> Any:
+        """Return a data frame of some columns: of vectors, as Spark's models give, the last entry."""
+        from pyspark.sql import functions
+
+        selected = []
+        for name in columns:
+            column = functions.col(_quoted(name))
+            if self.df.schema[name].dataType.typeName() == "vectorudt":
+                from pyspark.ml.functions import vector_to_array
+
+                column = functions.element_at(vector_to_array(column), -1).alias(name)
+            selected.append(column)
+        return self.df.select(*selected)
+
+    def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
+        """Return record batches of rows from all partitions."""
+        selected, (n, _) = self.select(columns), self.size
+        if n > n_rows * SPARE:
+            selected = selected.sample(fraction=n_rows * SPARE / n, seed=0)
+        return selected.toArrow().to_batches()  # type: ignore[no-any-return]
+
+    def answers(self, task: Task) -> list[bytes]:
+        """Return the answers of all partitions to a task, those of many merged by workers."""
+        from pyspark import cloudpickle
+
+        sent = cloudpickle.dumps(task)
+        count, join = shipped(__version__)
+
+        def counted(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow as pa
+            from pyspark import TaskContext
+
+            answer = count(sent, batches, TaskContext.get().partitionId())
+            yield pa.RecordBatch.from_arrays([pa.array([answer], pa.binary())], ["answer"])
+
+        def joined(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow as pa
+
+            answers = [each for batch in batches for each in batch.column(0).to_pylist()]
+            if answers:
+                yield pa.RecordBatch.from_arrays([pa.array([join(sent, answers)], pa.binary())], ["answer"])
+
+        found = self.select(task.columns).mapInArrow(counted, "answer binary")
+        _, n = self.size
+        while n > FAN:
+            n = -(-n // FAN)
+            found = found.repartition(n).mapInArrow(joined, "answer binary")
+        return found.toArrow().column("answer").to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Rows and partitions."""
+        from pyspark.sql import functions
+
+        numbers = self.df.select(functions.spark_partition_id().alias("number"))
+        (row,) = numbers.agg(functions.count("*"), functions.max("number")).collect()
+        return row[0], 1 + (row[1] or 0)
+
+    def by_value(self, column: str) -> Frame:
+        """Return the same rows, those of a value in one partition."""
+        n_rows, _ = self.size
+        n = max(min(-(-n_rows // SHUFFLED), MOST_SHUFFLED), -(-n_rows // MOST_ROWS), 1)
+        frame = SparkFrame(self.df.repartition(n, _quoted(column)))
+        frame.size = n_rows, n
+        return frame
+
+    @contextmanager
+    def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
+        """Return the same rows, those of a range of scores in each partition; kept on disk while the context lasts."""
+        from pyspark import StorageLevel
+
+        kept = self.select(columns).repartitionByRange(n_ranges, _quoted(column)).persist(StorageLevel.DISK_ONLY)
+        try:
+            yield SparkFrame(kept)
+        finally:
+            kept.unpersist()
+
+
+def _quoted(name: str) -> str:
+    """Return a column's name as Spark's expressions have it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+_ENGINE = Engine(SparkFrame)
+
+ranking = _ENGINE.ranking
+ranking_summary = _ENGINE.ranking_summary
+summarize = _ENGINE.summarize
+confusion_summary = _ENGINE.confusion_summary
+target_summary = _ENGINE.target_summary
+probability_summary = _ENGINE.probability_summary
+group_summary = _ENGINE.group_summary
+grouped_auc = _ENGINE.grouped_auc
+grouped_metrics = _ENGINE.grouped_metrics

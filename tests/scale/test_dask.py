@@ -1,0 +1,157 @@
+"""Dask's frames on a cluster of two worker processes: the same answers as in memory, whatever happens to workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals import Ranking
+from fastevals.scale import Certified, parquet
+from fastevals.scale import dask as ours
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+dask = pytest.importorskip("dask")
+frames = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+N = 40_000
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    """Two worker processes on loopback."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    rng = np.random.default_rng(0)
+    y = (rng.random(N) < 0.2).astype(int)
+    p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=N)))
+    day, user = rng.choice(["mon", "tue"], N), rng.integers(0, 300, N)
+    return pd.DataFrame({"y": y, "p": p, "w": rng.integers(0, 3, N), "day": day, "user": user})
+
+
+@pytest.fixture(scope="module")
+def frame(rows: Any) -> Any:
+    return frames.from_pandas(rows, npartitions=7)
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+def test_any_scheduler_ranks(frame: Any, rows: Any, scheduler: str) -> None:
+    with dask.config.set(scheduler=scheduler, num_workers=2):
+        auc = ours.ranking(frame, label="y", score="p", cells=2**10).roc_auc()
+    assert isinstance(auc, Certified)
+    assert auc.low <= Ranking(rows["y"], rows["p"]).roc_auc() <= auc.high
+
+
+def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows: Any) -> None:
+    found = ours.ranking(frame, label="y", score="p", weight="w", exact=True)
+    expected = parquet.ranking(pa.Table.from_pandas(rows), label="y", score="p", weight="w")
+    for call in ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate"):
+        assert getattr(found, call)() == getattr(expected, call)()
+    summary = ours.ranking_summary(frame, label="y", score="p")
+    assert fastevals.delong(summary).standard_error[0] == pytest.approx(
+        fastevals.delong(rows["y"], rows["p"]).standard_error[0], rel=1e-3
+    )
+    by_day = ours.ranking(frame, label="y", score="p", by="day", exact=True)
+    here = rows[rows["day"] == "mon"]
+    assert by_day["mon"].roc_auc() == Ranking(here["y"], here["p"]).roc_auc()
+    matrices = ours.confusion_summary(frame, label="y", predicted="w", by="day")
+    assert sum(each.n_samples for each in matrices.values()) == N
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_groups_are_brought_together(cluster: Any, frame: Any, rows: Any) -> None:
+    found = ours.grouped_auc(frame, label="y", score="p", by="user", interval="delong")
+    expected = fastevals.grouped_auc(rows["y"], rows["p"], rows["user"], interval="delong")
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)
+
+
+def test_ranges_of_scores_are_brought_together(cluster: Any, frame: Any, rows: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("fastevals.scale.engines.MOST_BROADCAST", 100)
+    monkeypatch.setattr("fastevals.scale.engines.RANGE_ROWS", 10_000)
+    found = ours.ranking(frame, label="y", score="p", exact=True)
+    expected = parquet.ranking(pa.Table.from_pandas(rows), label="y", score="p")
+    for call in ("roc_auc", "average_precision", "ks_statistic"):
+        assert getattr(found, call)() == getattr(expected, call)()
+
+
+def test_a_row_that_can_not_be_counted_is_named(cluster: Any, rows: Any) -> None:
+    bad = rows.copy()
+    bad.loc[N - 1, "p"] = np.inf
+    with pytest.raises(
+        ValueError, match=r"column 'p' has 1 NaN or infinite value, the first at row \d+ of partition 6"
+    ):
+        ours.ranking(frames.from_pandas(bad, npartitions=7), label="y", score="p")
+    with pytest.raises(ValueError, match="column 'q': the frame has no such column"):
+        ours.ranking(frames.from_pandas(bad, npartitions=7), label="y", score="q")
+    with pytest.raises(ValueError, match="data must be a DataFrame of Dask, got"):
+        ours.ranking(bad, label="y", score="p")
+
+
+@pytest.mark.parametrize("when", ["killed", "fails once", "straggles"])
+def test_workers_that_fail_count_nothing_twice(cluster: Any, rows: Any, tmp_path: Path, when: str) -> None:
+    marker = str(tmp_path / "happened")
+
+    def trouble(part: Any, partition_info: Any = None) -> Any:
+        if partition_info and partition_info["number"] == 3:
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return part
+            if when == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if when == "fails once":
+                raise OSError("a disk that is away for a moment")
+            time.sleep(2)
+        return part
+
+    frame = frames.from_pandas(rows, npartitions=20)  # of which the fourth is not in the sample
+    troubled = frame.map_partitions(trouble, meta=frame._meta)
+    found = ours.ranking_summary(troubled, label="y", score="p", cells=2**10)
+    assert os.path.exists(marker)
+    expected = ours.ranking_summary(frame, label="y", score="p", cells=2**10)
+    assert found.n_positives + found.n_negatives == N
+    assert found.to_bytes() == expected.to_bytes()
+
+
+def test_workers_without_fastevals_are_told(tmp_path: Path) -> None:
+    (tmp_path / "run.py").write_text(
+        """
+import sys
+import dask.dataframe as frames
+import pandas as pd
+from distributed import Client, LocalCluster
+from fastevals.scale import dask
+
+def hide():
+    sys.modules["fastevals"] = None
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        client.run(hide)
+        frame = frames.from_pandas(pd.DataFrame({"y": [0, 1], "p": [0.1, 0.2]}), npartitions=1)
+        try:
+            dask.ranking(frame, label="y", score="p")
+        except ImportError as error:
+            print(error)
+"""
+    )
+    done = subprocess.run([sys.executable, tmp_path / "run.py"], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("workers can't import fastevals"), done.stderr[-2000:]

@@ -1,0 +1,110 @@
+"""The code of `docs/machines.md`, run as it stands, each block in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benches import machines
+from fastevals import Ranking
+from fastevals.scale import RankingSummary
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+ROOT = Path(__file__).parents[2]
+BLOCKS = re.findall(r"<!-- (\w+) -->\n```python\n(.*?)```", machines.PAGE.read_text(), flags=re.DOTALL)
+NAMES = [f"{kind} {k}" for k, (kind, _) in enumerate(BLOCKS)]
+N = 9000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: Any) -> tuple[Path, float]:
+    """A folder with the files that the recipes read, and the AUC of their rows."""
+    folder, rng = tmp_path_factory.mktemp("recipes"), np.random.default_rng(0)
+    y = (rng.random(N) < 0.2).astype(int)
+    p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=N)))
+    names = np.array(["cat", "dog"])
+    table = pa.table(
+        {
+            "y": y, "p": p, "q": p.round(2), "w": rng.integers(1, 3, N), "day": np.array(["mon", "tue"])[y ^ (p > 0.5)],
+            "user": rng.integers(0, 90, N), "class": names[y], "guess": names[(p > 0.5).astype(int)], "t": p,
+            "f": p + y,
+        }
+    )  # fmt: skip
+    (folder / "scores").mkdir()
+    for k in range(3):
+        parquet.write_table(table.slice(3000 * k, 3000), folder / "scores" / f"{k}.parquet")
+    with sqlite3.connect(folder / "scores.db") as database:
+        database.execute("CREATE TABLE scores (y INTEGER, p REAL)")
+        database.executemany("INSERT INTO scores VALUES (?, ?)", zip(y.tolist(), p.tolist(), strict=True))
+    return folder, Ranking(y, p).roc_auc()
+
+
+def run(block: str, folder: tuple[Path, float]) -> None:
+    """Run a block; the AUCs that it prints must hold that of the rows."""
+    where, true = folder
+    (where / "block.py").write_text(block)
+    command = [sys.executable, "-W", "ignore", where / "block.py"]
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = done.stdout.splitlines()
+    assert len(said) == block.count("print(")
+    for line in said:
+        low, high = map(float, re.findall(r"\[(.*), (.*)\]", line)[0] if "[" in line else (line, line))
+        assert low - 1e-15 <= true <= high + 1e-15
+        assert high - low < 1e-3
+
+
+@pytest.mark.parametrize(("kind", "block"), BLOCKS, ids=NAMES)
+def test_a_recipe_gives_what_it_says(kind: str, block: str, folder: tuple[Path, float]) -> None:
+    needed = {"spark": "pyspark", "sql": "sqlite3"}.get(kind, kind)
+    if find_spec(needed) is None:
+        pytest.skip(f"{needed} is not installed")
+    if kind == "spark":
+        if shutil.which("java") is None:
+            pytest.skip("Spark needs a Java runtime, such as Debian's openjdk-17-jre-headless")
+        from tests.scale.test_spark import standalone
+
+        if "spark://master:7077" in block:
+            with standalone(2) as address:
+                block = block.replace("spark://master:7077", address).replace(
+                    ".getOrCreate()", '.config("spark.driver.host", "127.0.0.1").getOrCreate()'
+                )
+                run(block, folder)
+            return
+    if kind == "dask" and "tcp://scheduler:8786" in block:
+        distributed = pytest.importorskip("distributed")
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+            run(block.replace("tcp://scheduler:8786", cluster.scheduler_address), folder)
+        return
+    run(block, folder)
+
+
+def test_all_code_is_run() -> None:
+    assert len(BLOCKS) == machines.PAGE.read_text().count("```python")
+
+
+# What it takes --------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_is_that_of_the_simulation() -> None:
+    assert machines.page() == machines.PAGE.read_text()
+
+
+@pytest.mark.parametrize("rows", [10_000, 100_000, 1_000_000])
+def test_simulated_summaries_are_as_large_as_real_ones(rows: int) -> None:
+    data = machines.Data(rows)
+    grid, _ = machines._grid_and_shares()
+    summary = RankingSummary(grid=grid)
+    summary.update(data.y, data.s)
+    assert machines.summary_bytes(rows) == pytest.approx(len(summary.to_bytes()), rel=0.1)

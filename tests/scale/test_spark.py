@@ -1,0 +1,259 @@
+"""Spark's frames on two worker processes: the same answers as in memory, whatever happens to workers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals import Ranking
+from fastevals.scale import Certified, parquet
+from fastevals.scale import spark as ours
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'fastevals[spark]'")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs a Java runtime, such as Debian's openjdk-17-jre-headless", allow_module_level=True)
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+N = 20_000
+ROOT = Path(__file__).parents[2]
+
+
+def session(master: str, **options: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.executor.memory": "700m",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        "spark.speculation": "true",
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.minTaskRuntime": "1s",
+    }
+    builder = SparkSession.builder.master(master)
+    for name, value in (settings | options).items():
+        builder = builder.config(name, value)
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    return made
+
+
+@contextmanager
+def standalone(n_workers: int) -> Iterator[str]:
+    """A cluster of so many worker processes, each on a host of its own: the address of its master."""
+    home = Path(pyspark.__file__).parent
+    os.environ.update({"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)})
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    address = f"spark://127.0.0.1:{port}"
+    master = ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    workers = [
+        ["worker.Worker", "--host", f"127.0.0.{k + 2}", "-c", "1", "-m", "1g", "--webui-port", "0", address]
+        for k in range(n_workers)
+    ]
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        for name, *options in (master, *workers):
+            command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *options]
+            process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+            if name.startswith("master"):
+                wait_for(port)
+        yield address
+
+
+def wait_for(port: int) -> None:
+    """Wait until something listens there."""
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(port)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """Two worker processes with a core each."""
+    with standalone(2) as master:
+        made = session(master)
+        yield made
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    rng = np.random.default_rng(0)
+    y = (rng.random(N) < 0.2).astype(int)
+    p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=N)))
+    target = rng.normal(size=N)
+    return pd.DataFrame(
+        {
+            "y": y, "p": p, "q": p.round(2), "w": rng.integers(0, 3, N), "day of week": rng.choice(["mon", "tue"], N),
+            "user": rng.integers(0, 300, N), "target": target, "fitted": target + rng.normal(size=N),
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def df(spark: Any, rows: Any) -> Any:
+    return spark.createDataFrame(pa.Table.from_pandas(rows)).repartition(5).persist()
+
+
+def test_rankings_are_those_of_the_rows(df: Any, rows: Any) -> None:
+    true = Ranking(rows["y"], rows["p"])
+    found = ours.ranking(df, label="y", score=["p", "q"], cells=2**10)
+    auc = found["p"].roc_auc()
+    assert isinstance(auc, Certified)
+    assert auc.low <= true.roc_auc() <= auc.high
+    assert found["q"].roc_auc() == Ranking(rows["y"], rows["q"]).roc_auc()
+    exact = ours.ranking(df, label="y", score="p", weight="w", exact=True)
+    expected = parquet.ranking(pa.Table.from_pandas(rows), label="y", score="p", weight="w")
+    for call in ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate"):
+        assert getattr(exact, call)() == getattr(expected, call)()
+    by_day = ours.ranking(df, label="y", score="p", by="day of week", exact=True)
+    here = rows[rows["day of week"] == "tue"]
+    assert by_day["tue"].roc_auc() == Ranking(here["y"], here["p"]).roc_auc()
+    by_user = ours.ranking(df, label="y", score="p", by="user")
+    here = rows[rows["user"] == 17]
+    assert by_user[17].roc_auc() == Ranking(here["y"], here["p"]).roc_auc()
+
+
+def test_many_partitions_are_merged_by_workers(df: Any, rows: Any) -> None:
+    one = ours.ranking_summary(df.coalesce(1), label="y", score="q")
+    many = ours.ranking_summary(df.repartition(80), label="y", score="q")
+    assert many.to_bytes() == one.to_bytes()
+
+
+def test_scores_beyond_what_is_broadcast_are_shuffled_by_range(df: Any, rows: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("fastevals.scale.engines.MOST_BROADCAST", 100)
+    monkeypatch.setattr("fastevals.scale.engines.RANGE_ROWS", 5_000)
+    found = ours.ranking(df, label="y", score="p", exact=True)
+    expected = parquet.ranking(pa.Table.from_pandas(rows), label="y", score="p")
+    for call in ("roc_auc", "average_precision", "ks_statistic"):
+        assert getattr(found, call)() == getattr(expected, call)()
+
+
+def test_other_summaries_are_those_of_the_rows(df: Any, rows: Any) -> None:
+    matrix = ours.confusion_summary(df, label="y", predicted="w").matrix()
+    expected = fastevals.ConfusionMatrix.from_predictions(rows["y"], rows["w"])
+    np.testing.assert_array_equal(matrix.counts, expected.counts)
+    errors = ours.target_summary(df, target="target", predicted="fitted")
+    assert errors.metric("r2") == pytest.approx(fastevals.metrics.r2_score(rows["target"], rows["fitted"]), rel=1e-12)
+    brier = ours.probability_summary(df, label="y", score="p").brier_score()
+    assert brier == Ranking(rows["y"], rows["p"]).brier_score()
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_groups_are_brought_together(df: Any, rows: Any) -> None:
+    found = ours.grouped_auc(df, label="y", score="p", by="user", interval="delong")
+    expected = fastevals.grouped_auc(rows["y"], rows["p"], rows["user"], interval="delong")
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)
+    errors = ours.grouped_metrics(df, "mean_absolute_error", label="target", score="fitted", by="user")
+    wanted = fastevals.grouped_metrics(rows["target"], rows["fitted"], rows["user"], "mean_absolute_error")
+    for name, each in wanted.items():
+        np.testing.assert_allclose(errors[name].values, each.values, rtol=1e-12)
+
+
+def test_probabilities_of_its_models_are_scores(spark: Any, df: Any) -> None:
+    from pyspark.ml.classification import LogisticRegression
+    from pyspark.ml.evaluation import BinaryClassificationEvaluator
+    from pyspark.ml.feature import VectorAssembler
+
+    data = VectorAssembler(inputCols=["p", "target"], outputCol="features").transform(df)
+    predicted = LogisticRegression(labelCol="y", maxIter=3).fit(data).transform(data).persist()
+    theirs = BinaryClassificationEvaluator(labelCol="y", rawPredictionCol="probability", numBins=0).evaluate(predicted)
+    found = ours.ranking(predicted, label="y", score="probability", exact=True).roc_auc()
+    assert found == pytest.approx(theirs, rel=1e-12)
+
+
+# What is wrong --------------------------------------------------------------------------------------------------------
+
+
+def test_rows_that_can_not_be_counted_are_named(spark: Any, rows: Any) -> None:
+    bad = rows.copy()
+    bad.loc[N - 1, "p"] = np.nan
+    df = spark.createDataFrame(bad[["y", "p", "user"]]).coalesce(2)
+    for call in (ours.ranking, ours.summarize, ours.probability_summary, ours.group_summary):
+        options = {"by": "user"} if call is ours.group_summary else {}
+        with pytest.raises(ValueError, match=r"^column 'p' has 1 missing value, the first at row \d+ of part"):
+            call(df, label="y", score="p", **options)
+    found = ours.ranking(df, label="y", score="p", on_invalid="drop")
+    assert found.n_positives + found.n_negatives == N - 1
+    with pytest.raises(ValueError, match="column 'P': the frame has no such column"):
+        ours.ranking(df, label="y", score="P")
+    with pytest.raises(ValueError, match="data must be a DataFrame of Spark, got"):
+        ours.ranking(rows, label="y", score="p")
+    with pytest.raises(ValueError, match="the frame has no rows"):
+        ours.ranking(df.filter("p > 2"), label="y", score="p")
+
+
+@pytest.mark.parametrize("when", ["worker killed", "executor killed", "fails once", "straggles"])
+def test_workers_that_fail_count_nothing_twice(df: Any, rows: Any, tmp_path: Path, when: str) -> None:
+    marker = str(tmp_path / "happened")
+
+    def trouble(batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        yield from batches
+        if TaskContext.get().partitionId() == 1:
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return
+            if when == "worker killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if when == "executor killed":
+                daemon = os.getppid()
+                with open(f"/proc/{daemon}/stat") as stat:
+                    os.kill(int(stat.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
+                time.sleep(60)
+            if when == "fails once":
+                raise OSError("a disk that is away for a moment")
+            time.sleep(30)  # another is started meanwhile
+
+    some = df.select("y", "p")
+    expected = ours.ranking_summary(some, label="y", score="p", cells=2**10)
+    start = time.monotonic()
+    found = ours.ranking_summary(some.mapInArrow(trouble, some.schema), label="y", score="p", cells=2**10)
+    assert os.path.exists(marker)
+    assert time.monotonic() - start < 25  # no longer than the other takes
+    assert found.n_positives + found.n_negatives == N
+    auc = found.ranking().roc_auc()
+    assert auc.low <= Ranking(rows["y"], rows["p"]).roc_auc() <= auc.high
+    assert found.n_positives == expected.n_positives
+
+
+def test_executors_without_fastevals_are_told_and_sql_counts_there(tmp_path: Path) -> None:
+    """Workers without fastevals, or with another one: an error that says so; GROUP BY does without."""
+    other = tmp_path / "other" / "fastevals"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("__version__ = '0.0.1'\n")
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("spark_without.py"), tmp_path / "other"],
+        capture_output=True, text=True, timeout=300, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    said = done.stdout.splitlines()
+    assert said[0].startswith("workers have fastevals 0.0.1, and this is"), done.stderr[-3000:]
+    assert said[1] == "counted"
