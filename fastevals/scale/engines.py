@@ -34,7 +34,7 @@ from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import ON_INVALID, Rows, named_classes
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
-from fastevals.scale.summary import SAMPLE, as_label
+from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
     ArgumentColumns,
@@ -240,7 +240,7 @@ class Engine:
         frame = self.open(data)
         frame.check_columns(columns.all)
         thresholds = threshold_keys("at", at)
-        cells = check_integer("cells", cells, low=1, high=2**26)
+        cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
         sampled = _Sample.of(frame, columns)
         columns = sampled.columns
         found: Mapping[Any, Mapping[str, Any]]
@@ -330,7 +330,7 @@ class Engine:
         frame = self.open(data)
         frame.check_columns(columns.all)
         thresholds = threshold_keys("at", at)
-        cells = check_integer("cells", cells, low=1, high=2**26)
+        cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
         sampled = _Sample.of(frame, columns)
         if sampled.n_values > MOST_PARTED:
             raise ValueError(
@@ -730,7 +730,9 @@ def _exact_rankings(
             }
         }
     atoms = {
-        where: AtomCounts.of_positives([each.keys], [each.positives], thresholds, large=True)
+        where: AtomCounts.of_positives(
+            [each.keys], [each.positives], np.union1d(thresholds, np.array([each.highest], np.uint64)), large=True
+        )
         for where, each in gathered.items()
     }
     counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})

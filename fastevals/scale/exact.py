@@ -25,7 +25,7 @@ from fastevals._kernels.cells import count_around, join_equal
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
 from fastevals._options import show
-from fastevals._validation.arrays import power_of_two
+from fastevals._validation.arrays import EXACT, power_of_two
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS, MAX_CELLS
 from fastevals.counting.sweeps import sum_steps
@@ -451,7 +451,8 @@ class ExactScans:
             for block in wanted:
                 counts[id(block)] = []
                 for k in models:
-                    also = ranges[id(block)][k][number].take(self.also, None)[0]
+                    also = np.union1d(self.also, np.array([block.highest[k]], np.uint64))  # some metrics are best there
+                    also = ranges[id(block)][k][number].take(also, None)[0]
                     units = block.units[k] if self.reader.weight is not None else None
                     counts[id(block)].append(AtomCounts.of_positives(block.keys[k], units, also, large=large))
             following = None
@@ -589,10 +590,13 @@ class NotWholeError(ValueError):
 
 
 def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
-    """Return weights as whole numbers; raise where they aren't."""
-    if (weights != np.trunc(weights)).any():
-        row = int(np.argmax(weights != np.trunc(weights)))
-        raise NotWholeError(f"{reader.names[str(reader.weight)]} must hold whole numbers, got {show(weights[row])}")
+    """Return weights as whole numbers; raise where they aren't, or are too large to be told from their neighbours."""
+    name = reader.names[str(reader.weight)]
+    odd = weights != np.trunc(weights)
+    if odd.any():
+        raise NotWholeError(f"{name} must hold whole numbers, got {show(weights[int(np.argmax(odd))])}")
+    if weights.max(initial=0) > EXACT:
+        raise ValueError(f"{name} must be at most 2**53, got {show(weights.max())}")
     return weights.astype(np.int64)
 
 

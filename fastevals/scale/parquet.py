@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._limits import free_bytes
-from fastevals._options import as_bytes, as_flag
+from fastevals._options import as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.many.folds import PooledRanking
@@ -20,6 +20,7 @@ from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
 from fastevals.scale.rows import RowReader
 from fastevals.scale.scores import count_scores
+from fastevals.scale.summary import MOST_CELLS
 
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 
@@ -100,6 +101,7 @@ def ranking(
         open_rows(data, filesystem=filesystem), label, names, weight=weight, pos_label=pos_label, on_invalid=on_invalid
     )
     thresholds = threshold_keys("at", at)
+    cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     wanted = None if exact is None else as_flag("exact", exact)
     most = free_bytes(SHARE) if memory is None else as_bytes("memory", memory)
     if wanted and not reader.files.can_repeat:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_choice, show
+from fastevals._options import check_choice, listed, show
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, encode_column, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
@@ -160,6 +160,8 @@ class RowReader(ColumnReader):
         Whether a row without a label, a weight or a finite score is an error, or left out and counted.
     names : mapping of str to str
         What messages call each column.
+    option : str
+        What messages call `pos_label`.
     parse : callable, optional
         Of `pos_label` and the first labels, gives that which is meant.
     labels : tuple, optional
@@ -178,6 +180,7 @@ class RowReader(ColumnReader):
         pos_label: Any = None,
         on_invalid: str = "raise",
         names: Mapping[str, str] | None = None,
+        option: str = "pos_label",
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
         labels: tuple[Any, Any] = (None, None),
     ) -> None:
@@ -185,9 +188,10 @@ class RowReader(ColumnReader):
         numbers = [name for name in (*scores, weight) if name is not None]
         super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names)
         self.label, self.scores, self.weight, self.by, self.group = label, tuple(scores), weight, by, group
-        self._wanted, self._parse = pos_label, parse
+        self._wanted, self._parse, self._option = pos_label, parse, option
         self._labels = labels  # positive and negative, as far as they are known
         self._like: Any = None  # a label, as the file has it
+        self._has_positives = False
         self._weightless: dict[str, int] = {}
         self.n_rows: dict[str, int] = {}  # that are kept, of each piece
 
@@ -256,7 +260,10 @@ class RowReader(ColumnReader):
 
     def _scores(self, name: str, array: Any, place: Batch) -> NDArray[Any]:
         values = _values(self.names[name], array, place, numeric=True)
-        return exact_floats(self.names[name], values.view(np.uint8) if values.dtype == np.bool_ else values)
+        try:
+            return exact_floats(self.names[name], values.view(np.uint8) if values.dtype == np.bool_ else values)
+        except ValueError as error:
+            raise ValueError(f"{error} (in {place.piece.name})") from None
 
     def _weights(self, array: Any, place: Batch) -> NDArray[np.float64]:
         assert self.weight is not None
@@ -273,7 +280,14 @@ class RowReader(ColumnReader):
         """Return 1 for each positive row, and 0 for others."""
         labels = self._known(values, place)
         flags = np.empty(values.size, np.uint8)
-        if labels.mark(slice(0, flags.size), flags) < flags.size:
+        n_known = labels.mark(slice(0, flags.size), flags)
+        self._has_positives = self._has_positives or bool(flags.any())
+        if n_known < flags.size:
+            if self._wanted is not None and not self._has_positives:
+                distinct = listed(sorted({labels.negative, *distinct_pair(values)} - {None}))
+                raise ValueError(
+                    f"{self._option} must be a label of {self.names[self.label]} ({distinct}), got {show(self._wanted)}"
+                )
             both = [labels.positive] if labels.negative is None else [labels.negative, labels.positive]
             other = ~np.isin(np.asarray(values), both)
             row = int(np.argmax(other))
@@ -304,11 +318,14 @@ class RowReader(ColumnReader):
         if positive is None:
             name = self.names[self.label]
             wanted = None if self._wanted is None else self._parse(self._wanted, sorted(distinct))
-            _, positive, negative = binary_labels(name, values, wanted)
+            _, positive, negative = binary_labels(name, values, wanted, option=self._option)
             self._like = sorted(distinct)[0]
         elif isinstance(positive, str) == (values.dtype.kind == "U"):
             others = [label for label in distinct if label != positive]
-            negative = others[0] if others and negative is None else negative
+            if others and negative is None:
+                if self._wanted is None:  # the positive one was 1 by default, which depends on the other
+                    binary_labels(self.names[self.label], np.array([positive, others[0]]), None, option=self._option)
+                negative = others[0]
         self._labels = positive, negative
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import get_num_threads, run
-from fastevals._options import did_you_mean, listed, show
+from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.files import BATCH, Piece
@@ -18,7 +19,7 @@ from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
 from fastevals.scale.payload import Summary
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
-from fastevals.scale.summary import SAMPLE, RankingSummary, joint_labels, whole_units
+from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, whole_units
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
 MOST_VALUES = 1000  # of a column, each with summaries of its own
@@ -281,8 +282,10 @@ class Counting:
                     if value not in space:
                         if len(space) == MOST_VALUES:
                             raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
-                        space[value] = self.new_block(reader.scores)
-                    space[value].add(part)
+                        with naming_weights(reader, piece):
+                            space[value] = self.new_block(reader.scores)
+                    with naming_weights(reader, piece):
+                        space[value].add(part)
 
         run(read, pieces, workspace=blocks, progress=progress)
         columns = (reader.label, reader.scores, reader.weight, reader.by)
@@ -294,12 +297,26 @@ class Counting:
         return whole
 
 
+@contextmanager
+def naming_weights(reader: RowReader, piece: Piece) -> Iterator[None]:
+    """Make errors name the column of weights, and what is read; which row of a part it is, is left out."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error).partition(" at row ")[0]
+        shown = {"sample_weight": reader.names.get(str(reader.weight), ""), "largest_weight": "the largest weight"}
+        for name in shown:
+            message = message.replace(name, shown[name])
+        raise ValueError(f"{message} (in {piece.name})") from None
+
+
 def count_scores(
     reader: RowReader,
     thresholds: NDArray[np.uint64],
     *,
     cells: int,
     progress: bool,
+    largest_weight: float | None = None,
     before: ScoresSummary | None = None,
     store: Callable[[ScoresSummary], None] | None = None,
 ) -> ScoresSummary:
@@ -313,6 +330,8 @@ def count_scores(
     cells : int
         Ranges of each model's scores, about.
     progress : bool
+    largest_weight : float, optional
+        That a row can have; without it that of these rows.
     before : ScoresSummary, optional
         What is counted of it already.
     store : callable, optional
@@ -322,8 +341,10 @@ def count_scores(
     -------
     ScoresSummary
     """
+    cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     reader.learn()
-    largest_weight = None if reader.weight is None else _largest_weight(reader)
+    if reader.weight is not None and largest_weight is None:
+        largest_weight = _largest_weight(reader)
     fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
     grids = fitted_grids(_samples(reader), cells, thresholds) if fitted else {}
     counting = Counting(cells, thresholds, grids, largest_weight)

@@ -29,6 +29,7 @@ SAMPLE = 1 << 19  # of them, that a grid is fitted to
 MOVED = 4.0  # times the doubt of evenly filled cells, from which a grid no longer fits the rows that come
 FEW = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
 SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is faster than its sort
+MOST_CELLS = 2**26
 SPARE = 4  # times as many cells as wanted that merged summaries may have
 UNITS = 2**24  # that the largest weight is counted in
 SMALLEST = 2.0**-900  # largest weight, of which parts are as precise as floats are
@@ -94,7 +95,7 @@ class RankingSummary(Summary):
             unit = check_number("largest_weight", largest_weight, low=SMALLEST, open_high=True) / UNITS
         thresholds = exact_floats("at", np.atleast_1d(as_thresholds("at", at)).ravel()) + 0.0
         check_finite("at", thresholds)
-        self._n_cells = check_integer("cells", cells, low=1, high=2**26)
+        self._n_cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
         self._at = np.unique(FLOATS.encode(thresholds))
         self._own_grid = grid is None
         self._unit = unit
@@ -484,6 +485,8 @@ def read_rows(
     elif unit is not None:
         raise ValueError("sample_weight must be given where largest_weight was")
     negative = labels.negative if labels.negative is not None else told[1]
+    if told[0] is None and negative is None:  # the positive one is 1 by default, which depends on the other
+        return told, flags, scores, units
     return (labels.positive, negative), flags, scores, units
 
 

@@ -61,6 +61,12 @@ def add_options(parser: Parser) -> None:
     add("--label", metavar="L", help="column of the true class")
     add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
     add("--weight", metavar="W", help="column of row weights")
+    add(
+        "--largest-weight",
+        metavar="W",
+        type=parse_number,
+        help="that a row of any file can have, where weights are not whole numbers: summaries merge if it is the same",
+    )
     add("--by", metavar="COLUMN", help="count the rows of each of this column's values by themselves")
     add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
     add("--cells", metavar="N", type=parse_integer, default=2**18, help="ranges of scores, about; 262144 by default")
@@ -105,8 +111,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
+    from fastevals._options import check_integer, check_number
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.scores import ScoresSummary, count_scores
+    from fastevals.scale.summary import MOST_CELLS, SMALLEST
     from fastevals.show.columns import Reading
     from fastevals.show.output import write_file
     from fastevals.show.report.report import ColumnRoles
@@ -118,9 +126,21 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     reader = open_reader(files, roles, csv_form(arguments), arguments.pos_label, reading)
     if reader is None:
         raise ValueError(f"{files!r} must name files")
+    if arguments.largest_weight is not None:
+        check_number(option("largest_weight"), arguments.largest_weight, low=SMALLEST, open_high=True)
+        if arguments.weight is None:
+            raise ValueError(f"{option('largest_weight')} goes with {option('weight')}")
+    check_integer(option("cells"), arguments.cells, low=1, high=MOST_CELLS)
     at = threshold_keys(option("at"), arguments.at or ())
     part = arguments.out + ".part"
-    settings = [reader.identity, arguments.cells, at.tolist(), arguments.on_invalid, arguments.pos_label]
+    settings = [
+        reader.identity,
+        arguments.cells,
+        at.tolist(),
+        arguments.largest_weight,
+        arguments.on_invalid,
+        arguments.pos_label,
+    ]
     before = None
     with contextlib.suppress(FileNotFoundError, ValueError), open(part, "rb") as file:
         before = ScoresSummary.from_bytes(file.read())
@@ -135,7 +155,15 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
             write_file(Path(part), summary.to_bytes())
             last = time.monotonic()
 
-    summary = count_scores(reader, at, cells=arguments.cells, progress=arguments.progress, before=before, store=store)
+    summary = count_scores(
+        reader,
+        at,
+        cells=arguments.cells,
+        progress=arguments.progress,
+        largest_weight=arguments.largest_weight,
+        before=before,
+        store=store,
+    )
     summary.pieces, summary.settings = {}, []
     write_file(Path(arguments.out), summary.to_bytes())
     with contextlib.suppress(FileNotFoundError):

@@ -15,7 +15,7 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
-from fastevals.scale import parquet
+from fastevals.scale import RankingSummary, parquet
 from fastevals.scale.certified import Certified, CertifiedRanking
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show import cli
@@ -92,6 +92,16 @@ def test_a_stream_gives_the_report_of_memory_for_any_rows(seed: int, tmp_path: P
         expected = report(path, **options)
         for memory in (n_bytes // 5, n_bytes // 30):
             assert report(path, **options, memory=max(memory, 100)) == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "best"), [([0, 0, 0, 0, 1, 1], "matthews"), ([0, 0, 0, 0, 1, 1], "accuracy"), ([0] * 6, "f1")]
+)
+def test_a_threshold_above_all_positives_is_found(labels: list[int], best: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.parquet", pa.table({"y": labels, "a": [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]}), 2)
+    expected = report(path, score="a", best=best)
+    assert expected["blocks"][0]["models"][0]["threshold"] in (0.6, "Infinity")
+    assert report(path, score="a", best=best, memory="250B") == expected
 
 
 def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,6 +290,46 @@ def test_a_row_that_cannot_be_counted_is_named(column: str, value: Any, message:
         assert dropped == report(str(tmp_path / "d"), on_invalid="drop", memory="10kB")
 
 
+def test_labels_that_do_not_say_which_is_positive(tmp_path: Path) -> None:
+    table = pa.table({"y": [1] * 10 + [2] * 10, "a": np.arange(20) / 20})
+    path = write(tmp_path / "a.parquet", table, 10)
+    for options in ({}, {"memory": "500B"}, {"approximate": True}):
+        with pytest.raises(ValueError, match="the labels 1, 2: pos_label must say which is positive"):
+            report(path, score="a", **options)
+    summary = RankingSummary()
+    summary.update([1, 1], [0.1, 0.2])
+    with pytest.raises(ValueError, match="pos_label must say"):
+        summary.update([2, 2], [0.1, 0.2])
+    assert summary.ranking().n_positives == 2
+    names = pa.array(["no"] * 10 + ["yes"] * 10)
+    path = write(tmp_path / "b.parquet", table.set_column(0, "y", names), 10)
+    for options in ({}, {"memory": "500B"}):
+        with pytest.raises(ValueError, match=r"pos_label must be a label of label 'y' \('no', 'yes'\), got 'mabye'"):
+            report(path, score="a", pos_label="mabye", **options)
+
+
+@pytest.mark.parametrize(("largest", "message"), [(2.0**63, r"at most 2\*\*53, got 9\.2"), (0.5, "whole numbers")])
+def test_weights_that_can_not_be_counted_exactly(largest: float, message: str, tmp_path: Path) -> None:
+    table = pa.table({"y": [0, 1] * 20, "a": np.arange(40) / 40, "v": [1.0] * 39 + [largest]})
+    path = write(tmp_path / "a.parquet", table, 10)
+    with pytest.raises(ValueError, match=f"column 'v' must .*{message}"):
+        parquet.ranking(path, label="y", score="a", weight="v", exact=True)
+    if largest > 1:
+        with pytest.raises(ValueError, match=r"column 'v' must be at most .* \(in row group 3 of"):
+            parquet.ranking(path, label="y", score="a", weight="v", exact=False)
+
+
+@pytest.mark.parametrize("cells", [0, -1, 2.5, None, 2**27])
+def test_cells_that_are_none(cells: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a.parquet", table_of(3000))
+    for exact in (True, False):
+        with pytest.raises(ValueError, match="cells must be an integer"):
+            parquet.ranking(path, label="y", score="a", cells=cells, exact=exact)
+    options = ["--label", "y", "--score", "a", f"--cells={cells}", "--out", str(tmp_path / "a.fe")]
+    assert cli.main(["summarize", path, *options]) == 2
+    assert "--cells" in capsys.readouterr().err
+
+
 def test_labels_of_other_types_between_files(tmp_path: Path) -> None:
     table = table_of(100)
     write(tmp_path / "d" / "a.parquet", table)
@@ -430,6 +480,18 @@ def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.Captur
     table = table_of(200)
     a = summarize(write(tmp_path / "a.parquet", table), tmp_path / "a.fe")
     b = summarize(write(tmp_path / "b.parquet", table), tmp_path / "b.fe", "--by", "land")
+    other = summarize(write(tmp_path / "o.parquet", table), tmp_path / "o.fe", "--pos-label", "0")
+    land = summarize(write(tmp_path / "l.parquet", table), tmp_path / "l.fe", "--by", "w")
+    (model,) = (tmp_path / "m.fe",)
+    assert (
+        cli.main(["summarize", str(tmp_path / "a.parquet"), "--label", "y", "--score", "c", "--out", str(model)]) == 0
+    )
+    parts = table.append_column("v", pa.array(np.random.default_rng(0).random(200) + 0.5))
+    write(tmp_path / "p.parquet", parts)
+    v, largest = (
+        summarize(str(tmp_path / "p.parquet"), tmp_path / f"{k}.fe", "--weight", "v", *more)
+        for k, more in enumerate(([], ["--largest-weight", "2"]))
+    )
     (tmp_path / "c.fe").write_bytes(a.read_bytes()[:-3])
     (tmp_path / "d.fe").write_bytes(b"something else")
     capsys.readouterr()
@@ -441,9 +503,16 @@ def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.Captur
         ([str(a), "--score", "z"], "score 'z' is not among what was counted"),
         ([str(a), "--by", "land"], "--by goes with columns of rows"),
         ([str(a), "--against", "x.parquet"], "--against goes with files of fastevals summarize"),
-        ([str(a), "--against", str(b), "--resamples", "0"], "--against needs replicates"),
+        ([str(a), "--against", str(a), "--resamples", "0"], "--against needs replicates"),
+        ([str(a), "--against", str(other)], "--against o.fe: summaries must have the same labels, got 1 and 0"),
+        ([str(a), "--against", str(b)], "--against b.fe is counted by 'land', and the data is counted as a whole"),
+        ([str(land), "--against", str(b)], "--against b.fe is counted by 'land', and the data is counted by 'w'"),
+        ([str(a), "--against", str(model)], "--against m.fe has no scores 'a': it has those of 'c'"),
+        ([str(v), "--against", str(v)], "the data has weights that are not whole numbers"),
+        ([str(v), str(largest)], "(see --largest-weight of fastevals summarize)"),
     ):
         assert cli.main(["report", *arguments]) == 2
         assert message in capsys.readouterr().err
+    assert cli.main(["report", str(largest), str(largest), "--resamples", "0"]) == 0
     assert cli.main(["summarize", "a.parquet", "--label", "y", "--score", "a", "--out", "x.bin"]) == 2
     assert "--out must name a file that ends with .fe" in capsys.readouterr().err

@@ -79,6 +79,7 @@ from fastevals.show.report.streams import (
     StreamedBlock,
     differences_from,
     open_reader,
+    read_reference,
     read_rows,
     read_summaries,
     scored_rows,
@@ -379,8 +380,9 @@ def build_report(
         measure = _Measure(roles, rule, plan, n_pictured, progress)
         n_dropped = 0
         if summary is not None:
-            reference = None if against is None else read_summaries(against)
-            measured = measure.summary(summary.of_models(roles.label, scores), reference, against)
+            summary = summary.of_models(roles.label, scores)
+            reference = None if against is None else read_reference(against, summary)
+            measured = measure.summary(summary, reference, against)
             positive, n_weightless, n_dropped = summary.labels[0], summary.n_weightless, summary.n_dropped
         elif reader is not None and not reading.fits(reader.files, len(scores)):
             one_scan = reading.approximate or not reader.files.can_repeat

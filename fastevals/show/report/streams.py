@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._options import UndefinedMetricWarning
+from fastevals._options import UndefinedMetricWarning, listed
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired
@@ -38,6 +38,7 @@ from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
+from fastevals.scale.summary import joint_labels
 from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse_label
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.csv_files import CsvFile, open_stdin
@@ -73,7 +74,7 @@ def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: R
         return None
     return RowReader(
         files, roles.label, roles.scores, weight=roles.weight, by=roles.by, group=roles.group, pos_label=pos_label,
-        on_invalid=reading.on_invalid, names=names,
+        on_invalid=reading.on_invalid, names=names, option=option("pos_label"),
         parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
     )  # fmt: skip
 
@@ -292,8 +293,35 @@ def read_summaries(data: Any) -> ScoresSummary:
     try:
         merged: ScoresSummary = found[0].merge(*found[1:])
     except ValueError as error:
-        raise ValueError(f"{' and '.join(map(repr, paths[:3]))}: {error}") from None
+        hint = " (see --largest-weight of fastevals summarize)" if "largest_weight" in str(error) else ""
+        raise ValueError(f"{' and '.join(map(repr, paths[:3]))}: {error}{hint}") from None
     return merged
+
+
+def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
+    """Return what was counted of other rows; raise unless all of a summary's models can be compared with it."""
+    reference, name = read_summaries(data), f"{option('against')} {summary_name(data)}"
+    try:
+        joint_labels(summary.labels, reference.labels)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    for model in summary.models:
+        if model not in reference.models:
+            raise ValueError(f"{name} has no scores {model!r}: it has those of {listed(reference.models)}")
+    if summary.by != reference.by:
+        parts = (
+            f"is counted by {by!r}" if by is not None else "is counted as a whole" for by in (reference.by, summary.by)
+        )
+        raise ValueError("{} {}, and the data {}".format(name, *parts))
+    if not reference.blocks.keys() & summary.blocks.keys():
+        raise ValueError(f"{name} has no value of {summary.by!r} that the data has")
+    for each, shown in ((summary, "the data"), (reference, name)):
+        if any(block.has_parts_of_rows for block in each.blocks.values()):
+            raise ValueError(
+                f"{shown} has weights that are not whole numbers: they say nothing of how many rows there are, so "
+                f"{option('against')} has no intervals of them"
+            )
+    return reference
 
 
 def summary_name(data: Any) -> str:
@@ -392,10 +420,8 @@ def differences_from(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for model in models:
-            if model not in reference.totals.summaries:
-                continue
             differences: dict[str, ModelDifference] = {}
-            both = zip(block.subjects(model, metrics), reference.subjects(model, metrics), strict=True)
+            both = zip(block.subjects(model, metrics), reference.subjects(model, metrics), strict=False)  # or no losses
             for (subject, specs), (other, _) in both:
                 result = bootstrap_unpaired(
                     subject, other, specs, n_resamples=plan.resamples, confidence_level=plan.confidence, rng=plan.seed
