@@ -32,6 +32,7 @@ class Piece(NamedTuple):
     n_rows: int | None  # where it is known beforehand
     n_bytes: int
     read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches
+    place: Callable[[int], str] = "row {}".format  # what messages call a row
 
 
 @dataclass
@@ -202,14 +203,14 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
             matches = [path]
         for match in matches:
             found += _files_in(match, filesystem or fs.LocalFileSystem())
-    twice = (
-        next((path for k, path in enumerate(found) if path in found[:k]), None)
-        if len(set(found)) < len(found)
-        else None
-    )
-    if twice is not None:
-        raise ValueError(f"{twice!r} is given twice")
-    return found, filesystem or fs.LocalFileSystem()
+    filesystem = filesystem or fs.LocalFileSystem()
+    seen: set[str] = set()
+    for path in found:
+        real = os.path.realpath(path) if isinstance(filesystem, fs.LocalFileSystem) else path
+        if real in seen:
+            raise ValueError(f"{path!r} is given twice")
+        seen.add(real)
+    return found, filesystem
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:
@@ -348,7 +349,10 @@ def _open_csv_files(
     for path, file in zip(paths[1:], files[1:], strict=True):
         if set(file.names) != set(files[0].names):
             raise ValueError(f"{path!r} has other columns than {paths[0]!r}: {listed(file.names)}")
-    pieces = [Piece(repr(path), None, states[path][0], file.stream) for path, file in zip(paths, files, strict=True)]
+    pieces = [
+        Piece(repr(path), None, states[path][0], file.stream, file.line)
+        for path, file in zip(paths, files, strict=True)
+    ]
     return RowFiles(
         title, list(files[0].names), pieces, hint=files[0].hint, is_csv=True, _states=states, _filesystem=filesystem
     )

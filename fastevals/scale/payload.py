@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -78,6 +79,16 @@ class Summary:
             if not isinstance(other, type(self)):
                 raise ValueError(f"others must be {type(self).__name__}, got a {type(other).__name__}")
         return self._merged(others)
+
+
+def as_json(values: Iterable[Any]) -> list[Any]:
+    """Return labels as JSON has them: infinite ones, which it has not, each in a list as text."""
+    return [[str(value)] if isinstance(value, float) and math.isinf(value) else value for value in values]
+
+
+def from_json(values: Sequence[Any]) -> list[Any]:
+    """Return the labels that `as_json` gave."""
+    return [float(value[0]) if isinstance(value, list) else value for value in values]
 
 
 def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

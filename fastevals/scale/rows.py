@@ -353,7 +353,7 @@ class Batch(NamedTuple):
 
     def row(self, row: int) -> str:
         """Return what messages call a row of the batch."""
-        return f"row {self.start + row} of {self.piece.name}"
+        return f"{self.piece.place(self.start + row)} of {self.piece.name}"
 
 
 # Arrow's arrays -------------------------------------------------------------------------------------------------------
@@ -401,6 +401,17 @@ def numbers_of(piece: Any) -> NDArray[Any]:
     return values.view(np.bool_) if is_boolean else values
 
 
+def _no_number(array: Any) -> tuple[int, Any]:
+    """Return the first row whose value is no number, and the value; the first of all where each may be one."""
+    values = array.to_pylist()
+    for row, value in enumerate(values):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return row, value
+    return 0, values[0]
+
+
 def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> NDArray[Any]:
     """Return an array without missing values as numbers, booleans or text."""
     import pyarrow as pa
@@ -413,9 +424,9 @@ def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> N
     if types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type):
         return numbers_of(array)
     if numeric:
+        row, value = _no_number(array)
         raise ValueError(
-            f"{shown} must hold numbers, but has type {array.type} (with the value {show(array[0].as_py())} at "
-            f"{place.row(0)})"
+            f"{shown} must hold numbers, but has type {array.type} (with the value {show(value)} at {place.row(row)})"
         )
     try:
         text = array if types.is_dictionary(array.type) else array.cast(pa.string())

@@ -16,7 +16,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.files import BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
-from fastevals.scale.payload import Summary
+from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import RowReader, Rows
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, whole_units
@@ -186,7 +186,7 @@ class ScoresSummary(Summary):
             "weight": self.weight,
             "by": self.by,
             "labels": list(self.labels),
-            "values": list(self.blocks),
+            "values": as_json(self.blocks),
             "has_probabilities": all(block.probabilities for block in self.blocks.values()),
             "rows": [[block.n_samples, block.n_positives] for block in self.blocks.values()],
             "left_out": [self.n_dropped, self.n_weightless],
@@ -201,7 +201,7 @@ class ScoresSummary(Summary):
     @classmethod
     def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
         content = arrays["summaries"].tobytes()
-        models, values, sizes = head["models"], head["values"], head["sizes"]
+        models, values, sizes = head["models"], from_json(head["values"]), head["sizes"]
         kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + bool(head["has_probabilities"])]
         if not models or len(sizes) != len(kinds) * len(models) * len(values) or len(head["rows"]) != len(values):
             raise ValueError("its parts are not as many as it says")

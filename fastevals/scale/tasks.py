@@ -28,7 +28,7 @@ from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, ends, exact_units
 from fastevals.scale.files import Piece, RowFiles
 from fastevals.scale.grouped import GroupSummary
-from fastevals.scale.payload import Summary, pack, unpack
+from fastevals.scale.payload import Summary, as_json, from_json, pack, unpack
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import Batch, ColumnReader, RowReader, Rows, joined_columns
 from fastevals.scale.scores import MOST_VALUES, Counting, ScoresSummary
@@ -212,7 +212,7 @@ class SummariesByValue(Summary):
         content = b"".join(stored)
         head = {
             "kinds": sorted({summary.KIND for summary in self.summaries.values()}),
-            "values": list(self.summaries),
+            "values": as_json(self.summaries),
             "sizes": list(map(len, stored)),
             "n_dropped": self.n_dropped,
         }
@@ -225,7 +225,7 @@ class SummariesByValue(Summary):
         return cls(
             {
                 value: kinds[0].from_bytes(content[start:end])
-                for value, start, end in zip(head["values"], stop[:-1], stop[1:], strict=True)
+                for value, start, end in zip(from_json(head["values"]), stop[:-1], stop[1:], strict=True)
             },
             int(head["n_dropped"]),
         )
@@ -406,7 +406,7 @@ class GatherPositives(Task):
     def stored(self, found: dict[Where, GatheredScores], labels: tuple[Any, Any]) -> bytes:
         """Return gathered scores as bytes."""
         head = {
-            "where": [list(where) for where in found],
+            "where": [as_json(where) for where in found],
             "known": [[each.lowest, each.highest, *each.totals] for each in found.values()],
             "labels": list(labels),
         }
@@ -419,7 +419,8 @@ class GatherPositives(Task):
         """Return gathered scores by value and model, and the labels."""
         head, arrays = unpack(data, "positives")
         found = {}
-        for k, ((value, name), (low, high, *totals)) in enumerate(zip(head["where"], head["known"], strict=True)):
+        for k, (where, (low, high, *totals)) in enumerate(zip(head["where"], head["known"], strict=True)):
+            value, name = from_json(where)
             keys = np.cumsum(arrays[f"keys {k}"], dtype=np.uint64)
             found[value, name] = GatheredScores(
                 keys, arrays[f"positives {k}"].view(np.int64), low, high, (totals[0], totals[1])

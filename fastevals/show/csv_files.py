@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastevals._options import import_optional
-from fastevals.scale.files import MISSING, Piece, RowFiles, open_stream
+from fastevals.scale.files import MISSING, Piece, RowFiles, explained, open_stream
 from fastevals.show.commands import CsvForm, option
 
 HEAD = 1 << 20  # bytes that are looked at
@@ -53,6 +53,8 @@ class CsvFile:
     what separates columns, or whether the first line names them, the error says which option tells it.
     """
 
+    can_repeat = True
+
     def __init__(self, path: Path, form: CsvForm, wanted: set[str] | None) -> None:
         from pyarrow import csv as arrow
 
@@ -74,7 +76,9 @@ class CsvFile:
 
     def _head(self) -> bytes:
         """Return the first bytes of the content; raise where these are no text."""
-        head: bytes = self._stream().read(HEAD)
+        return self._checked_head(self._stream().read(HEAD))
+
+    def _checked_head(self, head: bytes) -> bytes:
         for mark, (kind, rule) in PACKED.items():
             if head.startswith(mark):
                 raise ValueError(f"{str(self.path)!r} can't be read as CSV: it is {kind}; {rule}")
@@ -97,7 +101,7 @@ class CsvFile:
 
     def read(self, columns: list[str], watch: Callable[[int], None]) -> list[Any]:
         """Read columns in batches; numbers are exact, and a string that is missing or empty is null."""
-        from pyarrow import ArrowInvalid, Table, compute, types
+        from pyarrow import ArrowInvalid, Table
         from pyarrow import csv as arrow
 
         options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal)
@@ -125,44 +129,88 @@ class CsvFile:
             for name in rounded:
                 arrays[name] = self._parse_column(name, text[name], options.null_values)
                 _check_not_rounded(name, text[name], arrays[name])
-        for name, column in arrays.items():
-            column = self._decode_column(name, column) if types.is_binary(column.type) else column
-            if types.is_string(column.type):
-                self._check_encoding_known(name, column)
-                column = compute.if_else(compute.equal(column, ""), None, column)
-            arrays[name] = column
+        arrays = {name: self._checked_text(name, column) for name, column in arrays.items()}
         return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
     def stream(self, columns: list[str]) -> Iterator[Any]:
-        """Read columns batch by batch, with the types that the first rows have; as `read` otherwise."""
-        from pyarrow import RecordBatch, compute, types
+        """Read columns batch by batch, as `read` does but for types: each batch has those of its own rows."""
+        n_read = 0
+        if self.can_repeat:
+            from pyarrow import ArrowInvalid
+
+            try:
+                for batch in self._typed_batches(columns):
+                    yield batch
+                    n_read += batch.num_rows
+                return
+            except ArrowInvalid as error:
+                if "conversion error" not in str(error):
+                    raise
+            except _RoundedError:
+                pass
+        yield from self._text_batches(columns, n_read)
+
+    def _typed_batches(self, columns: list[str]) -> Iterator[Any]:
+        """Read batches with the types that the first rows have: half the time of reading text."""
+        from pyarrow import RecordBatch
+
+        n_read = 0
+        for batch in self._batches(columns, None):
+            arrays = []
+            for name, column in zip(columns, batch.columns, strict=True):
+                if _may_be_rounded(column):
+                    raise _RoundedError
+                arrays.append(self._checked_text(name, column, n_read))
+            yield RecordBatch.from_arrays(arrays, names=columns)
+            n_read += batch.num_rows
+
+    def _text_batches(self, columns: list[str], n_read: int) -> Iterator[Any]:
+        """Read text from a row on, and try types on that of each batch."""
+        from pyarrow import RecordBatch
         from pyarrow import csv as arrow
 
-        options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal)
-        read_options = arrow.ReadOptions(
+        row = 0
+        for batch in self._batches(columns, dict.fromkeys(columns, "binary")):
+            row, start = row + batch.num_rows, row
+            if row <= n_read:
+                continue
+            part = batch.slice(max(n_read - start, 0))
+            arrays = []
+            for name, text in zip(columns, part.columns, strict=True):
+                column = self._parse_column(name, text, arrow.ConvertOptions().null_values, row - part.num_rows)
+                if _may_be_rounded(column):
+                    _check_not_rounded(name, text, column)
+                arrays.append(self._checked_text(name, column, row - part.num_rows))
+            yield RecordBatch.from_arrays(arrays, names=columns)
+
+    def _batches(self, columns: list[str], kinds: dict[str, str] | None) -> Iterator[Any]:
+        from pyarrow import csv as arrow
+
+        convert = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal, column_types=kinds)
+        read = arrow.ReadOptions(
             encoding=self.dialect.encoding, column_names=self.options.column_names, block_size=BLOCK
         )
         with self._name_lines():
-            reader = arrow.open_csv(
-                self._stream(), read_options=read_options, parse_options=self.parse, convert_options=options
+            yield from arrow.open_csv(
+                self._stream(), read_options=read, parse_options=self.parse, convert_options=convert
             )
-            for batch in reader:
-                arrays = []
-                for name, column in zip(columns, batch.columns, strict=True):
-                    if _may_be_rounded(column):
-                        raise ValueError(f"column {name!r} holds numbers past 2**53, which are not read batch by batch")
-                    if types.is_string(column.type):
-                        self._check_encoding_known(name, column)
-                        column = compute.if_else(compute.equal(column, ""), None, column)
-                    arrays.append(column)
-                yield RecordBatch.from_arrays(arrays, names=columns)
 
-    def _parse_column(self, name: str, text: Any, nulls: list[str]) -> Any:
+    def _checked_text(self, name: str, column: Any, start: int = 0) -> Any:
+        """Return a column, if it is text without doubt of its encoding and with null for an empty string."""
+        from pyarrow import compute, types
+
+        column = self._decode_column(name, column, start) if types.is_binary(column.type) else column
+        if types.is_string(column.type):
+            self._check_encoding_known(name, column, start)
+            column = compute.if_else(compute.equal(column, ""), None, column)
+        return column
+
+    def _parse_column(self, name: str, text: Any, nulls: list[str], start: int = 0) -> Any:
         """Return a column of bytes as integers or floats if all its values are such, else as strings."""
         import pyarrow as pa
         from pyarrow import compute
 
-        column = self._decode_column(name, text)
+        column = self._decode_column(name, text, start)
         missing = compute.is_in(column, value_set=pa.array(nulls))
         point = column if self.dialect.decimal == "." else compute.replace_substring(column, self.dialect.decimal, ".")
         for dtype in (pa.int64(), pa.uint64(), pa.float64()):
@@ -172,7 +220,7 @@ class CsvFile:
                 continue
         return column
 
-    def _decode_column(self, name: str, column: Any) -> Any:
+    def _decode_column(self, name: str, column: Any, start: int = 0) -> Any:
         """Return a column of bytes as strings."""
         import pyarrow as pa
 
@@ -184,16 +232,16 @@ class CsvFile:
             try:
                 (value or b"").decode()
             except UnicodeDecodeError:
-                raise ValueError(self._not_utf8(name, value, row)) from None
+                raise ValueError(self._not_utf8(name, value, start + row)) from None
         return column
 
-    def _check_encoding_known(self, name: str, column: Any) -> None:
+    def _check_encoding_known(self, name: str, column: Any, start: int) -> None:
         """Raise if text would be other text in another encoding that the file may have."""
         from pyarrow import compute
 
         if self.dialect.is_guess and not compute.all(compute.string_is_ascii(column)).as_py():
             row = next(row for row, value in enumerate(column.to_pylist()) if not (value or "").isascii())
-            raise ValueError(self._not_utf8(name, column[row].as_py().encode(ONE_BYTE), row))
+            raise ValueError(self._not_utf8(name, column[row].as_py().encode(ONE_BYTE), start + row))
 
     def _not_utf8(self, name: str, value: bytes, row: int) -> str:
         return (
@@ -244,6 +292,8 @@ class CsvFile:
 class CsvStream(CsvFile):
     """CSV from a pipe, which is read once."""
 
+    can_repeat = False
+
     def __init__(self, stream: Any, title: str, form: CsvForm, wanted: set[str] | None) -> None:
         self.first = stream.read(HEAD)
         self.rest = stream
@@ -252,18 +302,28 @@ class CsvStream(CsvFile):
         self.is_open = True
 
     def _head(self) -> bytes:
-        return bytes(self.first)
+        return self._checked_head(bytes(self.first))
 
     def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
         import pyarrow as pa
 
         if not self.is_open:  # for the names of columns
-            whole = self.first if len(self.first) < HEAD else self.first[: self.first.rfind(b"\n") + 1]
-            return pa.BufferReader(whole)
+            return pa.BufferReader(self.first if len(self.first) < HEAD else self._whole_lines())
         return pa.PythonFile(_Chained(self.first, self.rest), mode="r")
+
+    def _whole_lines(self) -> bytes:
+        """Return the first bytes up to the end of a line."""
+        if self.dialect.encoding.lower().startswith(("utf-16", "utf-32", "utf16", "utf32")):  # of several bytes
+            text = codecs.getincrementaldecoder(self.dialect.encoding)().decode(self.first)
+            return text[: max(text.rfind("\n"), text.rfind("\r")) + 1].encode(self.dialect.encoding)
+        return bytes(self.first[: max(self.first.rfind(b"\n"), self.first.rfind(b"\r")) + 1])
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         return iter(())
+
+
+class _RoundedError(Exception):
+    """Numbers may have been rounded as they were read."""
 
 
 class _Chained(io.RawIOBase):
@@ -283,6 +343,8 @@ class _Chained(io.RawIOBase):
 def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
     """Open standard input: CSV, or a stream of Arrow."""
     pa = import_optional("pyarrow", MISSING)
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
     stream: Any = sys.stdin.buffer
     start = stream.peek(8)[:8]
     if not start:
@@ -293,9 +355,11 @@ def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
     if start.startswith(b"\xff\xff\xff\xff"):
         if options := form.options():
             raise ValueError(f"{options[0]} goes with CSV, but standard input is an Arrow stream")
-        return open_stream(pa.ipc.open_stream(pa.PythonFile(stream, mode="r")), STDIN)
+        with explained(STDIN, quoted=True):
+            opened = pa.ipc.open_stream(pa.PythonFile(stream, mode="r"))
+        return open_stream(opened, STDIN)
     file = CsvStream(stream, STDIN, form, wanted)
-    piece = Piece(STDIN, None, 0, file.stream)
+    piece = Piece(STDIN, None, 0, file.stream, file.line)
     return RowFiles(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from io import BytesIO, TextIOWrapper
+from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +163,79 @@ def test_csv_files_are_one(tmp_path: Path) -> None:
     expected = report(str(tmp_path / "all.csv"))
     assert report(str(tmp_path / "[0-9].csv")) == expected
     assert report(str(tmp_path / "[0-9].csv"), memory="10kB") == expected
+
+
+def csv_rows(n: int) -> list[str]:
+    return [f"{k % 2},0.{10 + 7 * k % 80}" for k in range(n)]
+
+
+@pytest.mark.parametrize("rows", [["1,", "0,"], ["0,0", "1,1"], ["1,1", "0,0.0"]], ids=str)
+def test_csv_whose_first_block_has_another_type(
+    rows: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastevals.show.csv_files.BLOCK", 1000)
+    monkeypatch.setattr("fastevals.show.csv_files.HEAD", 1000)
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["y,a", *rows * 300, *csv_rows(500)]) + "\n")
+    expected = report(str(path), score="a", on_invalid="drop")
+    assert report(str(path), score="a", on_invalid="drop", memory="1kB") == expected
+    with path.open("rb") as pipe:
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(pipe))
+        streamed = report("-", score="a", on_invalid="drop")
+        sys.stdin.detach()  # type: ignore[attr-defined]
+    assert streamed["blocks"] == expected["blocks"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"1,abc", r"the value 'abc' at line 402 of '.*a\.csv'"),
+        (b"1,0.\xff5", r"'.*a\.csv' is not UTF-8: column 'a' has b'0\.\\xff5' at line 402"),
+        (b"1,inf", r"has 1 NaN or infinite value, the first at line 402 of '.*a\.csv'"),
+        (b"1,", r"has 1 missing value, the first at line 402 of '.*a\.csv'"),
+        (b"1,9007199254740993.0", None),
+        (b"1,9007199254740993", "holds 9007199254740993, which a float rounds"),
+    ],
+    ids=str,
+)
+def test_a_line_that_cannot_be_counted_is_named(
+    line: bytes, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastevals.show.csv_files.BLOCK", 1000)
+    lines = [each.encode() for each in ["y,a", *csv_rows(900)]]
+    lines[401] = line
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    if message is None:
+        assert report(str(path), score="a", memory="1kB") == report(str(path), score="a")
+        return
+    with pytest.raises(ValueError, match=message):
+        report(str(path), score="a", memory="1kB")
+
+
+@pytest.mark.parametrize(("end", "encoding"), [("\r", "utf-8"), ("\r\n", "utf-8"), ("\n", "utf-16-le")])
+def test_standard_input_of_any_lines(end: str, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fastevals.show.csv_files.HEAD", 1001)
+    path = tmp_path / "a.csv"
+    path.write_bytes((end.join(["y,a", *csv_rows(900)]) + end).encode(encoding))
+    with path.open("rb") as pipe:
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(pipe))
+        found = report("-", score="a", encoding=encoding)
+        sys.stdin.detach()  # type: ignore[attr-defined]
+    assert found["blocks"] == report(str(path), score="a", encoding=encoding)["blocks"]
+
+
+def test_standard_input_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for content, message in (
+        (b"\x1f\x8b\x08" + b"0" * 100, "standard input' can't be read as CSV: it is compressed by gzip"),
+        (b"\xff\xff\xff\xff\x10\x00\x00\x00\x01", "standard input can't be read:"),
+    ):
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BufferedReader(BytesIO(content))))  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=message):
+            report("-", score="a")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="standard input is closed"):
+        report("-", score="a")
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [1.5, 2.5]], ids=str)
@@ -339,6 +412,12 @@ def test_labels_of_other_types_between_files(tmp_path: Path) -> None:
         parquet.ranking([str(tmp_path / "d" / name) for name in ("a.parquet", "b.parquet")], label="y", score="a")
 
 
+def test_a_file_that_is_given_twice(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", table_of(100))
+    with pytest.raises(ValueError, match="is given twice"):
+        parquet.ranking([path, str(tmp_path / "." / ".." / tmp_path.name / "a.parquet")], label="y", score="a")
+
+
 def test_a_file_that_lacks_a_column(tmp_path: Path) -> None:
     write(tmp_path / "d" / "a.parquet", table_of(100))
     write(tmp_path / "d" / "b.parquet", table_of(100).drop(["a"]))
@@ -474,6 +553,15 @@ def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.
     assert not os.path.exists(tmp_path / "b.fe.part")
     found = ScoresSummary.from_bytes((tmp_path / "b.fe").read_bytes())
     assert found.to_bytes() == expected.to_bytes()
+
+
+def test_values_of_a_summary_may_be_infinite(tmp_path: Path) -> None:
+    table = table_of(200)
+    values = pa.array(np.where(table["y"].to_numpy() + np.arange(200) % 2 > 0, np.inf, 1.0))
+    path = write(tmp_path / "a.parquet", table.append_column("v", values))
+    found = summarize(path, tmp_path / "a.fe", "--by", "v")
+    assert list(ScoresSummary.from_bytes(found.read_bytes()).blocks) == [1.0, np.inf]
+    assert fastevals.report(str(tmp_path / "?.fe"), resamples=0).to_dict()["blocks"]
 
 
 def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

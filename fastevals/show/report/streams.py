@@ -8,6 +8,7 @@ in ranges of scores (`RankingSummary`), and numbers that are in doubt have bound
 
 from __future__ import annotations
 
+import glob
 import math
 import os
 import threading
@@ -283,7 +284,9 @@ def read_summaries(data: Any) -> ScoresSummary:
     if isinstance(data, ScoresSummary):
         return data
     found: list[Any] = []
-    paths = [os.fsdecode(path) for path in ([data] if is_path(data) else data)]
+    paths = []
+    for path in map(os.fsdecode, [data] if is_path(data) else data):
+        paths += [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
     for path in paths:
         with open(path, "rb") as file:
             try:
