@@ -119,6 +119,13 @@ TITLES = {
     "files_certified_memory": "memory of a certified AUC of a Parquet file, beyond a scan's",
     "files_exact_memory": "memory of an exact AUC of a Parquet file",
     "files_report_memory": "memory of a report of a Parquet file, 2 models",
+    "spark_ranking": "Spark: AUC, AP, KS, best F1 with intervals",
+    "spark_scan": "Spark: AUC, AP, KS, best F1 with intervals",
+    "spark_hand_over": "Spark: AUC, AP, KS, best F1 with intervals",
+    "spark_groups": "Spark: AUCs of groups of 20 rows with intervals",
+    "dask_workers": "Dask: ranking, 64 partitions, 2 workers",
+    "dask_files": "Dask: ranking, 64 partitions, 2 workers",
+    "merge_parts": "10,000 summaries of 10,000 rows, merged",
 }
 
 
@@ -336,6 +343,13 @@ FIGURES: dict[str, Figure] = {
         Figure("files_certified_memory", rows=200 * M, at_most=0.75, unit="B/row"),
         Figure("files_exact_memory", rows=200 * M, at_most=5.0, unit="B/row"),
         Figure("files_report_memory", rows=200 * M, at_most=7.5, unit="B/row"),
+        Figure("spark_ranking", "MLlib", 10 * M, at_least=4.0),
+        Figure("spark_scan", "sums", 10 * M, at_most=3.0),
+        Figure("spark_hand_over", "mapInArrow", 10 * M),
+        Figure("spark_groups", "groupBy", 20 * M, at_most=3.0),
+        Figure("dask_workers", "one worker", 100 * M, at_least=1.6),
+        Figure("dask_files", "parquet.ranking", 100 * M, at_most=1.5),
+        Figure("merge_parts", rows=M, at_most=10, unit="s"),
         Figure("report", rows=M, at_most=20, unit="s"),
         Figure("report", rows=10 * M, at_most=8, unit="s"),
         Figure("report_by", rows=10 * M, at_most=20, unit="s"),

@@ -12,6 +12,7 @@ from typing import Any
 from benches.bias_variance import BIAS_VARIANCE
 from benches.data import Data, can_make
 from benches.drop_in import DROP_IN
+from benches.engines import ENGINES
 from benches.estimates import ESTIMATES
 from benches.figures import Figure
 from benches.labels import LABEL_CASES
@@ -25,7 +26,7 @@ from benches.splits import SPLITS
 
 CASES = (
     COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
-    | PROCESSES | SCALE
+    | PROCESSES | SCALE | ENGINES
 )  # fmt: skip
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -86,19 +87,20 @@ def _size(data: Data) -> Call:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def write_rows(path: str, n_groups: int = FILE_ROWS // GROUP) -> None:
-    """Write a Parquet file: a label, 10 % positive, the scores of two models, and a fold, a million rows a group."""
+def write_rows(path: str, n_groups: int = FILE_ROWS // GROUP, rows: int | None = None) -> None:
+    """Write a Parquet file: a label, 10 % positive, the scores of two models, and a fold; a million rows a group."""
     import pyarrow as pa
     from pyarrow import parquet as files
 
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(zlib.crc32(Path(path).name.encode()))
     types = [pa.int8(), pa.float64(), pa.float64(), pa.int8()]
     schema = pa.schema(list(zip([LABEL, *MODELS, FOLD], types, strict=True)))
     with files.ParquetWriter(path, schema, compression="snappy") as writer:
+        size = GROUP if rows is None else rows // n_groups
         for _ in range(n_groups):
-            y, noise = (rng.random(GROUP) < 0.1).astype(np.int8), rng.normal(size=(2, GROUP))
+            y, noise = (rng.random(size) < 0.1).astype(np.int8), rng.normal(size=(2, size))
             logits = 1.5 * y + noise[0] - 2, 1.5 * y + 0.7 * noise.sum(axis=0) - 2
-            columns = [y, *(1 / (1 + np.exp(-each)) for each in logits), rng.integers(0, 5, GROUP).astype(np.int8)]
+            columns = [y, *(1 / (1 + np.exp(-each)) for each in logits), rng.integers(0, 5, size).astype(np.int8)]
             writer.write_table(pa.table(columns, schema=schema))
 
 
