@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -275,3 +275,26 @@ def row_labels(frame: Any) -> tuple[Any, ...] | None:
         if kind in ("NoneType", "RangeIndex", "method")
         else tuple(each if isinstance(each, (int, float, str)) else str(each) for each in frame.index)
     )
+
+
+def holds_numbers(dtype: Any) -> bool:
+    """Return whether a column of this type of pyarrow holds numbers or booleans."""
+    from pyarrow import types
+
+    dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
+    kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(is_kind(dtype) for is_kind in kinds)
+
+
+def is_number(text: Any) -> bool:
+    """Return whether a value is a number, or text that is one."""
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def first_text(values: Iterable[Any]) -> int | None:
+    """Return the row of the first value that is there and no number; None where each could be one."""
+    return next((row for row, value in enumerate(values) if value is not None and not is_number(value)), None)

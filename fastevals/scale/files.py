@@ -204,12 +204,14 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
         for match in matches:
             found += _files_in(match, filesystem or fs.LocalFileSystem())
     filesystem = filesystem or fs.LocalFileSystem()
-    seen: set[str] = set()
+    is_local = isinstance(filesystem, fs.LocalFileSystem)
+    given: dict[str, str] = {}
     for path in found:
-        real = os.path.realpath(path) if isinstance(filesystem, fs.LocalFileSystem) else path
-        if real in seen:
-            raise ValueError(f"{path!r} is given twice")
-        seen.add(real)
+        real = os.path.realpath(path) if is_local else path
+        if real in given:
+            also = "" if given[real] == path else f", also as {given[real]!r}"
+            raise ValueError(f"{path!r} is given twice{also}")
+        given[real] = path
     return found, filesystem
 
 

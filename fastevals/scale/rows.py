@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import check_choice, listed, show
+from fastevals._validation.arrays import first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, encode_column, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
@@ -118,9 +119,31 @@ class ColumnReader:
                 if not valid.any():
                     continue
                 arrays = {name: array.filter(_as_arrow(valid)) for name, array in arrays.items()}
+                place = place._replace(kept=np.flatnonzero(valid))
+            self._check_numbers(batch, place)
             yield place, arrays
         with self._lock:  # only of what was read to its end
             self._dropped[piece.name] = n_dropped
+
+    def _check_numbers(self, batch: Any, place: Batch) -> None:
+        """Raise if a column of numbers has another type; name its first value that is none, which may come later."""
+        for name in self._numbers:
+            dtype = batch.schema.field(self.columns.index(name)).type
+            if holds_numbers(dtype):
+                continue
+            again = self.files.can_repeat
+            batches = read_piece(place.piece, [name]) if again else [(place.start, batch.select([name]))]
+            row, value = place.start, batch.column(self.columns.index(name))[0].as_py()
+            for start, each in batches:
+                values = each.column(0).to_pylist()
+                first = first_text(values)
+                if first is not None:
+                    row, value = start + first, values[first]
+                    break
+            where = place._replace(start=0, kept=None).row(row)
+            raise ValueError(
+                f"{self.names[name]} must hold numbers, but has type {dtype} (with the value {show(value)} at {where})"
+            )
 
     def _valid(self, arrays: Mapping[str, Any], place: Batch) -> NDArray[np.bool_] | None:
         """Return which rows are to be kept, None for all; raise where one that can't be counted is an error."""
@@ -305,9 +328,10 @@ class RowReader(ColumnReader):
                 self._learn(values)
             positive, negative = self._labels
         if isinstance(positive, str) != (values.dtype.kind == "U"):
+            row = first_text(values) or 0
             raise ValueError(
                 f"{self.names[self.label]} must have labels of one type, got {show(positive)} in what was read first "
-                f"and {show(values[0])} at {place.row(0)}"
+                f"and {show(values[row])} at {place.row(row)}"
             )
         return BinaryLabels(values, positive, negative)
 
@@ -350,9 +374,11 @@ class Batch(NamedTuple):
 
     piece: Piece
     start: int
+    kept: NDArray[np.intp] | None = None  # rows that are left of it; None for all
 
     def row(self, row: int) -> str:
         """Return what messages call a row of the batch."""
+        row = row if self.kept is None else int(self.kept[row])
         return f"{self.piece.place(self.start + row)} of {self.piece.name}"
 
 
@@ -401,17 +427,6 @@ def numbers_of(piece: Any) -> NDArray[Any]:
     return values.view(np.bool_) if is_boolean else values
 
 
-def _no_number(array: Any) -> tuple[int, Any]:
-    """Return the first row whose value is no number, and the value; the first of all where each may be one."""
-    values = array.to_pylist()
-    for row, value in enumerate(values):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return row, value
-    return 0, values[0]
-
-
 def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> NDArray[Any]:
     """Return an array without missing values as numbers, booleans or text."""
     import pyarrow as pa
@@ -423,11 +438,6 @@ def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> N
         array = array.cast(pa.float64())
     if types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type):
         return numbers_of(array)
-    if numeric:
-        row, value = _no_number(array)
-        raise ValueError(
-            f"{shown} must hold numbers, but has type {array.type} (with the value {show(value)} at {place.row(row)})"
-        )
     try:
         text = array if types.is_dictionary(array.type) else array.cast(pa.string())
     except pa.ArrowException:

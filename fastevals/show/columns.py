@@ -20,12 +20,20 @@ from fastevals._execution import progress_bar
 from fastevals._limits import available_memory, free_bytes
 from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
-from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
+from fastevals._validation.arrays import (
+    as_array,
+    as_scores,
+    check_same_length,
+    first_text,
+    holds_numbers,
+    named_columns,
+    raise_not_finite,
+)
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.show.commands import SUMMARY, CsvForm, option
-from fastevals.show.csv_files import CsvFile, is_number
+from fastevals.show.csv_files import CsvFile
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
@@ -191,11 +199,6 @@ def check_columns(data: str, names: list[str], wanted: Names, hint: str = "") ->
             raise ValueError(f"{shown}: {data} has no such column{near}; its columns are {columns or 'none'}{hint}")
         if count[name] > 1:
             raise ValueError(f"{shown}: {data} has {count[name]} columns of this name")
-
-
-def first_text(values: Iterable[Any]) -> int:
-    """Return the row of the first value that is no number; 0 where each could be one."""
-    return next((row for row, value in enumerate(values) if not is_number(value)), 0)
 
 
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------
@@ -555,7 +558,7 @@ class _Column:
     @property
     def holds_numbers(self) -> bool:
         """Return whether its type is one of numbers."""
-        return self.numbers is not None or _holds_numbers(self.pieces[0].type)
+        return self.numbers is not None or holds_numbers(self.pieces[0].type)
 
     def as_numpy(self, shown: str, numeric: bool, source: _Source) -> NDArray[Any]:
         """Return numbers, booleans or strings; raise if a value is missing."""
@@ -579,9 +582,9 @@ def _as_numpy(shown: str, pieces: list[Any], n_rows: int, numeric: bool, source:
         raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {line}")
     if types.is_decimal(dtype):
         column = column.cast(pa.float64())
-    elif not _holds_numbers(dtype):
+    elif not holds_numbers(dtype):
         if numeric:
-            row = first_text(column.to_pylist())
+            row = first_text(column.to_pylist()) or 0
             value, line = column[row].as_py(), source.line(row)
             raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {line})")
         try:
@@ -611,10 +614,3 @@ def _numbers_of(piece: Any) -> NDArray[Any]:
     is_boolean = types.is_boolean(piece.type)
     values = np.from_dlpack(piece.cast(uint8()) if is_boolean else piece)
     return values.view(np.bool_) if is_boolean else values
-
-
-def _holds_numbers(dtype: Any) -> bool:
-    from pyarrow import types
-
-    dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
-    return _is_number(dtype) or bool(types.is_decimal(dtype))

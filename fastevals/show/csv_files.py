@@ -13,11 +13,12 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastevals._options import import_optional
+from fastevals._validation.arrays import is_number
 from fastevals.scale.files import MISSING, Piece, RowFiles, explained, open_stream
 from fastevals.show.commands import CsvForm, option
 
@@ -27,7 +28,7 @@ LINES = 200  # of these that are looked at
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
 PACKED = {  # what else a file's first bytes may say it is
-    b"\x1f\x8b": ("compressed by gzip", "the name of such a file must end with .csv.gz or .tsv.gz"),
+    b"\x1f\x8b": ("compressed by gzip", "unpack it, or give a file whose name ends with .csv.gz or .tsv.gz"),
     b"PK\x03\x04": ("a ZIP archive or a workbook, of Excel for instance", "unpack it, or save it as CSV"),
 }
 ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
@@ -53,36 +54,43 @@ class CsvFile:
     what separates columns, or whether the first line names them, the error says which option tells it.
     """
 
-    can_repeat = True
-
     def __init__(self, path: Path, form: CsvForm, wanted: set[str] | None) -> None:
         from pyarrow import csv as arrow
 
         self.path = path
         self.n_rows: int | None = None
-        self.dialect = _detect_dialect(path, self._head(), form, wanted)
+        head = self._head()
+        for mark, (kind, rule) in PACKED.items():
+            if head.startswith(mark):
+                raise ValueError(f"{str(path)!r} can't be read as CSV: it is {kind}; {rule}")
+        self.dialect = _detect_dialect(path, head, form, wanted)
         self.hint = self.dialect.hint
         self.parse = arrow.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True)
         self.options = arrow.ReadOptions(
             encoding=self.dialect.encoding, autogenerate_column_names=not self.dialect.header
         )
         with self._name_lines():
-            reader = arrow.open_csv(self._stream(), read_options=self.options, parse_options=self.parse)
-            self.names = list(reader.schema.names)
+            reader = arrow.open_csv(
+                self._stream(),
+                read_options=arrow.ReadOptions(
+                    encoding=self.dialect.encoding,
+                    autogenerate_column_names=not self.dialect.header,
+                    block_size=HEAD // 8,  # so that of a pipe's first bytes, whose last row is cut, a block is whole
+                ),
+                parse_options=self.parse,
+                convert_options=arrow.ConvertOptions(decimal_point=self.dialect.decimal),
+            )
+            self.names, self._guesses = list(reader.schema.names), list(reader.schema.types)
             reader.close()
+        self._types: dict[str, Any] = {}  # of columns that were streamed
+        self._as_text: dict[str, list[Any]] = {}  # those read as text, and the types that their values may have
         if not self.dialect.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
             self.options = arrow.ReadOptions(encoding=self.dialect.encoding, column_names=self.names)
 
     def _head(self) -> bytes:
-        """Return the first bytes of the content; raise where these are no text."""
-        return self._checked_head(self._stream().read(HEAD))
-
-    def _checked_head(self, head: bytes) -> bytes:
-        for mark, (kind, rule) in PACKED.items():
-            if head.startswith(mark):
-                raise ValueError(f"{str(self.path)!r} can't be read as CSV: it is {kind}; {rule}")
-        return head
+        """Return the first bytes of the content."""
+        return bytes(self._stream().read(HEAD))
 
     def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
         """Open the file's content; `watch` is called with the bytes of the file that have been read so far."""
@@ -101,7 +109,7 @@ class CsvFile:
 
     def read(self, columns: list[str], watch: Callable[[int], None]) -> list[Any]:
         """Read columns in batches; numbers are exact, and a string that is missing or empty is null."""
-        from pyarrow import ArrowInvalid, Table
+        from pyarrow import ArrowInvalid, Table, compute, float64, int64, types, uint64
         from pyarrow import csv as arrow
 
         options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal)
@@ -114,6 +122,7 @@ class CsvFile:
                     self._stream(watch), read_options=self.options, parse_options=self.parse, convert_options=options
                 )
 
+        numbers = [int64(), uint64(), float64()]
         try:
             table = read()
             arrays = {name: table[name] for name in columns}
@@ -122,106 +131,108 @@ class CsvFile:
                 raise
             # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
             table = read(columns)
-            arrays = {name: self._parse_column(name, table[name], options.null_values) for name in columns}
+            arrays = {name: self._parse_column(name, table[name], options.null_values, numbers) for name in columns}
         rounded = [name for name, column in arrays.items() if _may_be_rounded(column)]
         if rounded:
             text = read(rounded)
             for name in rounded:
-                arrays[name] = self._parse_column(name, text[name], options.null_values)
+                arrays[name] = self._parse_column(name, text[name], options.null_values, numbers)
                 _check_not_rounded(name, text[name], arrays[name])
-        arrays = {name: self._checked_text(name, column) for name, column in arrays.items()}
+        for name, column in arrays.items():
+            column = self._decode_column(name, column) if types.is_binary(column.type) else column
+            if types.is_string(column.type):
+                self._check_encoding_known(name, column)
+                column = compute.if_else(compute.equal(column, ""), None, column)
+            arrays[name] = column
         return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
     def stream(self, columns: list[str]) -> Iterator[Any]:
-        """Read columns batch by batch, as `read` does but for types: each batch has those of its own rows."""
-        n_read = 0
-        if self.can_repeat:
-            from pyarrow import ArrowInvalid
+        """Read columns batch by batch; they have the types and values that `read` gives them."""
+        from pyarrow import RecordBatch, binary, compute, types
+        from pyarrow import csv as arrow
 
-            try:
-                for batch in self._typed_batches(columns):
-                    yield batch
-                    n_read += batch.num_rows
-                return
-            except ArrowInvalid as error:
-                if "conversion error" not in str(error):
-                    raise
-            except _RoundedError:
-                pass
-        yield from self._text_batches(columns, n_read)
-
-    def _typed_batches(self, columns: list[str]) -> Iterator[Any]:
-        """Read batches with the types that the first rows have: half the time of reading text."""
-        from pyarrow import RecordBatch
-
-        n_read = 0
-        for batch in self._batches(columns, None):
+        self._learn_types(columns)
+        nulls, start = arrow.ConvertOptions().null_values, 0
+        known = {name: binary() if name in self._as_text else self._types[name] for name in columns}
+        for batch in self._batches(known):
             arrays = []
             for name, column in zip(columns, batch.columns, strict=True):
-                if _may_be_rounded(column):
-                    raise _RoundedError
-                arrays.append(self._checked_text(name, column, n_read))
-            yield RecordBatch.from_arrays(arrays, names=columns)
-            n_read += batch.num_rows
-
-    def _text_batches(self, columns: list[str], n_read: int) -> Iterator[Any]:
-        """Read text from a row on, and try types on that of each batch."""
-        from pyarrow import RecordBatch
-        from pyarrow import csv as arrow
-
-        row = 0
-        for batch in self._batches(columns, dict.fromkeys(columns, "binary")):
-            row, start = row + batch.num_rows, row
-            if row <= n_read:
-                continue
-            part = batch.slice(max(n_read - start, 0))
-            arrays = []
-            for name, text in zip(columns, part.columns, strict=True):
-                column = self._parse_column(name, text, arrow.ConvertOptions().null_values, row - part.num_rows)
-                if _may_be_rounded(column):
-                    _check_not_rounded(name, text, column)
-                arrays.append(self._checked_text(name, column, row - part.num_rows))
+                if types.is_binary(column.type):
+                    text, column = column, self._parse_column(name, column, nulls, self._as_text.get(name, []), start)
+                    if _may_be_rounded(column):
+                        _check_not_rounded(name, text, column)
+                if types.is_string(column.type):
+                    self._check_encoding_known(name, column, start)
+                    column = compute.if_else(compute.equal(column, ""), None, column)
+                arrays.append(column)
+            start += batch.num_rows
             yield RecordBatch.from_arrays(arrays, names=columns)
 
-    def _batches(self, columns: list[str], kinds: dict[str, str] | None) -> Iterator[Any]:
+    def _batches(self, known: dict[str, Any]) -> Iterator[Any]:
+        """Read columns of known types batch by batch."""
         from pyarrow import csv as arrow
 
-        convert = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal, column_types=kinds)
-        read = arrow.ReadOptions(
-            encoding=self.dialect.encoding, column_names=self.options.column_names, block_size=BLOCK
-        )
         with self._name_lines():
             yield from arrow.open_csv(
-                self._stream(), read_options=read, parse_options=self.parse, convert_options=convert
+                self._stream(),
+                read_options=arrow.ReadOptions(
+                    encoding=self.dialect.encoding, column_names=self.options.column_names, block_size=BLOCK
+                ),
+                parse_options=self.parse,
+                convert_options=arrow.ConvertOptions(
+                    include_columns=list(known), decimal_point=self.dialect.decimal, column_types=known
+                ),
             )
 
-    def _checked_text(self, name: str, column: Any, start: int = 0) -> Any:
-        """Return a column, if it is text without doubt of its encoding and with null for an empty string."""
-        from pyarrow import compute, types
+    def _learn_types(self, columns: list[str]) -> None:
+        """Find the narrowest type that fits all values of each column, as `read` does, from those of the first rows.
 
-        column = self._decode_column(name, column, start) if types.is_binary(column.type) else column
-        if types.is_string(column.type):
-            self._check_encoding_known(name, column, start)
-            column = compute.if_else(compute.equal(column, ""), None, column)
-        return column
+        Rows that come late may widen it: that takes a scan, before what is read first is given a type that won't do.
+        """
+        from pyarrow import ArrowInvalid, float64, uint64
 
-    def _parse_column(self, name: str, text: Any, nulls: list[str], start: int = 0) -> Any:
-        """Return a column of bytes as integers or floats if all its values are such, else as strings."""
+        found = {name: self._guesses[self.names.index(name)] for name in columns if name not in self._types}
+        exact: set[str] = set()  # floats of which integers would be rounded: they are read as text
+        while found:
+            large: set[str] = set()
+            try:
+                for batch in self._batches(found):
+                    large.update(
+                        name for name, column in zip(found, batch.columns, strict=True) if _may_be_rounded(column)
+                    )
+            except ArrowInvalid as error:
+                place = re.match(r"In CSV column #(\d+): CSV conversion error", str(error))
+                if place is None:
+                    raise
+                name = self.names[int(place[1])]
+                if found[name] == uint64():
+                    exact.add(name)
+                found[name] = float64() if found[name] == uint64() else _wider(found[name])
+                continue
+            if large <= exact:
+                break
+            found.update(dict.fromkeys(large - exact, uint64()))
+        self._types.update(found)
+        self._as_text.update({name: [float64()] for name in exact})
+
+    def _parse_column(self, name: str, text: Any, nulls: list[str], dtypes: list[Any], start: int = 0) -> Any:
+        """Return a column of bytes, the first of row `start`, as the first type that fits all its values, or text."""
         import pyarrow as pa
         from pyarrow import compute
 
         column = self._decode_column(name, text, start)
+        if not dtypes:
+            return column
         missing = compute.is_in(column, value_set=pa.array(nulls))
-        point = column if self.dialect.decimal == "." else compute.replace_substring(column, self.dialect.decimal, ".")
-        for dtype in (pa.int64(), pa.uint64(), pa.float64()):
-            try:
-                return compute.if_else(missing, None, column if pa.types.is_integer(dtype) else point).cast(dtype)
-            except pa.ArrowInvalid:
-                continue
+        whole = compute.if_else(missing, None, compute.ascii_trim(column, " \t"))
+        point = whole if self.dialect.decimal == "." else compute.replace_substring(whole, self.dialect.decimal, ".")
+        for dtype in dtypes:
+            with suppress(pa.ArrowInvalid):
+                return (point if pa.types.is_floating(dtype) else whole).cast(dtype)
         return column
 
     def _decode_column(self, name: str, column: Any, start: int = 0) -> Any:
-        """Return a column of bytes as strings."""
+        """Return a column of bytes, the first of row `start`, as strings."""
         import pyarrow as pa
 
         try:
@@ -235,7 +246,7 @@ class CsvFile:
                 raise ValueError(self._not_utf8(name, value, start + row)) from None
         return column
 
-    def _check_encoding_known(self, name: str, column: Any, start: int) -> None:
+    def _check_encoding_known(self, name: str, column: Any, start: int = 0) -> None:
         """Raise if text would be other text in another encoding that the file may have."""
         from pyarrow import compute
 
@@ -292,8 +303,6 @@ class CsvFile:
 class CsvStream(CsvFile):
     """CSV from a pipe, which is read once."""
 
-    can_repeat = False
-
     def __init__(self, stream: Any, title: str, form: CsvForm, wanted: set[str] | None) -> None:
         self.first = stream.read(HEAD)
         self.rest = stream
@@ -302,7 +311,7 @@ class CsvStream(CsvFile):
         self.is_open = True
 
     def _head(self) -> bytes:
-        return self._checked_head(bytes(self.first))
+        return bytes(self.first)
 
     def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
         import pyarrow as pa
@@ -318,12 +327,17 @@ class CsvStream(CsvFile):
             return text[: max(text.rfind("\n"), text.rfind("\r")) + 1].encode(self.dialect.encoding)
         return bytes(self.first[: max(self.first.rfind(b"\n"), self.first.rfind(b"\r")) + 1])
 
+    def _learn_types(self, columns: list[str]) -> None:
+        """Take text as such, and numbers of each batch as what they are in it: what comes late is not known."""
+        from pyarrow import bool_, float64, int64, null, uint64
+
+        for name in columns:
+            guess = self._guesses[self.names.index(name)]
+            are_numbers = guess in (null(), int64(), bool_(), float64())
+            self._as_text[name] = [int64(), uint64(), bool_(), float64()] if are_numbers else []
+
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         return iter(())
-
-
-class _RoundedError(Exception):
-    """Numbers may have been rounded as they were read."""
 
 
 class _Chained(io.RawIOBase):
@@ -344,11 +358,11 @@ def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
     """Open standard input: CSV, or a stream of Arrow."""
     pa = import_optional("pyarrow", MISSING)
     if sys.stdin is None:
-        raise ValueError("standard input is closed")
+        raise ValueError(f"{STDIN} is closed")
     stream: Any = sys.stdin.buffer
     start = stream.peek(8)[:8]
     if not start:
-        raise ValueError("standard input is empty")
+        raise ValueError(f"{STDIN} is empty")
     for mark, kind in {b"PAR1": "Parquet", b"ARROW1": "an Arrow file"}.items():
         if start.startswith(mark):
             raise ValueError(f"standard input is {kind}, which can't be read from a pipe: give the file")
@@ -356,9 +370,9 @@ def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
         if options := form.options():
             raise ValueError(f"{options[0]} goes with CSV, but standard input is an Arrow stream")
         with explained(STDIN, quoted=True):
-            opened = pa.ipc.open_stream(pa.PythonFile(stream, mode="r"))
-        return open_stream(opened, STDIN)
-    file = CsvStream(stream, STDIN, form, wanted)
+            return open_stream(pa.ipc.open_stream(pa.PythonFile(stream, mode="r")), STDIN)
+    with explained(STDIN, quoted=True):
+        file = CsvStream(stream, STDIN, form, wanted)
     piece = Piece(STDIN, None, 0, file.stream, file.line)
     return RowFiles(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
 
@@ -462,13 +476,18 @@ def _has_decimal_commas(records: list[list[str]]) -> bool:
     return commas
 
 
-def is_number(text: Any) -> bool:
-    """Return whether a value is a number, or text that is one."""
-    try:
-        float(text)
-    except (TypeError, ValueError):
-        return False
-    return True
+# Types of columns -----------------------------------------------------------------------------------------------------
+
+
+def _wider(dtype: Any) -> Any:
+    """Return the type that pyarrow tries next, of a column that has values which are not of this one."""
+    import pyarrow as pa
+
+    order = [
+        pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"), pa.timestamp("ns"),
+        pa.float64(), pa.string(), pa.binary(),
+    ]  # fmt: skip
+    return order[order.index(dtype) + 1] if dtype in order else pa.string()
 
 
 # Large integers ---------------------------------------------------------------------------------------------------
@@ -480,8 +499,9 @@ def _may_be_rounded(column: Any) -> bool:
 
     if not types.is_floating(column.type):
         return False
-    largest = compute.max(compute.abs(column)).as_py()
-    return largest is not None and largest >= EXACT
+    size = compute.abs(column)
+    large = compute.and_(compute.greater_equal(size, float(EXACT)), compute.is_finite(size))
+    return bool(compute.any(large).as_py())
 
 
 def _check_not_rounded(name: str, text: Any, column: Any) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from io import BufferedReader, BytesIO, TextIOWrapper
@@ -18,7 +20,7 @@ from fastevals import Ranking
 from fastevals.scale import RankingSummary, parquet
 from fastevals.scale.certified import Certified, CertifiedRanking
 from fastevals.scale.scores import ScoresSummary
-from fastevals.show import cli
+from fastevals.show import cli, csv_files
 from fastevals.show.report import intervals
 
 pa = pytest.importorskip("pyarrow")
@@ -325,6 +327,129 @@ def test_standard_input(
         sys.stdin.detach()  # type: ignore[attr-defined]
     found = json.loads(capsys.readouterr().out)
     assert found["blocks"] == report(str(path))["blocks"]
+
+
+@pytest.mark.parametrize("ends", ["lines", "CR", "utf-16"])
+def test_a_long_pipe_of_text(ends: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(csv_files, "HEAD", 1 << 12)
+    text = "y,p\n" + "".join(f"{k % 2},{k * 7919 % 3001 / 3001}\n" for k in range(3001))
+    content = (
+        text.replace("\n", "\r").encode() if ends == "CR" else text.encode("utf-16" if ends == "utf-16" else "utf-8")
+    )
+    assert pipe(content, monkeypatch) == 0
+    values = np.arange(3001)
+    found = json.loads(capsys.readouterr().out)["blocks"][0]["models"][0]["metrics"]["roc_auc"]
+    assert found == Ranking(values % 2, values * 7919 % 3001).roc_auc()
+
+
+def test_pipes_that_are_no_rows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    content = BytesIO()
+    with pa.ipc.new_stream(content, table_of(9).schema):
+        pass
+    assert pipe(content.getvalue()[:100], monkeypatch) == 2
+    assert "standard input can't be read: Expected to read" in capsys.readouterr().err
+    assert pipe(gzip.compress(b"y,p\n1,0.5\n"), monkeypatch) == 2
+    assert "standard input' can't be read as CSV: it is compressed by gzip; unpack it" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", None)
+    assert cli.main(["report", "-", "--label", "y", "--score", "p"]) == 2
+    assert "standard input is closed" in capsys.readouterr().err
+
+
+def pipe(content: bytes, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BufferedReader(BytesIO(content))))  # type: ignore[arg-type]
+    return cli.main(["report", "-", "--label", "y", "--score", "p", "--resamples", "0", "--format", "json"])
+
+
+# Types of columns of CSV: all rows have a say, in memory and batch by batch -----------------------------------------
+
+
+def csv_of(path: Path, columns: dict[str, list[Any]]) -> str:
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        {"p": "0.25"},
+        {"p": "9007199254740994.0"},
+        {"p": "1e300"},
+        {"p": " 1e300"},
+        {"y": "1.0"},
+        {"f": "2.5"},
+        {"f": "other"},
+        {"f": "true"},
+        {"f": "9007199254740994"},
+        {"f": "2020-01-02"},
+    ],
+    ids=str,
+)
+def test_late_rows_widen_types(late: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("HEAD", 800), ("BLOCK", 700)):
+        monkeypatch.setattr(csv_files, name, size)
+    columns: dict[str, list[Any]] = {"y": [0, 1, 1] * 200, "p": [3, 1, 4, 1, 5, 9] * 100, "f": [0, 0, 1, 1] * 150}
+    for name, value in late.items():
+        columns[name][-2] = value
+    path = csv_of(tmp_path / "rows.csv", columns)
+    options = {"score": "p", "by": "f" if "f" in late else None}
+    expected = report(path, **options)
+    assert report(path, **options, memory=3000) == expected
+    assert {**report(path, **options, on_invalid="drop"), "on_invalid": "raise"} == {**expected, "on_invalid": "raise"}
+
+
+def test_first_rows_without_scores_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("HEAD", 800), ("BLOCK", 700)):
+        monkeypatch.setattr(csv_files, name, size)
+    path = csv_of(tmp_path / "rows.csv", {"y": [0, 1] * 300, "p": [""] * 500 + [0.5, "inf"] * 25 + [0.7] * 50})
+    found = report(path, score="p", on_invalid="drop")
+    assert (found["n_dropped"], found["blocks"][0]["n_samples"]) == (525, 75)
+    with pytest.raises(ValueError, match=r"'p' has \d+ missing values, the first at line 2 of '.*rows.csv'"):
+        report(path, score="p", memory=3000)
+    path = csv_of(tmp_path / "rows.csv", {"y": [0, 1] * 300, "p": [0.5] * 577 + ["inf"] + [0.25] * 22})
+    with pytest.raises(ValueError, match=r"'p' has 1 NaN or infinite value, the first at line 579 of '.*rows"):
+        report(path, score="p", memory=3000)
+
+
+def test_a_file_by_another_spelling(tmp_path: Path) -> None:
+    path = write(tmp_path / "d" / "a.parquet", table_of(9))
+    (tmp_path / "link.parquet").symlink_to(path)
+    for other in (tmp_path / "d" / ".." / "d" / "a.parquet", tmp_path / "link.parquet"):
+        with pytest.raises(ValueError, match=r"'.*' is given twice, also as '.*d/a.parquet'"):
+            report([path, str(other)])
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("p", b"abc", r"'p' must hold numbers, but has type string \(with the value 'abc' at {}"),
+        ("p", b"0x1F", r"'p' must hold numbers, but has type string \(with the value '0x1F' at {}"),
+        ("p", b"\xff", r"is not UTF-8: column 'p' has b'\\xff' at {}"),
+        ("y", b"x", r"'y' must have labels of one type, got 1 in what was read first and 'x' at {}"),
+    ],
+    ids=str,
+)
+def test_a_late_value_that_is_no_number_is_named(
+    column: str,
+    value: bytes,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, size in (("HEAD", 800), ("BLOCK", 700)):
+        monkeypatch.setattr(csv_files, name, size)
+    columns = {"y": [0, 1] * 300, "p": [0.7] * 600}
+    columns[column][571] = "LATE"  # type: ignore[call-overload]
+    path = tmp_path / "rows.csv"
+    content = Path(csv_of(path, columns)).read_bytes().replace(b"LATE", value)
+    path.write_bytes(content)
+    if column == "p":
+        for options in ({}, {"memory": 3000}, {"on_invalid": "drop"}):
+            with pytest.raises(ValueError, match=message.format("line 573")):
+                report(str(path), score="p", **options)
+    assert pipe(content, monkeypatch) == 2
+    assert re.search(message.format("row 571"), capsys.readouterr().err)
 
 
 # What is wrong with a row, or a file ----------------------------------------------------------------------------------

@@ -225,7 +225,11 @@ LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
         (b"0,0.25\n1,0.5\n", "y", "if its first line is data, --no-header calls its columns 1, 2, ..."),
         (b"1,0.25,0.5\n0,0.5,1\n", "1", "has numbers in its first line, '1', '0.25', '0.5', where names of columns"),
         (b"y,a\xe4\n0,1\n", "b", "it is not UTF-8, and --encoding says what it is, such as latin-1 or cp1252"),
-        (gzip.compress(b"y,a\n0,1\n", mtime=0), "y", "it is compressed by gzip; the name of such a file must end"),
+        (
+            gzip.compress(b"y,a\n0,1\n", mtime=0),
+            "y",
+            "it is compressed by gzip; unpack it, or give a file whose name",
+        ),
         (b"PK\x03\x04\0\0", "y", "it is a ZIP archive or a workbook, of Excel for instance; unpack it, or save it"),
         (b"y\n10000000000000000000000001\n", "y", "which a float rounds, and not all of it are integers of 64 bits"),
         (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where names of columns are to"),

@@ -22,14 +22,14 @@ from fastevals._text import (
     shorten_names,
     wrap_text,
 )
-from fastevals._validation.arrays import as_weights
+from fastevals._validation.arrays import as_weights, first_text
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
 from fastevals.measure.bias_variance.bias_variance import decompose, parse_problem
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
-from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, first_text, read_columns, read_numbers
+from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
 from fastevals.show.commands import CsvForm, TextResult
 
 MOST_ROWS = 5  # samples of the largest loss that are shown
@@ -342,7 +342,7 @@ def read_table(
         for name in wanted:
             if name in numeric and columns[name].dtype.kind == "O":
                 hint = "; classes go with --loss zero-one" if numbers else ""
-                row = first_text(columns[name])
+                row = first_text(columns[name]) or 0
                 value, where = columns[name][row], columns.line(row)
                 raise ValueError(f"{wanted[name]} must hold numbers, but has {value!r} at {where}{hint}")
     else:
