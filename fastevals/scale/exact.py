@@ -384,9 +384,7 @@ class ExactScans:
             else list(self.blocks.values())
         )
         if not blocks:
-            raise ValueError(
-                f"{self.reader.files.title} has no rows" + (" that can be counted" if self.reader.n_dropped else "")
-            )
+            raise self.reader.no_rows()
         for block in blocks:
             check_total("sample_weight", *block.weight)
         if self._sampled:

@@ -164,10 +164,32 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
         if not states[path][0]:
             raise ValueError(f"{path!r} is empty")
     with explained(paths[0] if len(paths) == 1 else title):
-        dataset = datasets.dataset(paths, format=first, partitioning="hive", filesystem=filesystem)
+        dataset, repeated = _as_dataset(paths, first, filesystem)
     rows = _open_dataset(title, dataset, filesystem)
+    rows.names += repeated
     rows._states, rows._filesystem = states, filesystem
     return rows
+
+
+def _as_dataset(paths: list[str], kind: str, filesystem: Any) -> tuple[Any, list[str]]:
+    """Return files as a data set, and names that several columns of the first have: these it does without."""
+    from pyarrow import dataset as datasets
+    from pyarrow import schema, unify_schemas
+
+    factory = datasets.FileSystemDatasetFactory(
+        filesystem,
+        paths,
+        {"parquet": datasets.ParquetFileFormat, "ipc": datasets.IpcFileFormat}[kind](),
+        datasets.FileSystemFactoryOptions(partitioning=datasets.HivePartitioning.discover()),
+    )
+    schemas = factory.inspect_schemas()
+    repeated = [name for each in schemas[:1] for name in each.names if each.names.count(name) > 1]
+    if not repeated:
+        return factory.finish(), repeated
+    schemas = [
+        schema(each.field(k) for k, name in enumerate(each.names) if each.names.count(name) == 1) for each in schemas
+    ]
+    return factory.finish(unify_schemas(schemas)), repeated
 
 
 def open_stream(reader: Any, title: str = "the stream") -> RowFiles:

@@ -233,6 +233,13 @@ class RowReader(ColumnReader):
         """Rows left out since their weight is zero."""
         return sum(self._weightless.values())
 
+    def no_rows(self) -> ValueError:
+        """Return the error that no row is left: why."""
+        if self.weight is not None and self.n_weightless:
+            shown = self.names[self.weight]
+            return ValueError(f"{shown} must have a value above zero, but all {self.n_weightless} are zero")
+        return ValueError(f"{self.files.title} has no rows" + (" that can be counted" if self.n_dropped else ""))
+
     @property
     def labels(self) -> tuple[Any, Any]:
         """The positive and the negative label, None where they aren't known."""

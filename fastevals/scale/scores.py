@@ -361,7 +361,7 @@ def count_scores(
         if store is not None and number + 1 < len(rounds):
             store(whole)
     if whole is None or not whole.n_samples:
-        raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
+        raise reader.no_rows()
     whole.share_labels()
     return whole
 

@@ -411,6 +411,24 @@ def test_first_rows_without_scores_are_dropped(tmp_path: Path, monkeypatch: pyte
         report(path, score="p", memory=3000)
 
 
+def test_columns_of_one_name_that_are_not_read(tmp_path: Path) -> None:
+    table = table_of(300)
+    for name in ("x", "x"):
+        table = table.append_column(name, table["w"])
+    path = write(tmp_path / "day=1" / "a.parquet", table, 90)
+    assert report(path, memory="3kB") == report(path)
+    assert report([path], by="day")["blocks"][0]["n_samples"] == 300
+    with pytest.raises(ValueError, match="has 2 columns of this name"):
+        report([path], weight="x")
+
+
+def test_weights_that_are_all_zero(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", table_of(50).append_column("zero", pa.array([0] * 50)))
+    for options in ({}, {"memory": 500}, {"approximate": True}):
+        with pytest.raises(ValueError, match="'zero' must have a value above zero, but all 50 are zero"):
+            report(path, weight="zero", **options)
+
+
 def test_a_file_by_another_spelling(tmp_path: Path) -> None:
     path = write(tmp_path / "d" / "a.parquet", table_of(9))
     (tmp_path / "link.parquet").symlink_to(path)
