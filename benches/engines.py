@@ -116,9 +116,13 @@ def _spark_sums(data: Data) -> Call:
     from pyspark.sql import functions
 
     frame = _session().read.parquet(_files(data.rows))
-    sums = frame.agg(functions.sum(LABEL), functions.sum(SCORE), functions.count(SCORE))
-    sums.collect()
-    return lambda: sums.collect()[0][2]
+
+    def call() -> int:  # a frame keeps what it was asked once: a new one each time
+        (row,) = frame.agg(functions.sum(LABEL), functions.sum(SCORE), functions.count(SCORE)).collect()
+        return int(row[2])
+
+    call()
+    return call
 
 
 def _spark_hand_over(data: Data) -> Call:
@@ -160,9 +164,13 @@ def _spark_groups(data: Data) -> Call:
 def _spark_group_sums(data: Data) -> Call:
     from pyspark.sql import functions
 
-    sums = _grouped_frame(data).groupBy("user").agg(functions.sum(LABEL), functions.sum(SCORE))
-    sums.toArrow()
-    return lambda: sums.toArrow().num_rows
+    frame = _grouped_frame(data)
+
+    def call() -> int:
+        return int(frame.groupBy("user").agg(functions.sum(LABEL), functions.sum(SCORE)).toArrow().num_rows)
+
+    call()
+    return call
 
 
 # Dask -----------------------------------------------------------------------------------------------------------------
