@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import run
+from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
 from fastevals._validation.labels import Classes
 from fastevals.many.folds import PooledRanking
@@ -112,7 +112,8 @@ def answered(task: Task, answers: Sequence[bytes]) -> bytes | None:
         raise (ImportError if kind == "ImportError" else ValueError)(message)
     parts = [answer[1:] for answer in answers]
     while len(parts) > 1:
-        parts = run(task.merge, [parts[start : start + FAN] for start in range(0, len(parts), FAN)])
+        size = max(-(-len(parts) // get_num_threads()), FAN)
+        parts = run(task.merge, [parts[start : start + size] for start in range(0, len(parts), size)])
     return parts[0] if parts else None
 
 

@@ -465,12 +465,12 @@ class CountNegatives(Task):
 
     def merge(self, answers: Sequence[bytes]) -> bytes:
         """Return that of all rows."""
-        first, *others = map(self.read, answers)
-        for other in others:
-            for mine, its in zip(first, other, strict=True):
+        whole = self.read(answers[0])
+        for data in answers[1:]:
+            for mine, its in zip(whole, self.read(data), strict=True):
                 for total, more in zip(mine, its, strict=True):
                     total += more
-        return self.stored(first)
+        return self.stored(whole)
 
     def stored(self, counts: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> bytes:
         """Return counts as bytes."""
