@@ -180,7 +180,7 @@ def _spark_group_sums(data: Data) -> Call:
 def _workers(n: int) -> Any:
     from distributed import LocalCluster
 
-    cluster = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0")
     atexit.register(cluster.close)
     return cluster
 

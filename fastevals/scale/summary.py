@@ -379,7 +379,8 @@ class RankingSummary(Summary):
         ordered = ordered and bool((low[1:] >= low[:-1]).all() and (high >= low).all())
         again = (low[1:] == low[:-1]) & (high[1:] <= high[:-1])
         within = not n or (low[0] >= LOWEST and high.max() <= HIGHEST)
-        if not ordered or again.any() or not within or (counts >= 2**62).any() or not (counts[:, 0] | counts[:, 1]).all():
+        held = (counts[:, 0] | counts[:, 1]).all() and not (counts >= 2**62).any()
+        if not (ordered and within and held) or again.any():
             raise ValueError("data is damaged: its cells are not in order")
         check_total("data", *map(sum, _sums(counts)))
         if (at[1:] <= at[:-1]).any() or (at.size and (at[0] < LOWEST or at[-1] > HIGHEST)):

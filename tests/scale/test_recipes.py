@@ -84,7 +84,7 @@ def test_a_recipe_gives_what_it_says(kind: str, block: str, folder: tuple[Path, 
             return
     if kind == "dask" and "tcp://scheduler:8786" in block:
         distributed = pytest.importorskip("distributed")
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
             run(block.replace("tcp://scheduler:8786", cluster.scheduler_address), folder)
         return
     run(block, folder)
