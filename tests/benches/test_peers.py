@@ -7,6 +7,7 @@ from benches import drop_in, estimates, many
 from benches.bias_variance import BIAS_VARIANCE
 from benches.data import LABELS, SCORES, Data, can_make
 from benches.drop_in import DROP_IN
+from benches.engines import ENGINES
 from benches.estimates import ESTIMATES
 from benches.figures import FIGURES
 from benches.labels import LABEL_CASES
@@ -64,7 +65,9 @@ def test_a_difference_is_noticed(ours, theirs):
 
 
 def test_every_figure_is_of_a_case():
-    assert {figure.case for figure in FIGURES.values()} == {*CASES, *PROCESSES, *SCALE} - {"grouped_average_precision"}
+    assert {figure.case for figure in FIGURES.values()} == {*CASES, *PROCESSES, *SCALE, *ENGINES} - {
+        "grouped_average_precision"
+    }
     measured = [figure for figure in FIGURES.values() if str(figure.peer).startswith("np.")]
     assert all(figure.peer in YARDSTICKS | (CASES | SCALE)[figure.case] for figure in measured)
 
