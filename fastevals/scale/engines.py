@@ -238,21 +238,19 @@ class Engine:
             If workers lack fastevals, or have another version.
         """
         columns = _ranking_columns(label, score, weight, by, pos_label, on_invalid)
-        frame = self.open(data)
-        frame.check_columns(columns.all)
-        thresholds = threshold_keys("at", at)
-        cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
-        sampled = _Sample.of(frame, columns)
+        exact = as_flag("exact", exact)
+        sampled, cells, thresholds = self._sampled(data, columns, cells, at)
+        frame = sampled.frame
         columns = sampled.columns
         found: Mapping[Any, Mapping[str, Any]]
         if sampled.n_values > MOST_PARTED:
             groups = {name: self._group_summary(frame, columns, name) for name in columns.scores}
             by_model = {name: summary.rankings() for name, summary in groups.items()}
             return by_model[score] if isinstance(score, str) else by_model
-        if as_flag("exact", exact):
+        if exact:
             found = _exact_rankings(frame, columns, thresholds)
         else:
-            summary = _count(frame, sampled, cells, thresholds)
+            summary = _count(sampled, cells, thresholds)
             found = {
                 value: {name: each.ranking() for name, each in block.summaries.items()}
                 for value, block in summary.blocks.items()
@@ -328,17 +326,13 @@ class Engine:
             As `ranking`.
         """
         columns = _ranking_columns(label, score, weight, by, pos_label, on_invalid)
-        frame = self.open(data)
-        frame.check_columns(columns.all)
-        thresholds = threshold_keys("at", at)
-        cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
-        sampled = _Sample.of(frame, columns)
+        sampled, cells, thresholds = self._sampled(data, columns, cells, at)
         if sampled.n_values > MOST_PARTED:
             raise ValueError(
                 f"by must be a column of at most {MOST_PARTED} values, got {sampled.n_values} in a sample of "
                 f"{by!r}: ranking, group_summary and grouped_auc take any number"
             )
-        return _count(frame, sampled, cells, thresholds, as_flag("probabilities", probabilities))
+        return _count(sampled, cells, thresholds, as_flag("probabilities", probabilities))
 
     # Other summaries --------------------------------------------------------------------------------------------------
 
@@ -594,6 +588,16 @@ class Engine:
 
     # How --------------------------------------------------------------------------------------------------------------
 
+    def _sampled(
+        self, data: Any, columns: RankingColumns, cells: int, at: ArrayLike
+    ) -> tuple[_Sample, int, NDArray[np.uint64]]:
+        """Check what is asked, and sample the rows; return the sample, the cells and the keys of thresholds."""
+        frame = self.open(data)
+        frame.check_columns(columns.all)
+        thresholds = threshold_keys("at", at)
+        cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
+        return _Sample.of(frame, columns), cells, thresholds
+
     def _values(
         self, frame: Frame, arguments: dict[str, str], numbers: Sequence[str], weight: str | None, by: str | None,
         on_invalid: str, kind: type[Any], options: dict[str, Any],
@@ -696,10 +700,10 @@ class _Sample(NamedTuple):
 
 
 def _count(
-    frame: Frame, sample: _Sample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
+    sample: _Sample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
 ) -> ScoresSummary:
     """Count scores in ranges fitted to the sample."""
-    columns, weight = sample.columns, None
+    frame, columns, weight = sample.frame, sample.columns, None
     if columns.weight is not None:
         weights = _argument_columns({}, (), columns.weight, None, columns.on_invalid)
         weight = LargestWeight.read(frame.do(LargestWeight(weights)))

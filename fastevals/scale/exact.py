@@ -230,7 +230,6 @@ class ExactCurve:
         self.sums = dict.fromkeys(SUMS, Fraction(0))
         self._kept: list[ThresholdCounts] = []
         self._last = above
-        self._next = 0  # of the points that are kept at regular steps
 
     def append(self, other: ExactCurve) -> None:
         """Add what is known of the next lower range, of the same rows in all."""

@@ -32,7 +32,7 @@ from fastevals.scale.payload import Summary, as_json, from_json, pack, unpack
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import Batch, ColumnReader, RowReader, Rows, joined_columns
 from fastevals.scale.scores import MOST_VALUES, Counting, ScoresSummary
-from fastevals.scale.summary import RankingSummary, joint_labels
+from fastevals.scale.summary import joint_labels
 from fastevals.scale.targets import TargetSummary
 
 Keys = NDArray[np.uint64]
@@ -42,12 +42,14 @@ MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
 
 class Task(ABC):
-    """What is counted of each partition."""
+    """What is counted of each partition, of some columns: `rows` says which."""
+
+    rows: Any
 
     @property
-    @abstractmethod
     def columns(self) -> list[str]:
         """The columns that are read."""
+        return list(self.rows.all)
 
     def answer_of(self, batches: Iterator[Any], name: str) -> bytes:
         """Return what is counted of a partition, given as record batches."""
@@ -151,7 +153,7 @@ class ArgumentColumns:
         return ColumnReader(rows, keys, numbers, on_invalid=self.on_invalid)
 
     @contextmanager
-    def named(self, place: Batch | str) -> Iterator[None]:
+    def named(self, place: Batch) -> Iterator[None]:
         """Make errors name columns, not arguments, and where the rows are."""
         try:
             yield
@@ -159,8 +161,7 @@ class ArgumentColumns:
             message = str(error)
             for argument, name in self.arguments.items():
                 message = re.sub(rf"\b{argument}\b", f"column {name!r}".replace("\\", r"\\"), message)
-            where = place if isinstance(place, str) else f"of rows from {place.row(0)} on"
-            raise ValueError(f"{message} ({where})") from None
+            raise ValueError(f"{message} (of rows from {place.row(0)} on)") from None
 
 
 # Summaries ------------------------------------------------------------------------------------------------------------
@@ -172,11 +173,6 @@ class CountScores(Task):
 
     rows: RankingColumns
     counting: Counting
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
 
     def answer(self, rows: RowFiles) -> bytes:
         """Return a `ScoresSummary`."""
@@ -232,7 +228,7 @@ class SummariesByValue(Summary):
 
 
 KINDS: dict[str, type[Summary]] = {
-    kind.KIND: kind for kind in (ConfusionSummary, TargetSummary, ProbabilitySummary, RankingSummary, GroupSummary)
+    kind.KIND: kind for kind in (ConfusionSummary, TargetSummary, ProbabilitySummary, GroupSummary)
 }
 
 
@@ -243,11 +239,6 @@ class CountValues(Task):
     rows: ArgumentColumns
     kind: str
     options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
 
     def answer(self, rows: RowFiles) -> bytes:
         """Return `SummariesByValue`."""
@@ -298,11 +289,6 @@ class LargestWeight(Task):
     """Finds the largest weight."""
 
     rows: ArgumentColumns
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
 
     def answer(self, rows: RowFiles) -> bytes:
         """Return the largest weight, and whether all are whole numbers."""
@@ -370,11 +356,6 @@ class GatherPositives(Task):
 
     rows: RankingColumns
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
-
     def answer(self, rows: RowFiles) -> bytes:
         """Return gathered scores by value and model."""
         reader = self.rows.reader(rows)
@@ -434,11 +415,6 @@ class CountNegatives(Task):
 
     rows: RankingColumns
     keys: dict[Where, Keys]
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
 
     def answer(self, rows: RowFiles) -> bytes:
         """Return, by value and model in the order of the keys, counts between and at them by turns."""
@@ -517,11 +493,6 @@ class CountRanges(Task):
 
     rows: RankingColumns
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
-
     def answer(self, rows: RowFiles) -> bytes:
         """Return the keys of the least and the greatest score, and positives and negatives."""
         reader = self.rows.reader(rows)
@@ -565,11 +536,6 @@ class SweepRanges(Task):
     totals: tuple[int, int]
     lowest: int
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
-
     def answer(self, rows: RowFiles) -> bytes:
         """Return the curve of the partition."""
         found = atoms_of_partition(self.rows.reader(rows), rows)
@@ -578,8 +544,7 @@ class SweepRanges(Task):
         atoms, low, _ = found
         if low not in self.above:
             raise ValueError(f"{rows.title} has other rows than before: persist the frame, or store it")
-        lowest = low if low == self.lowest else 0
-        curve = ExactCurve(*self.totals, max(low, lowest), above=self.above[low])
+        curve = ExactCurve(*self.totals, low, above=self.above[low])
         curve.add(atoms)
         return pickle.dumps([(low, curve)])
 
@@ -615,11 +580,6 @@ class MeasureGroups(Task):
     rows: RankingColumns | ArgumentColumns
     metrics: Mapping[str, Any]
     interval: bool = False
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self.rows.all
 
     def answer(self, rows: RowFiles) -> bytes:
         """Return a table of the groups as Arrow's bytes."""
