@@ -8,6 +8,7 @@ Certified(0.80194, the rows' own within [0.801939, 0.801943])
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -61,7 +62,7 @@ class SparkFrame(Frame):
         selected, (n, _) = self.select(columns), self.size
         if n > n_rows * SPARE:
             selected = selected.sample(fraction=n_rows * SPARE / n, seed=0)
-        return selected.toArrow().to_batches()  # type: ignore[no-any-return]
+        return _collected(selected).to_batches()  # type: ignore[no-any-return]
 
     def answers(self, task: Task) -> list[bytes]:
         """Return the answers of all partitions to a task, those of many merged by workers."""
@@ -89,7 +90,7 @@ class SparkFrame(Frame):
         while n > FAN:
             n = -(-n // FAN)
             found = found.repartition(n).mapInArrow(joined, "answer binary")
-        return found.toArrow().column("answer").to_pylist()  # type: ignore[no-any-return]
+        return _collected(found).column("answer").to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
     def size(self) -> tuple[int, int]:
@@ -97,8 +98,9 @@ class SparkFrame(Frame):
         from pyspark.sql import functions
 
         numbers = self.df.select(functions.spark_partition_id().alias("number"))
-        (row,) = numbers.agg(functions.count("*"), functions.max("number")).collect()
-        return row[0], 1 + (row[1] or 0)
+        found = _collected(numbers.agg(functions.count("*"), functions.max("number")))
+        n_rows, last = (column[0].as_py() for column in found.columns)
+        return n_rows, 1 + (last or 0)
 
     def by_value(self, column: str) -> Frame:
         """Return the same rows, those of a value in one partition."""
@@ -118,6 +120,22 @@ class SparkFrame(Frame):
             yield SparkFrame(kept)
         finally:
             kept.unpersist()
+
+
+def _collected(df: Any) -> Any:
+    """Return a data frame as a table of Arrow's."""
+    from pyspark.errors import PythonException
+
+    try:
+        return df.toArrow()
+    except PythonException as error:
+        wrong = re.search(r"No module named 'pyarrow'|Python in worker has .* driver: [\d.]+", str(error))
+        if wrong is None:
+            raise
+        raise ImportError(
+            f"workers run another Python ({wrong[0]}): set PYSPARK_PYTHON to one that has fastevals[spark], before the "
+            "session starts"
+        ) from None
 
 
 def _quoted(name: str) -> str:

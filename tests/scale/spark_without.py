@@ -1,5 +1,6 @@
-"""Executors with another fastevals, in a folder that is given: what `ranking` says, and GROUP BY in its place."""
+"""Executors with another Python, or another fastevals, in folders that are given: what `ranking` says, and GROUP BY."""
 
+import os
 import sys
 from typing import Any
 
@@ -11,8 +12,22 @@ from tests.scale.test_spark import session, standalone
 
 
 def main() -> None:
+    os.environ["PYSPARK_PYTHON"] = sys.argv[1]
+    own = session("local[1]")
+    print(told(own.range(9).selectExpr("id % 2 y", "id / 9 p")))
+    own.stop()
     with standalone(1) as master:
-        run(session(master, **{"spark.executorEnv.PYTHONPATH": sys.argv[1]}))
+        own = session(master, **{"spark.executorEnv.PYTHONPATH": sys.argv[2]})
+        run(own)
+        own.stop()
+
+
+def told(df: Any) -> str:
+    """What is said of workers that can't count rows."""
+    try:
+        return str(spark.ranking(df, label="y", score="p"))
+    except ImportError as error:
+        return str(error)
 
 
 def run(own: Any) -> None:
@@ -22,10 +37,7 @@ def run(own: Any) -> None:
     y = (rng.random(2000) < 0.2).astype(int)
     p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=2000)))
     df = own.createDataFrame(list(zip(y.tolist(), p.tolist(), strict=True)), "y int, p double")
-    try:
-        spark.ranking(df, label="y", score="p")
-    except ImportError as error:
-        print(error)
+    print(told(df))
     cells = df.groupBy(functions.floor(df.p * 2**17)).agg(
         functions.min("p"), functions.max("p"), functions.sum("y"), functions.sum(1 - df.y)
     )
@@ -33,7 +45,6 @@ def run(own: Any) -> None:
     auc = RankingSummary.from_cells(low, high, positives, negatives).ranking().roc_auc()
     true = Ranking(y, p).roc_auc()
     print("counted" if getattr(auc, "low", auc) <= true <= getattr(auc, "high", auc) else f"{auc} is not {true}")
-    own.stop()
 
 
 if __name__ == "__main__":

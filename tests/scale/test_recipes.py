@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
@@ -55,7 +56,8 @@ def run(block: str, folder: tuple[Path, float]) -> None:
     where, true = folder
     (where / "block.py").write_text(block)
     command = [sys.executable, "-W", "ignore", where / "block.py"]
-    done = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300)
+    own = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300, env=own)
     assert done.returncode == 0, done.stderr[-3000:]
     said = done.stdout.splitlines()
     assert len(said) == block.count("print(")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -246,14 +247,17 @@ def test_workers_that_fail_count_nothing_twice(df: Any, rows: Any, tmp_path: Pat
 
 
 def test_executors_without_fastevals_are_told_and_sql_counts_there(tmp_path: Path) -> None:
-    """Workers without fastevals, or with another one: an error that says so; GROUP BY does without."""
+    """Workers of another Python, or with another fastevals: an error that says so; GROUP BY does without."""
+    bare = tmp_path / "bare"
+    venv.create(bare, symlinks=True)
     other = tmp_path / "other" / "fastevals"
     other.mkdir(parents=True)
     (other / "__init__.py").write_text("__version__ = '0.0.1'\n")
     done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("spark_without.py"), tmp_path / "other"],
+        [sys.executable, Path(__file__).with_name("spark_without.py"), bare / "bin" / "python", tmp_path / "other"],
         capture_output=True, text=True, timeout=300, env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     said = done.stdout.splitlines()
-    assert said[0].startswith("workers have fastevals 0.0.1, and this is"), done.stderr[-3000:]
-    assert said[1] == "counted"
+    assert said[0].startswith("workers run another Python (No module named 'pyarrow'): set PYSPARK_PYTHON"), said[0]
+    assert said[1].startswith("workers have fastevals 0.0.1, and this is"), done.stderr[-3000:]
+    assert said[2] == "counted"
