@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ DISTRIBUTIONS: dict[str, Draw] = {
 every_distribution = pytest.mark.parametrize("name", DISTRIBUTIONS)
 
 
+@cache
 def draw(name: str, n: int = N) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
     """Give labels, scores and whole weights (whose sums are exact)."""
     rng = np.random.default_rng(list(name.encode()))

@@ -180,7 +180,8 @@ def missed(setting: Setting, n_data_sets: int, n_resamples: int = 199) -> np.nda
     return found[:, :, :2].any(axis=2).sum(axis=0), found[:, :, 2].mean(axis=0)
 
 
-@pytest.mark.parametrize("decimals", [None, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("decimals", [None, 1])
 def test_the_true_curve_is_inside(decimals):
     misses, widths = missed(Setting("stratified", 0.5, 200, 0.9, decimals), 150)
     limit = stats.binom.ppf(1 - 1e-4, 150, 0.05)

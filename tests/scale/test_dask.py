@@ -51,7 +51,7 @@ def frame(rows: Any) -> Any:
     return frames.from_pandas(rows, npartitions=7)
 
 
-@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_any_scheduler_ranks(frame: Any, rows: Any, scheduler: str) -> None:
     with dask.config.set(scheduler=scheduler, num_workers=2):
         auc = ours.ranking(frame, label="y", score="p", cells=2**10).roc_auc()
@@ -75,6 +75,7 @@ def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows:
     assert sum(each.n_samples for each in matrices.values()) == N
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_groups_are_brought_together(cluster: Any, frame: Any, rows: Any) -> None:
     found = ours.grouped_auc(frame, label="y", score="p", by="user", interval="delong")
@@ -83,6 +84,7 @@ def test_groups_are_brought_together(cluster: Any, frame: Any, rows: Any) -> Non
     np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_ranges_of_scores_are_brought_together(cluster: Any, frame: Any, rows: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("fastevals.scale.engines.MOST_BROADCAST", 100)
     monkeypatch.setattr("fastevals.scale.engines.RANGE_ROWS", 10_000)
@@ -105,6 +107,7 @@ def test_a_row_that_can_not_be_counted_is_named(cluster: Any, rows: Any) -> None
         ours.ranking(bad, label="y", score="p")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["killed", "fails once", "straggles"])
 def test_workers_that_fail_count_nothing_twice(cluster: Any, rows: Any, tmp_path: Path, when: str) -> None:
     marker = str(tmp_path / "happened")
@@ -131,6 +134,7 @@ def test_workers_that_fail_count_nothing_twice(cluster: Any, rows: Any, tmp_path
     assert found.to_bytes() == expected.to_bytes()
 
 
+@pytest.mark.slow
 def test_workers_without_fastevals_are_told(tmp_path: Path) -> None:
     (tmp_path / "run.py").write_text(
         """

@@ -104,7 +104,7 @@ def _step_groups(joint: JointSums, k: int) -> list[Any]:
 
 
 def test_sums_are_the_same_bits_in_any_order_parts_and_threads() -> None:
-    y, scores = made("prob", 150_000)
+    y, scores = made("prob", 70_000)
     specs = asked(y, scores, best="f1")
     values, coarse = measured(y, scores, specs)
     whole = JointSums(coarse, specs)
@@ -261,7 +261,7 @@ def test_standard_errors_are_those_of_9999_replicates_of_rows(kind: str, point: 
 
     Twice as much of what is read where another metric is best: few replicates choose far away, and make the width.
     """
-    y, scores = made(kind, 200_000)
+    y, scores = made(kind, 50_000)
     specs = asked(y, scores, **point)
     values, coarse = measured(y, scores, specs)
     joint = JointSums(coarse, specs)

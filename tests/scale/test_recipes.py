@@ -24,7 +24,10 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"<!-- (\w+) -->\n```python\n(.*?)```", machines.PAGE.read_text(), flags=re.DOTALL)
-NAMES = [f"{kind} {k}" for k, (kind, _) in enumerate(BLOCKS)]
+RECIPES = [
+    pytest.param(kind, block, id=f"{kind} {k}", marks=[pytest.mark.slow] * (kind == "dask" and k > 3))
+    for k, (kind, block) in enumerate(BLOCKS)
+]
 N = 9000
 
 
@@ -67,7 +70,7 @@ def run(block: str, folder: tuple[Path, float]) -> None:
         assert high - low < 1e-3
 
 
-@pytest.mark.parametrize(("kind", "block"), BLOCKS, ids=NAMES)
+@pytest.mark.parametrize(("kind", "block"), RECIPES)
 def test_a_recipe_gives_what_it_says(kind: str, block: str, folder: tuple[Path, float]) -> None:
     needed = {"spark": "pyspark", "sql": "sqlite3"}.get(kind, kind)
     if find_spec(needed) is None:

@@ -278,6 +278,7 @@ def large(monkeypatch):
     monkeypatch.setattr(intervals, "BUDGET", 1796 * 1999)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_large_blocks_have_intervals_of_cells(capsys):
     """All metrics and differences have one, near that of the rows themselves."""
