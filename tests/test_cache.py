@@ -178,6 +178,7 @@ def test_processes_that_compile_at_once_all_get_it_right(tmp_path: Path) -> None
 # What files are named by --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_code_of_a_package_replaced_under_a_process_is_not_kept_as_the_new_ones(tmp_path: Path) -> None:
     package, folder = copied(tmp_path), tmp_path / "cache"
     code = f"""

@@ -355,7 +355,7 @@ def test_a_child_forked_while_the_lock_is_held_works() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT here")
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
 def test_ctrl_c_ends_a_long_run_within_a_second(threads: int) -> None:
     code = f"""
         import time

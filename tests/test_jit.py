@@ -142,6 +142,7 @@ def test_a_kernel_is_its_function_by_name_in_a_pickle_and_where_another_calls_it
     assert not hasattr(made, "no_attribute")
 
 
+@pytest.mark.slow
 def test_what_is_loaded_from_the_cache_needs_nothing_to_compile_with(tmp_path: Path) -> None:
     code = """
         import json, sys

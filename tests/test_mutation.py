@@ -130,12 +130,13 @@ def project(tmp_path):
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("after", "verdict"),
     [
         ("while i <= n:", Verdict(True, "tests/test_lists.py::test_count")),
         ("return max(x)", Verdict(False, "survived")),
-        pytest.param("i -= 1", Verdict(True, "too slow"), marks=pytest.mark.slow),
+        ("i -= 1", Verdict(True, "too slow")),
     ],
 )
 def test_mutants_are_killed_by_their_own_doing(project, tmp_path, monkeypatch, after, verdict):

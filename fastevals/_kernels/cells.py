@@ -330,6 +330,30 @@ def follow_sample(keys, counts, negative, positive, share, cuts, n):
 
 
 @kernel
+def read_cells(deltas, widths, negatives, positives, lowest, highest, most, low, high, counts):
+    """Fill cells given by how far each is above the last, and how wide.
+
+    Gives how many rows they have, -1 where they are not in the order of (low, high) between two keys, with rows each.
+    Ends where there are more than so many.
+    """
+    bound, last, last_end, rows = np.uint64(most), np.uint64(0), np.uint64(0), 0
+    for i in range(deltas.size):
+        first = last + deltas[i]
+        end = first + widths[i]
+        ordered = first >= last and lowest <= first <= end <= highest and (first > last or end > last_end or i == 0)
+        if not ordered or negatives[i] > bound or positives[i] > bound or negatives[i] | positives[i] == 0:
+            return -1
+        low[i], high[i], last, last_end = first, end, first, end
+        counts[i, 0], counts[i, 1] = negatives[i], positives[i]
+        rows += counts[i, 0]
+        if rows <= most:
+            rows += counts[i, 1]
+        if rows > most:
+            break
+    return rows
+
+
+@kernel
 def join_cells(low, high, counts, other_low, other_high, other_counts, joined_low, joined_high, joined):
     """Merge cells in the order of (low, high), adding the counts of equal ones; give how many there are."""
     i, j, n = 0, 0, 0

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._kernels.planes import join_planes
+
 MAGIC = b"fastevals"
 VERSION = 1
 CHECKSUM = 16  # bytes
@@ -153,5 +155,6 @@ def _unpacked(name: str, packed: bytes, size: int) -> NDArray[np.uint64]:
         raise ValueError(f"data is damaged: {name} can't be unpacked") from None
     if len(planes) != 8 * size or not inflate.eof or inflate.unused_data:
         raise ValueError(f"data is damaged: {name} has another length than it says")
-    values: NDArray[np.uint64] = np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(8, -1).T).view(np.uint64)
-    return values.ravel()
+    values = np.empty(size, np.uint64)
+    join_planes(np.frombuffer(planes, np.uint8), values)
+    return values

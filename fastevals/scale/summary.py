@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
-from fastevals._kernels.cells import count_infinite, doubt_of
+from fastevals._kernels.cells import count_infinite, doubt_of, read_cells
 from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._validation.arrays import EXACT, as_scores, as_thresholds, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score, count_ties
-from fastevals.counts import as_counts, check_total
+from fastevals.counts import MOST, as_counts, check_total
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Doubt, Ranking
@@ -370,19 +370,16 @@ class RankingSummary(Summary):
         fields = {"at", "low", "width", "negatives", "positives"}
         if set(arrays) != fields or set(head) != {"cells", "labels", "least", "largest_weight"}:
             raise ValueError("data is damaged: it has other fields than a summary")
-        low = np.cumsum(arrays["low"], dtype=np.uint64)
-        high = low + arrays["width"]
-        counts = np.stack((arrays["negatives"], arrays["positives"]), axis=1)
         at, labels, largest = arrays["at"], head["labels"], head["largest_weight"]
-        n = low.size
-        ordered = all(each.size == n for name, each in arrays.items() if name != "at")
-        ordered = ordered and bool((low[1:] >= low[:-1]).all() and (high >= low).all())
-        again = (low[1:] == low[:-1]) & (high[1:] <= high[:-1])
-        within = not n or (low[0] >= LOWEST and high.max() <= HIGHEST)
-        held = (counts[:, 0] | counts[:, 1]).all() and not (counts >= 2**62).any()
-        if not (ordered and within and held) or again.any():
+        columns = [arrays[name] for name in ("low", "width", "negatives", "positives")]
+        n = columns[0].size
+        low, high, counts = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2), np.int64)
+        rows = -1
+        if all(column.size == n for column in columns):
+            rows = read_cells(*columns, np.uint64(LOWEST), np.uint64(HIGHEST), MOST, low, high, counts)
+        if rows < 0:
             raise ValueError("data is damaged: its cells are not in order")
-        check_total("data", *map(sum, _sums(counts)))
+        check_total("data", rows)
         if (at[1:] <= at[:-1]).any() or (at.size and (at[0] < LOWEST or at[-1] > HIGHEST)):
             raise ValueError("data is damaged: its thresholds are not in order")
         if not isinstance(labels, list) or len(labels) != 2 or not all(map(_is_label, labels)):
@@ -394,7 +391,7 @@ class RankingSummary(Summary):
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"data is damaged: {error}") from None
         summary._at, summary._labels = at, (labels[0], labels[1])
-        summary._cells = ScoreCells(low, high, counts.astype(np.int64))
+        summary._cells = ScoreCells(low, high, counts)
         return summary
 
     def _classes(self) -> Classes:
@@ -600,10 +597,3 @@ def raise_other_label(labels: BinaryLabels) -> None:
 
 def _is_label(label: Any) -> bool:
     return label is None or isinstance(label, (str, int, float))
-
-
-def _sums(counts: NDArray[np.uint64]) -> list[list[int]]:
-    """Return the high and low halves of the sums of columns: together past 64 bits."""
-    return [
-        [int((column >> np.uint64(32)).sum()) << 32, int((column & np.uint64(2**32 - 1)).sum())] for column in counts.T
-    ]

@@ -142,6 +142,7 @@ def test_tables_and_stacks(stratified):
         assert found[member] == pytest.approx(expected, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_large_stack_takes_no_longer_for_its_members():
     ranking = Ranking(np.arange(500) % 3 == 0, np.arange(500) % 7 + np.arange(500) % 3)
     stack = ranking.confusion_at(np.linspace(0, 9, 300))

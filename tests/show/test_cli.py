@@ -530,6 +530,7 @@ def test_reader_that_has_seen_enough():
         os.close(write_end)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_full_disk():
     with open("/dev/full", "w") as full:

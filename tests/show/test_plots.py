@@ -169,7 +169,7 @@ def test_title_label_and_color(plot):
 LONG = ("gradient boosting, 400 trees, depth 6, v2", "a very long name of a model that somebody trained", "forest")
 
 
-@pytest.mark.parametrize("layout", [None, "constrained"])
+@pytest.mark.parametrize("layout", [None, pytest.param("constrained", marks=pytest.mark.slow)])
 def test_a_legend_hides_no_curve_and_is_whole_in_a_grid_of_axes(layout, digits):
     figure = Figure(figsize=(28, 13), dpi=50, layout=layout)
     FigureCanvasAgg(figure)

@@ -176,7 +176,7 @@ def test_other_values_are_side_by_side(values):
     assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0
 
 
-@pytest.mark.parametrize("names", [SHORT, MANY[:30], MANY[:60], MANY], ids=len)
+@pytest.mark.parametrize("names", [SHORT, MANY[:30], pytest.param(MANY[:60], marks=pytest.mark.slow), MANY], ids=len)
 def test_names_are_shortened_and_left_out_where_there_is_no_room(names):
     means = np.linspace(2, 3, len(names))
     ax = plot_sensitivity(sensitivity(names, means, means, 0, depth=1), ax=axes(style.WIDE, layout="constrained"))

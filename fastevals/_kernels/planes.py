@@ -1,0 +1,17 @@
+"""Whole numbers stored byte by byte: all first bytes, then all second ones, since bytes of one place are alike."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+
+@kernel
+def join_planes(planes, values):
+    """Put the bytes of each number together again."""
+    n = values.size
+    for i in range(n):
+        low = np.uint32(planes[i]) | np.uint32(planes[n + i]) << np.uint32(8)
+        low |= np.uint32(planes[2 * n + i]) << np.uint32(16) | np.uint32(planes[3 * n + i]) << np.uint32(24)
+        high = np.uint32(planes[4 * n + i]) | np.uint32(planes[5 * n + i]) << np.uint32(8)
+        high |= np.uint32(planes[6 * n + i]) << np.uint32(16) | np.uint32(planes[7 * n + i]) << np.uint32(24)
+        values[i] = np.uint64(low) | np.uint64(high) << np.uint64(32)
