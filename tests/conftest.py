@@ -12,6 +12,9 @@ from fastevals.counting import few_rows
 
 USER = getattr(os, "getuid", int)()
 
+# Some ten thousand collected tests stay: the collector of garbage needn't look at them all the time.
+gc.set_threshold(50_000)
+
 # Compiled kernels go to a folder of their own: an edit makes new files there, and others serve again.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))
 
@@ -24,13 +27,6 @@ if importlib.util.find_spec("benches") is None:
     collect_ignore = [
         str(path.relative_to(_TESTS)) for path in _TESTS.rglob("test_*.py") if "\nfrom benches" in path.read_text()
     ]
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Keep the collector of garbage away from some ten thousand tests, which stay: a tenth of the time."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
