@@ -22,11 +22,7 @@ from benches.splits import SPLITS
 CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
 PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
-DATA = [
-    Data(300, "scores of 1 decimal"),
-    pytest.param(Data(1000, "whole scores"), marks=pytest.mark.slow),
-    pytest.param(Data(2000), marks=pytest.mark.slow),
-]
+DATA = [Data(300, "scores of 1 decimal"), Data(1000, "whole scores"), Data(2000)]
 
 
 @pytest.fixture
@@ -38,6 +34,7 @@ def few(monkeypatch):
     monkeypatch.setattr(many, "N_FOLDS", 50)
 
 
+@pytest.mark.slow  # benches assert the same of their own data before they time
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("case", "library"), PEERS)
 @pytest.mark.parametrize("data", DATA, ids=str)

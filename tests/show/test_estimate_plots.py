@@ -202,7 +202,15 @@ CRITERIA = ["squared_error", "friedman_mse", "absolute_error", "poisson"]
 MANY = [f"a long name of one of the many kinds, {k:03}" for k in range(200)]
 
 
-@pytest.mark.parametrize("names", [SHORT[:4], SHORT, CRITERIA, MANY[:9], MANY[:30], MANY], ids=len)
+@pytest.mark.parametrize(
+    "names",
+    [
+        SHORT,
+        MANY,
+        *(pytest.param(names, marks=pytest.mark.slow) for names in (SHORT[:4], CRITERIA, MANY[:9], MANY[:30])),
+    ],
+    ids=len,
+)
 def test_no_text_covers_another_over_names(names):
     ax = plot_bias_variance(curve(names, np.ones(len(names)), np.ones(len(names))), ax=axes(SIZE, layout="constrained"))
     check_texts(ax, all_texts(ax))
