@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import shutil
 import sys
 import tempfile
@@ -227,7 +228,7 @@ def _merge_parts(data: Data) -> Call:
         part = slice(10_000 * k, 10_000 * (k + 1))
         summary.update(data.y[part], data.s[part])
         block = CountedBlock(10_000, int(data.y[part].sum()), {SCORE: summary}, {})
-        answers.append(b"=" + ScoresSummary(LABEL, (SCORE,), blocks={None: block}).to_bytes())
+        answers.append((None, pickle.dumps(ScoresSummary(LABEL, (SCORE,), blocks={None: block}))))
     answers *= 100  # as many as of a hundred times the rows
     return lambda: answered(task, answers)
 

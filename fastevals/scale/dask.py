@@ -14,7 +14,7 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals._options import import_optional, show
-from fastevals.scale.engines import Engine, Frame, shipped
+from fastevals.scale.engines import Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
 MISSING = "frames of Dask need dask: pip install 'fastevals[dask]'"
@@ -53,13 +53,13 @@ class DaskFrame(Frame):
         frames = self.dask.compute(*(self.dask.delayed(some)(parts[k]) for k in taken), retries=RETRIES)
         return [_as_batch(frame) for frame in frames]
 
-    def answers(self, task: Task) -> list[bytes]:
+    def answers(self, task: Task) -> list[Answer]:
         """Return the answer of all partitions to a task, merged by workers."""
         from cloudpickle import dumps
 
         count, join = shipped(__version__)
 
-        def counted(sent: bytes, frame: Any, number: int) -> bytes:
+        def counted(sent: bytes, frame: Any, number: int) -> Answer:
             def batches() -> Iterator[Any]:
                 import pyarrow as pa
 

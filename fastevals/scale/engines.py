@@ -42,14 +42,15 @@ from fastevals.scale.tasks import (
     CountRanges,
     CountScores,
     CountValues,
+    Gathered,
     GatheredScores,
     GatherPositives,
     LargestWeight,
     MeasureGroups,
     RankingColumns,
-    SummariesByValue,
     SweepRanges,
     Task,
+    opened,
     partition,
 )
 
@@ -63,7 +64,12 @@ WORKERS = "pip install fastevals there, of the version that is here"
 # What workers do ------------------------------------------------------------------------------------------------------
 
 
-def shipped(version: str) -> tuple[Callable[..., bytes], Callable[[bytes, list[bytes]], bytes]]:
+# What is wrong with a partition (its number, whether that is its rows, and a message) or None, and what was counted of
+# it, which may be pickled.
+Answer = tuple[tuple[int, bool, str] | None, Any]
+
+
+def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[Answer]], Answer]]:
     """Return what counts a partition, and what merges answers: functions that need no fastevals to be sent.
 
     They are pickled by value, and the task, which is `sent` as bytes, is unpickled once fastevals is known to be the
@@ -72,49 +78,49 @@ def shipped(version: str) -> tuple[Callable[..., bytes], Callable[[bytes, list[b
     """
     advice = WORKERS
 
-    def safely(sent: bytes, call: Callable[[Any], bytes], number: int) -> bytes:
-        import json
-        import pickle
-
+    def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
         try:
-            try:
-                from fastevals import __version__ as own
-            except ImportError as error:
-                raise ImportError(f"workers can't import fastevals ({error}): {advice}") from None
-            if own != version:
-                raise ImportError(f"workers have fastevals {own}, and this is {version}: {advice}")
-            return b"=" + call(pickle.loads(sent))
-        except (ValueError, ImportError) as error:
-            kind = "ImportError" if isinstance(error, ImportError) else "ValueError"
-            return b"!" + json.dumps([number, kind, str(error)]).encode()
+            from fastevals import __version__ as own
+        except ImportError as error:
+            return (number, False, f"workers can't import fastevals ({error}): {advice}"), None
+        if own != version:
+            return (number, False, f"workers have fastevals {own}, and this is {version}: {advice}"), None
+        try:
+            from fastevals.scale.tasks import task_of
 
-    def count(sent: bytes, batches: Any, number: int) -> bytes:
+            return None, call(task_of(sent))
+        except ImportError as error:
+            return (number, False, str(error)), None
+        except ValueError as error:
+            return (number, True, str(error)), None
+
+    def count(sent: bytes, batches: Any, number: int) -> Answer:
         return safely(sent, lambda task: task.answer_of(batches, f"partition {number}"), number)
 
-    def join(sent: bytes, answers: list[bytes]) -> bytes:
-        import json
+    def join(sent: bytes, answers: list[Answer]) -> Answer:
+        def merged(task: Any) -> Any:
+            from fastevals.scale.tasks import opened
 
-        wrong = [answer for answer in answers if answer[:1] == b"!"]
-        if wrong:
-            return min(wrong, key=lambda answer: json.loads(answer[1:])[0])
-        return safely(sent, lambda task: task.merge([answer[1:] for answer in answers]), -1)
+            return task.merge(opened(answer for _, answer in answers))
+
+        wrong = [problem for problem, _ in answers if problem is not None]
+        return (min(wrong), None) if wrong else safely(sent, merged, -1)
 
     return count, join
 
 
-def answered(task: Task, answers: Sequence[bytes]) -> bytes | None:
+def answered(task: Task, answers: Sequence[Answer]) -> Any:
     """Merge the answers of partitions, and return what they say together; None of none. Raise what went wrong."""
-    import json
-
-    wrong = [json.loads(answer[1:]) for answer in answers if answer[:1] == b"!"]
+    wrong = [problem for problem, _ in answers if problem is not None]
     if wrong:
-        _, kind, message = min(wrong)
-        raise (ImportError if kind == "ImportError" else ValueError)(message)
-    parts = [answer[1:] for answer in answers]
+        _, of_rows, message = min(wrong)
+        raise (ValueError if of_rows else ImportError)(message)
+    parts = [answer for _, answer in answers]
     while len(parts) > 1:
         size = max(-(-len(parts) // get_num_threads()), FAN)
-        parts = run(task.merge, [parts[start : start + size] for start in range(0, len(parts), size)])
-    return parts[0] if parts else None
+        chunks = [parts[start : start + size] for start in range(0, len(parts), size)]
+        parts = run(lambda chunk: task.merge(opened(chunk)), chunks)
+    return next(opened(parts), None)
 
 
 class Frame(ABC):
@@ -139,7 +145,7 @@ class Frame(ABC):
         """Return record batches of about so many rows from here and there."""
 
     @abstractmethod
-    def answers(self, task: Task) -> list[bytes]:
+    def answers(self, task: Task) -> list[Answer]:
         """Return the answers of all partitions to a task, some of them merged."""
 
     @abstractmethod
@@ -150,8 +156,8 @@ class Frame(ABC):
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> contextlib.AbstractContextManager[Frame]:
         """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
 
-    def do(self, task: Task) -> bytes:
-        """Do a task."""
+    def do(self, task: Task) -> Any:
+        """Do a task, and return the answer of all rows."""
         found = answered(task, self.answers(task))
         if found is None:
             raise ValueError(f"{self.title} has no rows that can be counted")
@@ -373,7 +379,7 @@ class Engine:
             As `ranking`.
         """
         frame, arguments = self.open(data), {"y_true": label, "y_pred": predicted}
-        options = {"pos_label": pos_label, "largest_weight": self._largest_weight(frame, weight, on_invalid)}
+        options = {"pos_label": pos_label, "largest_weight": _largest_weight(frame, weight, on_invalid)}
         return self._values(frame, arguments, (), weight, by, on_invalid, ConfusionSummary, options)
 
     def target_summary(
@@ -606,17 +612,10 @@ class Engine:
         kind(**options)  # checks the options here
         columns = _argument_columns(arguments, numbers, weight, by, on_invalid)
         frame.check_columns(columns.all)
-        found = SummariesByValue.from_bytes(frame.do(CountValues(columns, kind.KIND, options))).summaries
+        found = frame.do(CountValues(columns, kind, options)).summaries
         if not found:
             raise ValueError(f"{frame.title} has no rows that can be counted")
         return dict(sorted(found.items())) if by is not None else found[None]
-
-    def _largest_weight(self, frame: Frame, weight: str | None, on_invalid: str) -> float | None:
-        if weight is None:
-            return None
-        columns = _argument_columns({}, (), weight, None, on_invalid)
-        frame.check_columns(columns.all)
-        return LargestWeight.read(frame.do(LargestWeight(columns)))
 
     def _group_summary(self, frame: Frame, columns: RankingColumns, score: str, **options: Any) -> GroupSummary:
         arguments = {"y_true": columns.label, "y_score": score, "groups": str(columns.by)}
@@ -628,9 +627,7 @@ class Engine:
     def _grouped(self, frame: Frame, task: MeasureGroups, by: str, alpha: float | None) -> dict[str, GroupedMetric]:
         frame.check_columns(task.columns)
         frame = frame.by_value(by)
-        table = task.read(frame.do(task))
-        if table is None:
-            raise ValueError(f"{frame.title} has no rows that can be counted")
+        table = frame.do(task)
         return dict(zip(task.metrics, grouped_results(table, list(task.metrics), alpha), strict=True))
 
 
@@ -699,17 +696,25 @@ class _Sample(NamedTuple):
         return cls(frame, columns, n_values, atoms_by_model(reader, parts) if parts else {})
 
 
+def _largest_weight(frame: Frame, weight: str | None, on_invalid: str) -> float | None:
+    """Return the largest weight; None where all are whole numbers, or there are none."""
+    if weight is None:
+        return None
+    columns = _argument_columns({}, (), weight, None, on_invalid)
+    frame.check_columns(columns.all)
+    largest, are_whole = frame.do(LargestWeight(columns))
+    return None if are_whole else float(largest)
+
+
 def _count(
     sample: _Sample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
 ) -> ScoresSummary:
     """Count scores in ranges fitted to the sample."""
-    frame, columns, weight = sample.frame, sample.columns, None
-    if columns.weight is not None:
-        weights = _argument_columns({}, (), columns.weight, None, columns.on_invalid)
-        weight = LargestWeight.read(frame.do(LargestWeight(weights)))
+    frame, columns = sample.frame, sample.columns
+    weight = _largest_weight(frame, columns.weight, columns.on_invalid)
     grids = fitted_grids(sample.atoms, cells, thresholds)
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
-    summary = ScoresSummary.from_bytes(frame.do(CountScores(columns, counting)))
+    summary: ScoresSummary = frame.do(CountScores(columns, counting))
     if not summary.n_samples:
         raise ValueError(f"{frame.title} has no rows that can be counted")
     summary.share_labels()
@@ -720,8 +725,8 @@ def _exact_rankings(
     frame: Frame, columns: RankingColumns, thresholds: NDArray[np.uint64]
 ) -> dict[Any, dict[str, PooledRanking | CertifiedRanking]]:
     """Return exact rankings by value and model: from counts about the scores of positives, or range by range."""
-    gather = GatherPositives(columns)
-    gathered, labels = gather.read(frame.do(gather))
+    answer: Gathered = frame.do(GatherPositives(columns))
+    gathered, labels = answer
     if not gathered:
         raise ValueError(f"{frame.title} has no rows that can be counted")
     classes = named_classes(labels)
@@ -742,7 +747,7 @@ def _exact_rankings(
     }
     counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})
     found: dict[Any, dict[str, PooledRanking | CertifiedRanking]] = {}
-    for where, (at, between) in zip(atoms, counting.read(frame.do(counting)), strict=True):
+    for where, (at, between) in zip(atoms, frame.do(counting), strict=True):
         each, known = atoms[where], gathered[where]
         whole = AtomCounts(each.keys, each.positives, at, between)
         check_sums(frame, whole.totals, known.totals)
@@ -769,8 +774,7 @@ def _ranking_of_ranges(
     columns = replace(columns, scores=(score,))
     n_ranges = max(-(-sum(known.totals) // RANGE_ROWS), 2)
     with frame.by_range(score, n_ranges, columns.all) as ranged:
-        count = CountRanges(columns)
-        ranges = sorted(count.read(ranged.do(count)), reverse=True)
+        ranges = sorted(ranged.do(CountRanges(columns)), reverse=True)
         above, tp, fp = {}, 0, 0
         for low, _, n_pos, n_neg in ranges:
             above[low] = (tp, fp)
@@ -779,7 +783,7 @@ def _ranking_of_ranges(
             raise ValueError(f"{frame.title} was not brought in ranges of {score!r} that don't overlap")
         check_sums(frame, (tp, fp), known.totals)
         sweep = SweepRanges(columns, above, known.totals, known.lowest)
-        curve = sweep.read(ranged.do(sweep))
+        curve = sweep.whole(ranged.do(sweep))
     return CertifiedRanking(ScoreCells.between(curve.counts, known.highest), classes, known=curve.metrics)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals._options import import_optional, show
-from fastevals.scale.engines import FAN, Engine, Frame, shipped
+from fastevals.scale.engines import FAN, Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
 MISSING = "frames of Spark need pyspark: pip install 'fastevals[spark]'"
@@ -64,33 +64,44 @@ class SparkFrame(Frame):
             selected = selected.sample(fraction=n_rows * SPARE / n, seed=0)
         return _collected(selected).to_batches()  # type: ignore[no-any-return]
 
-    def answers(self, task: Task) -> list[bytes]:
+    def answers(self, task: Task) -> list[Answer]:
         """Return the answers of all partitions to a task, those of many merged by workers."""
         from pyspark import cloudpickle
 
         sent = cloudpickle.dumps(task)
         count, join = shipped(__version__)
 
-        def counted(batches: Iterator[Any]) -> Iterator[Any]:
+        def stored(problem: Any, answer: Any) -> Any:
+            import pickle
+
             import pyarrow as pa
+
+            row = [None if problem is None else pickle.dumps(problem), pickle.dumps(answer)]
+            return pa.RecordBatch.from_arrays([pa.array([each], pa.binary()) for each in row], ["problem", "answer"])
+
+        def counted(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
 
-            answer = count(sent, batches, TaskContext.get().partitionId())
-            yield pa.RecordBatch.from_arrays([pa.array([answer], pa.binary())], ["answer"])
+            yield stored(*count(sent, batches, TaskContext.get().partitionId()))
 
         def joined(batches: Iterator[Any]) -> Iterator[Any]:
-            import pyarrow as pa
-
-            answers = [each for batch in batches for each in batch.column(0).to_pylist()]
+            answers = [each for batch in batches for each in read(batch)]
             if answers:
-                yield pa.RecordBatch.from_arrays([pa.array([join(sent, answers)], pa.binary())], ["answer"])
+                yield stored(*join(sent, answers))
 
-        found = self.select(task.columns).mapInArrow(counted, "answer binary")
+        def read(rows: Any) -> list[Any]:
+            import pickle
+
+            problems, answers = (column.to_pylist() for column in rows.columns)
+            return list(zip((each and pickle.loads(each) for each in problems), answers, strict=True))
+
+        schema = "problem binary, answer binary"
+        found = self.select(task.columns).mapInArrow(counted, schema)
         _, n = self.size
         while n > FAN:
             n = -(-n // FAN)
-            found = found.repartition(n).mapInArrow(joined, "answer binary")
-        return _collected(found).column("answer").to_pylist()  # type: ignore[no-any-return]
+            found = found.repartition(n).mapInArrow(joined, schema)
+        return read(_collected(found))
 
     @cached_property
     def size(self) -> tuple[int, int]:

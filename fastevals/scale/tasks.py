@@ -1,11 +1,11 @@
 """What is done with the rows of a partition, on whatever machine it is, and how the answers become one.
 
-A task is sent to the workers, its answers come back as bytes. It says what it counts, not where: engines do.
+A task is sent to the workers, its answers come back: summaries, and others that are small where they are pickled. It
+says what it counts, not where: engines do.
 """
 
 from __future__ import annotations
 
-import json
 import pickle
 import re
 import warnings
@@ -13,7 +13,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self, TypeVar
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +25,15 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
 from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
-from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, ends, exact_units
 from fastevals.scale.files import Piece, RowFiles
-from fastevals.scale.grouped import GroupSummary
-from fastevals.scale.payload import Summary, as_json, from_json, pack, unpack
-from fastevals.scale.probabilities import ProbabilitySummary
+from fastevals.scale.payload import pack, unpack
 from fastevals.scale.rows import Batch, ColumnReader, RowReader, Rows, joined_columns
 from fastevals.scale.scores import MOST_VALUES, Counting, ScoresSummary
 from fastevals.scale.summary import joint_labels
-from fastevals.scale.targets import TargetSummary
 
 Keys = NDArray[np.uint64]
-S = TypeVar("S", bound=Summary)
+S = TypeVar("S", ScoresSummary, "SummariesByValue")
 
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
@@ -51,17 +48,23 @@ class Task(ABC):
         """The columns that are read."""
         return list(self.rows.all)
 
-    def answer_of(self, batches: Iterator[Any], name: str) -> bytes:
+    def answer_of(self, batches: Iterator[Any], name: str) -> Any:
         """Return what is counted of a partition, given as record batches."""
         return self.answer(partition(name, self.columns, batches))
 
     @abstractmethod
-    def answer(self, rows: RowFiles) -> bytes:
+    def answer(self, rows: RowFiles) -> Any:
         """Return what is counted of a partition."""
 
     @abstractmethod
-    def merge(self, answers: Sequence[bytes]) -> bytes:
-        """Return the answer of several partitions together."""
+    def merge(self, answers: Iterable[Any]) -> Any:
+        """Return the answer of several partitions together, which are read once and stay as they are."""
+
+
+@lru_cache(maxsize=1)
+def task_of(sent: bytes) -> Task:
+    """Return the task that was sent: all partitions of a worker have the same."""
+    return pickle.loads(sent)  # type: ignore[no-any-return]
 
 
 def partition(name: str, columns: Sequence[str], batches: Iterator[Any]) -> RowFiles:
@@ -73,6 +76,12 @@ def batches_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Any]:
     """Yield batches with some columns."""
     for batch in batches:
         yield batch if batch.schema.names == columns else batch.select(columns)
+
+
+def opened(answers: Iterable[Any]) -> Iterator[Any]:
+    """Yield answers, unpickled where they are bytes."""
+    for answer in answers:
+        yield pickle.loads(answer) if isinstance(answer, bytes) else answer
 
 
 # Columns and who reads them -------------------------------------------------------------------------------------------
@@ -174,62 +183,32 @@ class CountScores(Task):
     rows: RankingColumns
     counting: Counting
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return a `ScoresSummary`."""
+    def answer(self, rows: RowFiles) -> ScoresSummary:
+        """Return the summary of a partition's rows."""
         summary = self.counting.count(self.rows.reader(rows), rows.pieces)
         summary.pieces = {}
-        return summary.to_bytes()
+        return summary
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
+    def merge(self, answers: Iterable[ScoresSummary]) -> ScoresSummary:
         """Return that of all rows."""
-        return merge_all(ScoresSummary, answers).to_bytes()
+        return merge_all(answers)
 
 
-class SummariesByValue(Summary):
-    """Summaries of one kind by value of a column; of None where rows are not parted."""
+@dataclass(frozen=True)
+class SummariesByValue:
+    """Summaries of one kind by value of a column, of None where rows are not parted; and the rows left out."""
 
-    KIND = "by value"
+    summaries: dict[Any, Any]
+    n_dropped: int = 0
 
-    __slots__ = ("n_dropped", "summaries")
-
-    def __init__(self, summaries: dict[Any, Summary], n_dropped: int = 0) -> None:
-        self.summaries, self.n_dropped = summaries, n_dropped
-
-    def _merged(self, others: Sequence[Self]) -> Self:
-        parts: dict[Any, list[Summary]] = {}
+    def merge(self, *others: SummariesByValue) -> SummariesByValue:
+        """Return those of all rows."""
+        parts: dict[Any, list[Any]] = {}
         for each in (self, *others):
             for value, summary in each.summaries.items():
                 parts.setdefault(value, []).append(summary)
         whole = {value: first.merge(*more) for value, (first, *more) in parts.items()}
-        return type(self)(whole, sum(each.n_dropped for each in (self, *others)))
-
-    def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        stored = [summary.to_bytes() for summary in self.summaries.values()]
-        content = b"".join(stored)
-        head = {
-            "kinds": sorted({summary.KIND for summary in self.summaries.values()}),
-            "values": as_json(self.summaries),
-            "sizes": list(map(len, stored)),
-            "n_dropped": self.n_dropped,
-        }
-        return head, {"summaries": np.frombuffer(content + bytes(-len(content) % 8), np.uint64)}
-
-    @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        content, stop = arrays["summaries"].tobytes(), np.cumsum([0, *head["sizes"]])
-        kinds: list[type[Summary]] = [KINDS[name] for name in head["kinds"]] or [Summary]
-        return cls(
-            {
-                value: kinds[0].from_bytes(content[start:end])
-                for value, start, end in zip(from_json(head["values"]), stop[:-1], stop[1:], strict=True)
-            },
-            int(head["n_dropped"]),
-        )
-
-
-KINDS: dict[str, type[Summary]] = {
-    kind.KIND: kind for kind in (ConfusionSummary, TargetSummary, ProbabilitySummary, GroupSummary)
-}
+        return SummariesByValue(whole, sum(each.n_dropped for each in (self, *others)))
 
 
 @dataclass(frozen=True)
@@ -237,11 +216,11 @@ class CountValues(Task):
     """Adds true and predicted classes, or numbers, to a summary of a kind."""
 
     rows: ArgumentColumns
-    kind: str
+    kind: type[Any]
     options: dict[str, Any] = field(default_factory=dict)
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return `SummariesByValue`."""
+    def answer(self, rows: RowFiles) -> SummariesByValue:
+        """Return the summaries of a partition's rows."""
         reader = self.rows.reader(rows)
         found: dict[Any, Any] = {}
         for place, arrays in reader.batches(rows.pieces[0]):
@@ -249,14 +228,14 @@ class CountValues(Task):
                 if value not in found:
                     if len(found) == MOST_VALUES:
                         raise ValueError(f"column {self.rows.by!r} must have at most {MOST_VALUES} values")
-                    found[value] = KINDS[self.kind](**self.options)
+                    found[value] = self.kind(**self.options)
                 with self.rows.named(place):
                     found[value].update(**{name: part[column] for name, column in self.rows.arguments.items()})
-        return SummariesByValue(found, reader.n_dropped).to_bytes()
+        return SummariesByValue(found, reader.n_dropped)
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
-        """Return that of all rows."""
-        return merge_all(SummariesByValue, answers).to_bytes()
+    def merge(self, answers: Iterable[SummariesByValue]) -> SummariesByValue:
+        """Return those of all rows."""
+        return merge_all(answers)
 
 
 def parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -269,11 +248,11 @@ def parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[s
         yield value, {name: array[rows] for name, array in arrays.items()}
 
 
-def merge_all(kind: type[S], answers: Iterable[bytes]) -> S:
-    """Return the summary of all parts, given as bytes; few of them are held at once."""
+def merge_all(parts: Iterable[S]) -> S:
+    """Return the summary of all parts; few of them are held at once."""
     merged: list[tuple[int, S]] = []  # with how often each was merged: less often from one to the next
-    for data in answers:
-        times, summary = 0, kind.from_bytes(data)
+    for summary in parts:
+        times = 0
         while merged and merged[-1][0] == times:
             summary = merged.pop()[1].merge(summary)
             times += 1
@@ -290,25 +269,19 @@ class LargestWeight(Task):
 
     rows: ArgumentColumns
 
-    def answer(self, rows: RowFiles) -> bytes:
+    def answer(self, rows: RowFiles) -> tuple[float, bool]:
         """Return the largest weight, and whether all are whole numbers."""
         largest, are_whole = 0.0, True
         for _, arrays in self.rows.reader(rows).batches(rows.pieces[0]):
             (weights,) = arrays.values()
             largest = max(largest, float(weights.max()))
             are_whole = are_whole and bool((weights == np.trunc(weights)).all())
-        return json.dumps([largest, are_whole]).encode()
+        return largest, are_whole
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
+    def merge(self, answers: Iterable[tuple[float, bool]]) -> tuple[float, bool]:
         """Return that of all rows."""
-        found = [json.loads(data) for data in answers]
-        return json.dumps([max(largest for largest, _ in found), all(whole for _, whole in found)]).encode()
-
-    @staticmethod
-    def read(data: bytes) -> float | None:
-        """Return the largest weight; None where all are whole numbers."""
-        largest, are_whole = json.loads(data)
-        return None if are_whole else float(largest)
+        largest, are_whole = zip(*answers, strict=True)
+        return max(largest), all(are_whole)
 
 
 # Exact counts ---------------------------------------------------------------------------------------------------------
@@ -346,8 +319,33 @@ class GatheredScores(NamedTuple):
         lowest, highest = min(part.lowest for part in parts), max(part.highest for part in parts)
         return cls(atoms.keys, atoms.positives.astype(np.int64), lowest, highest, (totals[0], totals[1]))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = {"keys": np.diff(self.keys, prepend=np.uint64(0)), "positives": self.positives}
+        return GatheredScores._unpacked, (pack("positives", {}, arrays), *self[2:])
+
+    @classmethod
+    def _unpacked(cls, data: bytes, *others: Any) -> GatheredScores:
+        _, arrays = unpack(data, "positives")
+        return cls(np.cumsum(arrays["keys"], dtype=np.uint64), arrays["positives"].view(np.int64), *others)
+
+
+class NegativeCounts(NamedTuple):
+    """Negatives at each of some scores, and between these."""
+
+    at: NDArray[np.int64]
+    between: NDArray[np.int64]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NegativeCounts._unpacked, (pack("negatives", {}, self._asdict()),)
+
+    @classmethod
+    def _unpacked(cls, data: bytes) -> NegativeCounts:
+        _, arrays = unpack(data, "negatives")
+        return cls(arrays["at"].view(np.int64), arrays["between"].view(np.int64))
+
 
 Where = tuple[Any, str]  # a value and a model
+Gathered = tuple[dict[Where, GatheredScores], tuple[Any, Any]]  # and the labels
 
 
 @dataclass(frozen=True)
@@ -356,8 +354,8 @@ class GatherPositives(Task):
 
     rows: RankingColumns
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return gathered scores by value and model."""
+    def answer(self, rows: RowFiles) -> Gathered:
+        """Return gathered scores by value and model, and the labels."""
         reader = self.rows.reader(rows)
         found: dict[Where, list[GatheredScores]] = {}
         for value, part in values_of(reader, rows):
@@ -371,42 +369,17 @@ class GatherPositives(Task):
                 parts.append(GatheredScores(keys, units[positive], low, high, totals))
                 if sum(each.keys.size for each in parts) > MOST_WAITING:
                     found[value, name] = [GatheredScores.joined(parts)]
-        return self.stored({where: GatheredScores.joined(parts) for where, parts in found.items()}, reader.labels)
+        return {where: GatheredScores.joined(parts) for where, parts in found.items()}, reader.labels
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
+    def merge(self, answers: Iterable[Gathered]) -> Gathered:
         """Return that of all rows."""
         parts: dict[Where, list[GatheredScores]] = {}
         labels: tuple[Any, Any] = (None, None)
-        for data in answers:
-            found, its = self.read(data)
+        for found, its in answers:
             labels = joint_labels(labels, its)
             for where, each in found.items():
                 parts.setdefault(where, []).append(each)
-        return self.stored({where: GatheredScores.joined(each) for where, each in parts.items()}, labels)
-
-    def stored(self, found: dict[Where, GatheredScores], labels: tuple[Any, Any]) -> bytes:
-        """Return gathered scores as bytes."""
-        head = {
-            "where": [as_json(where) for where in found],
-            "known": [[each.lowest, each.highest, *each.totals] for each in found.values()],
-            "labels": list(labels),
-        }
-        arrays: dict[str, NDArray[Any]] = {}
-        for k, each in enumerate(found.values()):
-            arrays |= {f"keys {k}": np.diff(each.keys, prepend=np.uint64(0)), f"positives {k}": each.positives}
-        return pack("positives", head, arrays)
-
-    def read(self, data: bytes) -> tuple[dict[Where, GatheredScores], tuple[Any, Any]]:
-        """Return gathered scores by value and model, and the labels."""
-        head, arrays = unpack(data, "positives")
-        found = {}
-        for k, (where, (low, high, *totals)) in enumerate(zip(head["where"], head["known"], strict=True)):
-            value, name = from_json(where)
-            keys = np.cumsum(arrays[f"keys {k}"], dtype=np.uint64)
-            found[value, name] = GatheredScores(
-                keys, arrays[f"positives {k}"].view(np.int64), low, high, (totals[0], totals[1])
-            )
-        return found, (head["labels"][0], head["labels"][1])
+        return {where: GatheredScores.joined(each) for where, each in parts.items()}, labels
 
 
 @dataclass(frozen=True)
@@ -416,8 +389,8 @@ class CountNegatives(Task):
     rows: RankingColumns
     keys: dict[Where, Keys]
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return, by value and model in the order of the keys, counts between and at them by turns."""
+    def answer(self, rows: RowFiles) -> list[NegativeCounts]:
+        """Return counts by value and model, in the order of the keys."""
         reader = self.rows.reader(rows)
         none = np.empty(0, np.int64)
         counts = {
@@ -437,31 +410,16 @@ class CountNegatives(Task):
         for where, left in waiting.items():
             if left.n:
                 counts[where].count(*left.empty())
-        return self.stored([(each.at, each.between) for each in counts.values()])
+        return [NegativeCounts(each.at, each.between) for each in counts.values()]
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
-        """Return that of all rows."""
-        whole = self.read(answers[0])
-        for data in answers[1:]:
-            for mine, its in zip(whole, self.read(data), strict=True):
+    def merge(self, answers: Iterable[list[NegativeCounts]]) -> list[NegativeCounts]:
+        """Return those of all rows."""
+        whole = [NegativeCounts(np.zeros(n, np.int64), np.zeros(n + 1, np.int64)) for n in map(len, self.keys.values())]
+        for answer in answers:
+            for mine, its in zip(whole, answer, strict=True):
                 for total, more in zip(mine, its, strict=True):
                     total += more
-        return self.stored(whole)
-
-    def stored(self, counts: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> bytes:
-        """Return counts as bytes."""
-        arrays: dict[str, NDArray[Any]] = {}
-        for k, (at, between) in enumerate(counts):
-            arrays |= {f"at {k}": at, f"between {k}": between}
-        return pack("negatives", {}, arrays)
-
-    def read(self, data: bytes) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return counts at and between the keys, by value and model in the order of the keys."""
-        _, arrays = unpack(data, "negatives")
-        return [
-            (arrays[f"at {k}"].view(np.int64).copy(), arrays[f"between {k}"].view(np.int64).copy())
-            for k in range(len(self.keys))
-        ]
+        return whole
 
 
 def values_of(reader: RowReader, rows: RowFiles) -> Iterator[tuple[Any, Rows]]:
@@ -487,33 +445,31 @@ def atoms_of_partition(reader: RowReader, rows: RowFiles) -> tuple[AtomCounts, i
     return atoms, low, high
 
 
+ScoreRange = tuple[int, int, int, int]  # keys of the least and the greatest score, positives and negatives
+
+
 @dataclass(frozen=True)
 class CountRanges(Task):
     """Counts the rows of partitions, each of which has a range of the scores of one model by itself."""
 
     rows: RankingColumns
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return the keys of the least and the greatest score, and positives and negatives."""
+    def answer(self, rows: RowFiles) -> list[ScoreRange]:
+        """Return what the partition has, if it has rows."""
         reader = self.rows.reader(rows)
-        found: list[tuple[int, int, int, int]] = []
+        found: list[ScoreRange] = []
         for _, part in values_of(reader, rows):
             units = np.ones(part.flags.size, np.int64) if part.weights is None else exact_units(part.weights, reader)
             n_pos = int(units[part.flags.view(np.bool_)].sum())
             found.append((*ends(part.scores[0]), n_pos, int(units.sum()) - n_pos))
         if not found:
-            return b"[]"
+            return []
         lows, highs, positives, negatives = zip(*found, strict=True)
-        return json.dumps([(min(lows), max(highs), sum(positives), sum(negatives))]).encode()
+        return [(min(lows), max(highs), sum(positives), sum(negatives))]
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
-        """Return those of all ranges."""
-        return json.dumps([each for data in answers for each in json.loads(data)]).encode()
-
-    @staticmethod
-    def read(data: bytes) -> list[tuple[int, int, int, int]]:
-        """Return lowest and highest key, positives and negatives of each range."""
-        return [tuple(each) for each in json.loads(data)]
+    def merge(self, answers: Iterable[list[ScoreRange]]) -> list[ScoreRange]:
+        """Return those of all partitions."""
+        return [each for answer in answers for each in answer]
 
 
 @dataclass(frozen=True)
@@ -536,26 +492,26 @@ class SweepRanges(Task):
     totals: tuple[int, int]
     lowest: int
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return the curve of the partition."""
+    def answer(self, rows: RowFiles) -> list[tuple[int, ExactCurve]]:
+        """Return the key of the partition's least score, and its curve, if it has rows."""
         found = atoms_of_partition(self.rows.reader(rows), rows)
         if found is None:
-            return pickle.dumps([])
+            return []
         atoms, low, _ = found
         if low not in self.above:
             raise ValueError(f"{rows.title} has other rows than before: persist the frame, or store it")
         curve = ExactCurve(*self.totals, low, above=self.above[low])
         curve.add(atoms)
-        return pickle.dumps([(low, curve)])
+        return [(low, curve)]
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
-        """Return those of all ranges."""
-        return pickle.dumps([each for data in answers for each in pickle.loads(data)])
+    def merge(self, answers: Iterable[list[tuple[int, ExactCurve]]]) -> list[tuple[int, ExactCurve]]:
+        """Return those of all partitions."""
+        return [each for answer in answers for each in answer]
 
-    def read(self, data: bytes) -> ExactCurve:
+    def whole(self, answer: list[tuple[int, ExactCurve]]) -> ExactCurve:
         """Return the curve of all rows."""
         whole = ExactCurve(*self.totals, self.lowest)
-        for _, curve in sorted(pickle.loads(data), key=lambda each: -each[0]):
+        for _, curve in sorted(answer, key=lambda each: -each[0]):
             whole.append(curve)
         return whole
 
@@ -581,13 +537,13 @@ class MeasureGroups(Task):
     metrics: Mapping[str, Any]
     interval: bool = False
 
-    def answer(self, rows: RowFiles) -> bytes:
-        """Return a table of the groups as Arrow's bytes."""
+    def answer(self, rows: RowFiles) -> Any:
+        """Return a table of the groups; None where there are none."""
         import pyarrow as pa
 
         arguments = self._arguments(rows)
         if arguments is None:
-            return b""
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of groups here: it is said of all together
             if self.interval:
@@ -602,7 +558,7 @@ class MeasureGroups(Task):
             columns[f"value {k}"] = each.values
             if each.standard_errors is not None:
                 columns["error"] = each.standard_errors
-        return as_stream(pa.table({name: pa.array(values) for name, values in columns.items()}))
+        return pa.table({name: pa.array(values) for name, values in columns.items()})
 
     def _arguments(self, rows: RowFiles) -> dict[str, Any] | None:
         """Return all rows as arguments of a call; None where there are none."""
@@ -621,25 +577,9 @@ class MeasureGroups(Task):
             argument: joined_columns([part[name] for part in arrays]) for argument, name in self.rows.arguments.items()
         }
 
-    def merge(self, answers: Sequence[bytes]) -> bytes:
+    def merge(self, answers: Iterable[Any]) -> Any:
         """Return the table of all groups."""
         import pyarrow as pa
 
-        tables = [table for data in answers if (table := self.read(data)) is not None]
-        return as_stream(pa.concat_tables(tables)) if tables else b""
-
-    def read(self, data: bytes) -> Any:
-        """Return the table of groups; None where there are none."""
-        import pyarrow as pa
-
-        return pa.ipc.open_stream(data).read_all() if data else None
-
-
-def as_stream(table: Any) -> bytes:
-    """Return a table as the bytes of a stream of Arrow's."""
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+        tables = [table for table in answers if table is not None]
+        return pa.concat_tables(tables) if tables else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastevals import __version__
-from fastevals.scale.engines import FAN, Engine, Frame, shipped
+from fastevals.scale.engines import FAN, Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
 
@@ -28,7 +28,7 @@ class LocalFrame(Frame):
     def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
         return [batch for table in self.tables for batch in table.select(columns).to_batches()]
 
-    def answers(self, task: Task) -> list[bytes]:
+    def answers(self, task: Task) -> list[Answer]:
         from cloudpickle import dumps
 
         sent = dumps(task)
@@ -38,7 +38,7 @@ class LocalFrame(Frame):
         ]
         while len(found) > self.fan:
             found = [join(sent, found[start : start + self.fan]) for start in range(0, len(found), self.fan)]
-        return found
+        return [(problem, dumps(answer)) for problem, answer in found]
 
     def by_value(self, column: str) -> Frame:
         import pyarrow as pa
