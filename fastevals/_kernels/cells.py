@@ -180,6 +180,18 @@ def find_cells(bits, flip_below, flip, cuts, rows, slots, cells):
 
 
 @kernel
+def held_cells(cuts, lowest, highest, counts, low, high, held):
+    """Write the cells that hold rows: their least and greatest keys, and their counts."""
+    n = 0
+    for cell in range(cuts.size + 1):
+        if counts[2 * cell] != 0 or counts[2 * cell + 1] != 0:
+            low[n] = lowest if cell == 0 else cuts[cell - 1]
+            high[n] = highest if cell == cuts.size else cuts[cell] - ONE
+            held[n, 0], held[n, 1] = counts[2 * cell], counts[2 * cell + 1]
+            n += 1
+
+
+@kernel
 def doubt_of(counts, is_wide):
     """Return the rows of each class, and pairs of rows of two classes, and of any, that are in one wide cell."""
     negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0

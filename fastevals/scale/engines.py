@@ -73,14 +73,15 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     """Return what counts a partition, and what merges answers: functions that need no fastevals to be sent.
 
     They are pickled by value, and the task, which is `sent` as bytes, is unpickled once fastevals is known to be the
-    same on both sides. What is wrong with the rows comes back as an answer too, lest engines try again, and print where
-    it was noticed.
+    same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
+    the rows comes back as an answer too, lest engines try again, and print where it was noticed.
     """
     advice = WORKERS
 
     def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
         try:
             from fastevals import __version__ as own
+            from fastevals import num_threads
         except ImportError as error:
             return (number, False, f"workers can't import fastevals ({error}): {advice}"), None
         if own != version:
@@ -88,7 +89,8 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
         try:
             from fastevals.scale.tasks import task_of
 
-            return None, call(task_of(sent))
+            with num_threads(1):
+                return None, call(task_of(sent))
         except ImportError as error:
             return (number, False, str(error)), None
         except ValueError as error:

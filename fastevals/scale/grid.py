@@ -16,6 +16,7 @@ from fastevals._kernels.cells import (
     count_in_cells,
     find_cells,
     fit_cuts,
+    held_cells,
     index_cuts,
     keys_by_class,
     merge_classes,
@@ -156,10 +157,10 @@ class ScoreGrid:
 
     def cells(self, counts: NDArray[Any]) -> ScoreCells:
         """Return the cells that hold rows."""
-        pairs = counts.reshape(-1, 2)
-        held = np.flatnonzero(pairs.any(axis=1))
-        low, high = self._ends()
-        return ScoreCells(low[held], high[held], pairs[held].astype(np.int64))
+        n = np.count_nonzero(counts[::2] | counts[1::2])
+        low, high, held = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2), np.int64)
+        held_cells(self.cuts, np.uint64(LOWEST), np.uint64(HIGHEST), counts, low, high, held)
+        return ScoreCells(low, high, held)
 
     def _ends(self) -> tuple[Keys, Keys]:
         """Return the lowest and the highest key of each cell."""

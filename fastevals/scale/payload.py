@@ -100,7 +100,7 @@ def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     for array in arrays.values():
         values = np.ascontiguousarray(array).view(np.uint64)
         planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # bytes of one place are alike
-        packed = zlib.compress(planes.tobytes(), LEVEL)
+        packed = zlib.compress(planes.data, LEVEL)
         parts += [PLANE.pack(values.size, len(packed)), packed]
     content = b"".join(parts)
     return content + hashlib.blake2b(content, digest_size=CHECKSUM).digest()

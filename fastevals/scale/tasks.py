@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -35,6 +36,7 @@ from fastevals.scale.summary import joint_labels
 Keys = NDArray[np.uint64]
 S = TypeVar("S", ScoresSummary, "SummariesByValue")
 
+AT_ONCE = 32  # summaries
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
 
@@ -249,17 +251,11 @@ def parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[s
 
 
 def merge_all(parts: Iterable[S]) -> S:
-    """Return the summary of all parts; few of them are held at once."""
-    merged: list[tuple[int, S]] = []  # with how often each was merged: less often from one to the next
-    for summary in parts:
-        times = 0
-        while merged and merged[-1][0] == times:
-            summary = merged.pop()[1].merge(summary)
-            times += 1
-        merged.append((times, summary))
-    whole = merged.pop()[1]
-    while merged:
-        whole = merged.pop()[1].merge(whole)
+    """Return the summary of all parts, of which few are held at once."""
+    waiting = iter(parts)
+    whole = next(waiting)
+    while some := list(islice(waiting, AT_ONCE)):
+        whole = whole.merge(*some)
     return whole
 
 
