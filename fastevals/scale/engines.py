@@ -81,12 +81,12 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
         try:
             from fastevals import __version__ as own
-            from fastevals import num_threads
         except ImportError as error:
             return (number, False, f"workers can't import fastevals ({error}): {advice}"), None
         if own != version:
             return (number, False, f"workers have fastevals {own}, and this is {version}: {advice}"), None
         try:
+            from fastevals._execution import num_threads
             from fastevals.scale.tasks import task_of
 
             with num_threads(1):
