@@ -19,7 +19,7 @@ from fastevals.scale.tasks import Task
 
 MISSING = "frames of Dask need dask: pip install 'fastevals[dask]'"
 FAN = 8  # answers that a worker merges at once
-SAMPLED = 8  # partitions that a sample is of
+SAMPLED = 8  # partitions that a sample is of, where they are large
 RETRIES = 3  # of what fails on a cluster; what is wrong with rows does not fail, but is an answer
 
 
@@ -41,17 +41,25 @@ class DaskFrame(Frame):
         self.frame = frame
         self.names = list(frame.columns)
 
-    def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
-        """Return record batches of rows of some partitions."""
+    def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
+        """Return record batches of rows of some partitions, of more where these have few rows; and if it is all."""
         most = -(-n_rows // SAMPLED)
 
         def some(frame: Any) -> Any:
             return frame.iloc[:: max(len(frame) // most, 1)]
 
         parts = self.frame[list(columns)].to_delayed()
-        taken = sorted({k * len(parts) // SAMPLED for k in range(SAMPLED)} & set(range(len(parts))))
-        frames = self.dask.compute(*(self.dask.delayed(some)(parts[k]) for k in taken), retries=RETRIES)
-        return [_as_batch(frame) for frame in frames]
+        frames: dict[int, Any] = {}
+        wanted = SAMPLED
+        while True:
+            numbers = sorted({k * len(parts) // wanted for k in range(wanted)} - frames.keys())
+            found = self.dask.compute(*(self.dask.delayed(some)(parts[k]) for k in numbers), retries=RETRIES)
+            frames |= zip(numbers, found, strict=True)
+            rows = max(sum(map(len, frames.values())), 1)
+            if wanted >= len(parts) or 2 * rows >= n_rows:
+                is_all = len(frames) == len(parts) and all(len(frame) < most for frame in frames.values())
+                return [batch for frame in frames.values() for batch in _as_batches(frame)], is_all
+            wanted = min(n_rows * len(frames) // rows + 1, len(parts))
 
     def answers(self, task: Task) -> list[Answer]:
         """Return the answer of all partitions to a task, merged by workers."""
@@ -63,7 +71,7 @@ class DaskFrame(Frame):
             def batches() -> Iterator[Any]:
                 import pyarrow as pa
 
-                yield pa.RecordBatch.from_pandas(frame, preserve_index=False)
+                yield from pa.Table.from_pandas(frame, preserve_index=False).to_batches()
 
             return count(sent, batches(), number)
 
@@ -85,10 +93,10 @@ class DaskFrame(Frame):
         yield DaskFrame(self.frame[list(columns)].sort_values(column, npartitions=n_ranges).persist())
 
 
-def _as_batch(frame: Any) -> Any:
+def _as_batches(frame: Any) -> Any:
     import pyarrow as pa
 
-    return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+    return pa.Table.from_pandas(frame, preserve_index=False).to_batches()
 
 
 _ENGINE = Engine(DaskFrame)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -143,8 +143,8 @@ class Frame(ABC):
     samples_rows: bool
 
     @abstractmethod
-    def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
-        """Return record batches of about so many rows from here and there."""
+    def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
+        """Return record batches of about so many rows from here and there, and whether these are all."""
 
     @abstractmethod
     def answers(self, task: Task) -> list[Answer]:
@@ -637,7 +637,7 @@ def _ranking_columns(
     label: str, score: str | Sequence[str], weight: str | None, by: str | None, pos_label: Any, on_invalid: str
 ) -> RankingColumns:
     check_choice("on_invalid", on_invalid, ON_INVALID)
-    scores = (score,) if isinstance(score, str) else tuple(score)
+    scores = tuple(score) if isinstance(score, Iterable) and not isinstance(score, str) else (score,)
     if not scores or not all(isinstance(name, str) for name in scores):
         raise ValueError(f"score must be the name of a column, or names, got {show(score)}")
     if len(set(scores)) < len(scores):
@@ -677,25 +677,29 @@ class _Sample(NamedTuple):
         Values of the column that parts them.
     atoms : dict of str to ScoreCells
         Distinct scores by model.
+    is_all : bool
+        Whether it has all rows.
     """
 
     frame: Frame
     columns: RankingColumns
     n_values: int
     atoms: dict[str, ScoreCells]
+    is_all: bool
 
     @classmethod
     def of(cls, frame: Frame, columns: RankingColumns) -> _Sample:
         """Sample the rows of a frame; those that can't be counted are named by the worker that reads them again."""
         wanted = replace(columns, weight=None, on_invalid="drop")
-        rows = partition("the sample", wanted.all, iter(frame.sample(wanted.all, SAMPLE)))
+        batches, is_all = frame.sample(wanted.all, SAMPLE)
+        rows = partition("the sample", wanted.all, iter(batches))
         reader = wanted.reader(rows)
         parts: list[Rows] = []
         with contextlib.suppress(ValueError):
             parts += reader.rows(rows.pieces[0])
         columns = replace(columns, labels=reader.labels)
         n_values = len({value for part in parts for value, _ in part.by_value()})
-        return cls(frame, columns, n_values, atoms_by_model(reader, parts) if parts else {})
+        return cls(frame, columns, n_values, atoms_by_model(reader, parts) if parts else {}, is_all)
 
 
 def _largest_weight(frame: Frame, weight: str | None, on_invalid: str) -> float | None:
@@ -711,10 +715,11 @@ def _largest_weight(frame: Frame, weight: str | None, on_invalid: str) -> float 
 def _count(
     sample: _Sample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
 ) -> ScoresSummary:
-    """Count scores in ranges fitted to the sample."""
+    """Count scores in ranges fitted to the sample; each by itself where it has all, and they are few."""
     frame, columns = sample.frame, sample.columns
     weight = _largest_weight(frame, columns.weight, columns.on_invalid)
-    grids = fitted_grids(sample.atoms, cells, thresholds)
+    many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
+    grids = fitted_grids(many, cells, thresholds)
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
     summary: ScoresSummary = frame.do(CountScores(columns, counting))
     if not summary.n_samples:

@@ -57,12 +57,13 @@ class SparkFrame(Frame):
             selected.append(column)
         return self.df.select(*selected)
 
-    def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
-        """Return record batches of rows from all partitions."""
+    def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
+        """Return record batches of rows from all partitions, and whether it is all."""
         selected, (n, _) = self.select(columns), self.size
-        if n > n_rows * SPARE:
-            selected = selected.sample(fraction=n_rows * SPARE / n, seed=0)
-        return _collected(selected).to_batches()  # type: ignore[no-any-return]
+        share = n_rows * SPARE / max(n, 1)
+        if share < 1:
+            selected = selected.sample(fraction=share, seed=0)
+        return _collected(selected).to_batches(), share >= 1
 
     def answers(self, task: Task) -> list[Answer]:
         """Return the answers of all partitions to a task, those of many merged by workers."""
@@ -80,9 +81,11 @@ class SparkFrame(Frame):
             return pa.RecordBatch.from_arrays([pa.array([each], pa.binary()) for each in row], ["problem", "answer"])
 
         def counted(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow as pa
             from pyspark import TaskContext
 
-            yield stored(*count(sent, batches, TaskContext.get().partitionId()))
+            named = (pa.RecordBatch.from_arrays(batch.columns, columns) for batch in batches)
+            yield stored(*count(sent, named, TaskContext.get().partitionId()))
 
         def joined(batches: Iterator[Any]) -> Iterator[Any]:
             answers = [each for batch in batches for each in read(batch)]
@@ -95,8 +98,9 @@ class SparkFrame(Frame):
             problems, answers = (column.to_pylist() for column in rows.columns)
             return list(zip((each and pickle.loads(each) for each in problems), answers, strict=True))
 
-        schema = "problem binary, answer binary"
-        found = self.select(task.columns).mapInArrow(counted, schema)
+        schema, columns = "problem binary, answer binary", task.columns
+        plain = [f"c{k}" for k in range(len(columns))]  # mapInArrow reads names as expressions
+        found = self.select(columns).toDF(*plain).mapInArrow(counted, schema)
         _, n = self.size
         while n > FAN:
             n = -(-n // FAN)

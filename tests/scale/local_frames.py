@@ -23,10 +23,10 @@ class LocalFrame(Frame):
         self.tables, self.fan = tables, fan
         self.order = range(len(tables)) if order is None else order
         self.names = tables[0].column_names
-        self.version = __version__
+        self.version, self.sample_is_all = __version__, False
 
-    def sample(self, columns: Sequence[str], n_rows: int) -> list[Any]:
-        return [batch for table in self.tables for batch in table.select(columns).to_batches()]
+    def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
+        return [batch for table in self.tables for batch in table.select(columns).to_batches()], self.sample_is_all
 
     def answers(self, task: Task) -> list[Answer]:
         from cloudpickle import dumps

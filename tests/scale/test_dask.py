@@ -75,6 +75,19 @@ def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows:
     assert sum(each.n_samples for each in matrices.values()) == N
 
 
+def test_many_small_partitions_are_counted_exactly(rows: Any) -> None:
+    some = rows.iloc[:2000]
+    with dask.config.set(scheduler="synchronous"):
+        found = ours.ranking(frames.from_pandas(some, npartitions=120), label="y", score="p")
+    assert found.roc_auc() == Ranking(some["y"], some["p"]).roc_auc()
+
+
+def test_text_in_chunks_is_read(cluster: Any, rows: Any) -> None:
+    some = rows.iloc[:2000]
+    found = ours.grouped_auc(frames.from_pandas(some, npartitions=3), label="y", score="p", by="day")
+    np.testing.assert_array_equal(found.values, fastevals.grouped_auc(some["y"], some["p"], some["day"]).values)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_groups_are_brought_together(cluster: Any, frame: Any, rows: Any) -> None:

@@ -249,6 +249,7 @@ def test_values_that_can_not_be_counted_are_named() -> None:
         ({"label": "x"}, "column 'x': the frame has no such column"),
         ({"score": "P"}, r"column 'P': the frame has no such column \(did you mean 'p'"),
         ({"score": []}, "score must be the name of a column, or names"),
+        ({"score": None}, "score must be the name of a column, or names, got None"),
         ({"score": ["p", "p"]}, "score must name each column once"),
         ({"label": 3}, "label must be the name of a column, got 3"),
         ({"weight": 3}, "weight must be the name of a column, got 3"),
@@ -300,6 +301,16 @@ def test_workers_of_another_version_and_without_fastevals_are_told(monkeypatch: 
     monkeypatch.undo()
     with pytest.raises(ImportError, match="workers can't import fastevals"):
         engines.answered(None, [join(b"", answers)])
+
+
+@pytest.mark.parametrize("cells", [2**18, 100])
+def test_few_rows_are_counted_by_score(cells: int) -> None:
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 2, 900), rng.random(900)
+    few = frame({"y": y, "p": p}, (300, 600))
+    few.sample_is_all = True
+    found = LOCAL.ranking(few, label="y", score="p", cells=cells).roc_auc()
+    assert (found == Ranking(y, p).roc_auc()) == (cells > 900)
 
 
 def test_rows_that_change_between_two_readings_are_an_error() -> None:

@@ -155,6 +155,12 @@ def test_scores_beyond_what_is_broadcast_are_shuffled_by_range(df: Any, rows: An
         assert getattr(found, call)() == getattr(expected, call)()
 
 
+def test_names_are_no_expressions(df: Any, rows: Any) -> None:
+    odd = df.select("y", "p").toDF("a.b", 'p `q` "r"')
+    for exact in (False, True):
+        assert ours.ranking(odd, label="a.b", score='p `q` "r"', exact=exact).n_positives == rows["y"].sum()
+
+
 def test_other_summaries_are_those_of_the_rows(df: Any, rows: Any) -> None:
     matrix = ours.confusion_summary(df, label="y", predicted="w").matrix()
     expected = fastevals.ConfusionMatrix.from_predictions(rows["y"], rows["w"])
