@@ -261,7 +261,7 @@ def test_standard_errors_are_those_of_9999_replicates_of_rows(kind: str, point: 
 
     Twice as much of what is read where another metric is best: few replicates choose far away, and make the width.
     """
-    y, scores = made(kind, 50_000)
+    y, scores = made(kind, 200_000 if kind == "fraud" else 50_000)
     specs = asked(y, scores, **point)
     values, coarse = measured(y, scores, specs)
     joint = JointSums(coarse, specs)
