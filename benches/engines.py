@@ -25,9 +25,8 @@ from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 from benches.scale import LABEL, MODELS, write_rows
 from fastevals.scale import Certified, RankingSummary, ScoreGrid, parquet
-from fastevals.scale.engines import answered
 from fastevals.scale.scores import CountedBlock, Counting, ScoresSummary
-from fastevals.scale.tasks import CountScores, RankingColumns
+from fastevals.scale.tasks import CountScores, RankingColumns, opened
 
 WANTED = os.environ.get("FASTEVALS_BENCH_ENGINES") == "1"
 GROUP_ROWS = 20  # of a group
@@ -219,19 +218,18 @@ def _one_process(data: Data) -> Call:
 
 
 def _merge_parts(data: Data) -> Call:
-    """Merge the answers of partitions of 10,000 rows."""
+    """Merge the answers of partitions of 10,000 rows, as `Frame.do` does with those that reach it."""
     grid = ScoreGrid.fit(data.y, data.s)
-    rows, counting = RankingColumns(LABEL, (SCORE,)), Counting(2**18, np.empty(0, np.uint64), {})
-    task = CountScores(rows, counting)
+    task = CountScores(RankingColumns(LABEL, (SCORE,)), Counting(2**18, np.empty(0, np.uint64), {}))
     answers = []
     for k in range(max(data.rows // 10_000, 1)):
         summary = RankingSummary(grid=grid)
         part = slice(10_000 * k, 10_000 * (k + 1))
         summary.update(data.y[part], data.s[part])
         block = CountedBlock(10_000, int(data.y[part].sum()), {SCORE: summary}, {})
-        answers.append((None, pickle.dumps(ScoresSummary(LABEL, (SCORE,), blocks={None: block}))))
+        answers.append(pickle.dumps(ScoresSummary(LABEL, (SCORE,), blocks={None: block})))
     answers *= 100  # as many as of a hundred times the rows
-    return lambda: answered(task, answers)
+    return lambda: task.merge(opened(answers)).n_samples
 
 
 def of_engines(module: str, entries: dict[str, Setup]) -> dict[str, Setup]:

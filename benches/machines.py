@@ -14,8 +14,9 @@ import numpy as np
 from benches.data import Data
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale import RankingSummary, ScoreGrid
-from fastevals.scale.engines import FAN, MOST_BROADCAST
+from fastevals.scale.engines import MOST_BROADCAST
 from fastevals.scale.payload import pack
+from fastevals.scale.tasks import FAN
 
 PAGE = Path(__file__).parents[1] / "docs" / "machines.md"
 MARK = "<!-- table: python -m benches.machines -->\n"

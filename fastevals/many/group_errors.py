@@ -17,6 +17,7 @@ from fastevals.counting.groups import code_groups
 from fastevals.counting.ordering import BinaryLabels, plain_block
 from fastevals.counts import USUAL
 from fastevals.many.group_scores import grouped_scores
+from fastevals.many.group_values import GroupValues
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.kinds import TARGETS, TargetMetric
 from fastevals.measure.regression import in_range
@@ -27,30 +28,9 @@ Floats = NDArray[np.float64]
 DOUBLE = np.dtype(np.float64)
 
 
-class GroupedErrors(NamedTuple):
-    """Metrics of each group.
-
-    Attributes
-    ----------
-    groups : ndarray of shape (n_groups,)
-        Their keys, ascending.
-    values : list of ndarray of shape (n_groups,)
-        Of each metric; NaN where undefined.
-    n_samples : ndarray of int64 of shape (n_groups,)
-        Rows of weight above zero.
-    weights : ndarray of shape (n_groups,)
-        Sums of their weights.
-    """
-
-    groups: Array
-    values: list[Floats]
-    n_samples: NDArray[np.int64]
-    weights: Floats
-
-
 def grouped_errors(
     metrics: Sequence[TargetMetric], targets: Array, predictions: Array, groups: Array, weights: Floats | None
-) -> GroupedErrors:
+) -> GroupValues:
     """Return metrics of finite targets and predictions, NaN for a group without rows of weight above zero."""
     keys = code_groups(groups)
     codes = keys.block(slice(None))
@@ -71,7 +51,7 @@ def grouped_errors(
             sums, unusual = summed()
             values.append(metric.of_sums(sums))
             _measure_one_by_one(metric, rows, np.flatnonzero(unusual), values[-1])
-    return GroupedErrors(keys.keys(occurring), values, np.bincount(rows.groups, minlength=rows.n_groups), totals)
+    return GroupValues(keys.keys(occurring), values, np.bincount(rows.groups, minlength=rows.n_groups), totals)
 
 
 class _Rows(NamedTuple):

@@ -21,7 +21,37 @@ from fastevals.measure.registry import Metric
 
 Floats = NDArray[np.float64]
 
+Ints = NDArray[np.int64]
+
 FEW = 1 << 7  # groups; a call for each of them takes no longer than loading a compiled loop, compiling it 50 times that
+
+
+class GroupValues(NamedTuple):
+    """What is measured of groups.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n_groups,)
+        Their keys, ascending.
+    values : list of ndarray of shape (n_groups,)
+        Of each metric; NaN where undefined.
+    n_samples : ndarray of int64 of shape (n_groups,)
+        Rows of weight above zero.
+    weights : ndarray of shape (n_groups,)
+        Sums of their weights.
+    n_positives, n_negatives : ndarray of int64 of shape (n_groups,), or None
+        Rows of each class, of scores.
+    variances : ndarray of shape (n_groups,), or None
+        DeLong's, of AUC; NaN where a class has fewer than two rows.
+    """
+
+    groups: NDArray[Any]
+    values: list[Floats]
+    n_samples: Ints
+    weights: Floats
+    n_positives: Ints | None = None
+    n_negatives: Ints | None = None
+    variances: Floats | None = None
 
 
 def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_errors import grouped_errors
 from fastevals.many.group_scores import GroupedScores, grouped_scores
-from fastevals.many.group_values import grouped_aucs, grouped_values
+from fastevals.many.group_values import GroupValues, grouped_aucs, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
@@ -127,22 +127,37 @@ class GroupedMetric(Frozen):
         return repr(self) + first_lines(f"{show(key)}: {value:.4g}" for key, value in self)
 
 
-def grouped_metric(name: str, scores: GroupedScores, values: Floats, **intervals: Any) -> GroupedMetric:
-    """Return the result of a metric of scores."""
-    weights: Floats = np.add(*scores.sums())
-    n_negatives, n_positives = scores.n_negatives, scores.n_positives
-    return GroupedMetric(
-        name, scores.groups, values, n_negatives + n_positives, n_positives, n_negatives, weights,
-        mean_over_groups(values, weights), mean_over_groups(values, np.ones(values.size)),
-        pos_label=scores.pos_label, **intervals,
-    )  # fmt: skip
+def group_results(
+    names: Iterable[str], found: GroupValues, *, alpha: float = 0.05, pos_label: Any = None, warns: bool = True
+) -> dict[str, GroupedMetric]:
+    """Return the results of metrics by name, with intervals where there are variances; warn of those not defined."""
+    results = {}
+    for name, values in zip(names, found.values, strict=True):
+        if warns:
+            _warn_of_groups(name, values, found.variances)
+        intervals = {} if found.variances is None else _delong_intervals(values, found.variances, found.weights, alpha)
+        results[name] = GroupedMetric(
+            name, found.groups, values, found.n_samples, found.n_positives, found.n_negatives, found.weights,
+            mean_over_groups(values, found.weights), mean_over_groups(values, np.ones(values.size)),
+            pos_label=pos_label, **intervals,
+        )  # fmt: skip
+    return results
 
 
-def warn_undefined_groups(name: str, values: Floats) -> None:
-    """Warn of the groups that have no value."""
-    undefined = int(np.count_nonzero(np.isnan(values)))
-    if undefined:
-        warn_undefined(name, f"{undefined} of {values.size} groups lack a class, or rows that it divides by")
+def _warn_of_groups(name: str, values: Floats, variances: Floats | None) -> None:
+    """Warn of the groups that have no value, no variance, or none but 0."""
+    undefined = np.isnan(values)
+    if undefined.any():
+        n = np.count_nonzero(undefined)
+        warn_undefined(name, f"{n} of {values.size} groups lack a class, or rows that it divides by")
+    if variances is None:
+        return
+    unknown = np.count_nonzero(np.isnan(variances) & ~undefined)
+    if unknown:
+        warn_undefined(
+            "delong's variance", f"{unknown} of {values.size} groups have both classes, but not two rows of each"
+        )
+    _warn_degenerate_groups(variances == 0, "its estimated variance is 0")
 
 
 def mean_over_groups(values: Floats, weights: Floats) -> float:
@@ -256,14 +271,11 @@ def grouped_auc(
     if interval == "delong" and sample_weight is not None:
         sample_weight = as_frequencies("sample_weight", sample_weight).astype(np.float64)
     scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
-    values = grouped_aucs(scores)
-    warn_undefined_groups("roc_auc", values)
-    intervals = {}
-    if interval == "delong":
-        intervals = _delong_intervals(scores, values, alpha)
-    elif interval == "bootstrap":
-        intervals = _bootstrap_intervals(scores, values, alpha, n_resamples, rng, progress)
-    return grouped_metric("roc_auc", scores, values, **intervals)
+    measured = auc_of_groups(scores, with_variances=interval == "delong")
+    found = group_results(["roc_auc"], measured, alpha=alpha, pos_label=scores.pos_label)["roc_auc"]
+    if interval == "bootstrap":
+        found = replace(found, **_bootstrap_intervals(scores, found.values, alpha, n_resamples, rng, progress))
+    return found
 
 
 def scores_by_group(y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any) -> GroupedScores:
@@ -273,8 +285,21 @@ def scores_by_group(y_true: Any, y_score: Any, groups: Any, sample_weight: Any, 
     return grouped_scores(labels, as_scores("y_score", y_score), as_group_keys("groups", groups), weights)
 
 
-def _delong_intervals(scores: GroupedScores, aucs: Floats, alpha: float) -> dict[str, Any]:
-    """Return intervals by DeLong's variances."""
+def values_of_groups(scores: GroupedScores, values: list[Floats], variances: Floats | None = None) -> GroupValues:
+    """Return metrics of scores, with the rows that they are of."""
+    n_negatives, n_positives = scores.n_negatives, scores.n_positives
+    weights: Floats = np.add(*scores.sums())
+    return GroupValues(scores.groups, values, n_negatives + n_positives, weights, n_positives, n_negatives, variances)
+
+
+def auc_of_groups(scores: GroupedScores, *, with_variances: bool) -> GroupValues:
+    """Return AUCs, and DeLong's variances where they are asked for."""
+    aucs = grouped_aucs(scores)
+    return values_of_groups(scores, [aucs], _delong_variances(scores, aucs) if with_variances else None)
+
+
+def _delong_variances(scores: GroupedScores, aucs: Floats) -> Floats:
+    """Return the variances of AUCs, NaN where there are not two rows of each class."""
     variances = np.empty(aucs.size)
     n_neg, n_pos = scores.sums()
     scores.each(
@@ -283,17 +308,10 @@ def _delong_intervals(scores: GroupedScores, aucs: Floats, alpha: float) -> dict
         ),
         compiles=placement_squares,
     )
-    defined = ~np.isnan(aucs)
-    unknown = int(np.count_nonzero(defined & np.isnan(variances)))
-    if unknown:
-        warn_undefined(
-            "delong's variance", f"{unknown} of {aucs.size} groups have both classes, but not two rows of each"
-        )
-    _warn_degenerate_groups(variances == 0, "its estimated variance is 0")
-    return delong_intervals(aucs, variances, n_neg + n_pos, alpha)
+    return variances
 
 
-def delong_intervals(aucs: Floats, variances: Floats, sizes: Floats, alpha: float) -> dict[str, Any]:
+def _delong_intervals(aucs: Floats, variances: Floats, sizes: Floats, alpha: float) -> dict[str, Any]:
     """Return the intervals of groups' AUCs, and of their mean by size, from the variances."""
     errors, margin = np.sqrt(variances), normal_margins(alpha, "two-sided")[0]
     defined = ~np.isnan(aucs)
@@ -432,11 +450,8 @@ def _measure_scores(
 ) -> MetricsByGroup:
     metrics = SCORES.metrics(specs)  # checked before the work
     scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
-    results = {}
-    for label, values in zip(specs, grouped_values(metrics, scores), strict=True):
-        warn_undefined_groups(label, values)
-        results[label] = grouped_metric(label, scores, values)
-    return MetricsByGroup(results, pos_label=scores.pos_label)
+    found = values_of_groups(scores, grouped_values(metrics, scores))
+    return MetricsByGroup(group_results(specs, found, pos_label=scores.pos_label), pos_label=scores.pos_label)
 
 
 def _measure_labels(
@@ -449,34 +464,30 @@ def _measure_labels(
         kept = as_weights("sample_weight", sample_weight) != 0
         _, rows = ConfusionMatrix.from_groups(y_true, y_pred, groups, sample_weight=kept)
     weights, n_samples = matrix.counts.sum(axis=(1, 2)), rows.counts.sum(axis=(1, 2)).astype(np.int64)
-    results = {}
-    for label, values in zip(specs, LABELS.evaluate(matrix.counts, matrix._classes, metrics), strict=True):
-        check_one_number(label, values.shape[1:], "group")
-        warn_undefined_groups(label, values)
-        means = mean_over_groups(values, weights), mean_over_groups(values, np.ones(keys.size))
-        results[label] = GroupedMetric(
-            label, keys, values, n_samples, None, None, weights.astype(np.float64), *means, pos_label=matrix.pos_label
-        )
+    values = LABELS.evaluate(matrix.counts, matrix._classes, metrics)
+    for label, each in zip(specs, values, strict=True):
+        check_one_number(label, each.shape[1:], "group")
+    found = GroupValues(keys, values, n_samples, weights.astype(np.float64))
+    results = group_results(specs, found, pos_label=matrix.pos_label)
     return MetricsByGroup(results, labels=matrix.labels, pos_label=matrix.pos_label)
 
 
 def _measure_targets(
     specs: MetricSpecs, y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
 ) -> MetricsByGroup:
-    metrics = TARGETS.metrics(specs)
-    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred}, pos_label)
+    found = errors_of_groups(TARGETS.metrics(specs), y_true, y_pred, groups, sample_weight)
+    return MetricsByGroup(group_results(specs, found))
+
+
+def errors_of_groups(metrics: Sequence[Any], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any) -> GroupValues:
+    """Return metrics of predicted numbers."""
+    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred})
     keys = as_group_keys("groups", groups)
     check_same_length(y_true=targets, groups=keys)
     weights = None if sample_weight is None else as_weights("sample_weight", sample_weight)
     if weights is not None:
         check_same_length(y_true=targets, sample_weight=weights)
-    found = grouped_errors(metrics, targets, arrays["y_pred"], keys, weights)
-    results = {}
-    for label, values in zip(specs, found.values, strict=True):
-        warn_undefined_groups(label, values)
-        means = mean_over_groups(values, found.weights), mean_over_groups(values, np.ones(values.size))
-        results[label] = GroupedMetric(label, found.groups, values, found.n_samples, None, None, found.weights, *means)
-    return MetricsByGroup(results)
+    return grouped_errors(metrics, targets, arrays["y_pred"], keys, weights)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

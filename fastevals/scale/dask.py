@@ -31,7 +31,6 @@ class DaskFrame(Frame):
     frame : dask.dataframe.DataFrame
     """
 
-    title = "the frame"
     samples_rows = False
 
     def __init__(self, frame: Any) -> None:
@@ -43,12 +42,12 @@ class DaskFrame(Frame):
 
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
         """Return record batches of rows of some partitions, of more where these have few rows; and if it is all."""
-        most = -(-n_rows // SAMPLED)
+        parts = self.frame[list(columns)].to_delayed()
+        most = -(-n_rows // min(SAMPLED, len(parts)))
 
         def some(frame: Any) -> Any:
             return frame.iloc[:: max(len(frame) // most, 1)]
 
-        parts = self.frame[list(columns)].to_delayed()
         frames: dict[int, Any] = {}
         wanted = SAMPLED
         while True:
@@ -68,7 +67,7 @@ class DaskFrame(Frame):
         count, join = shipped(__version__)
 
         def counted(sent: bytes, frame: Any, number: int) -> Answer:
-            def batches() -> Iterator[Any]:
+            def batches() -> Iterator[Any]:  # the twin of `_as_batches`, which workers without fastevals lack
                 import pyarrow as pa
 
                 yield from pa.Table.from_pandas(frame, preserve_index=False).to_batches()
@@ -77,7 +76,7 @@ class DaskFrame(Frame):
 
         delayed = self.dask.delayed
         sent = delayed(dumps(task))
-        parts = self.frame[task.columns].to_delayed()
+        parts = self.frame[task.columns.names].to_delayed()
         answers = [delayed(counted)(sent, part, number) for number, part in enumerate(parts)]
         while len(answers) > 1:
             answers = [delayed(join)(sent, answers[start : start + FAN]) for start in range(0, len(answers), FAN)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,18 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
 from fastevals._validation.labels import Classes
 from fastevals.many.folds import PooledRanking
-from fastevals.many.groups import GroupedMetric, delong_intervals, mean_over_groups, warn_undefined_groups
+from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import check_confidence_level
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary
-from fastevals.scale.exact import AtomCounts, ExactCurve, ExactRanking
+from fastevals.scale.exact import AtomCounts, ExactCurve, ExactRanking, atoms_beside
 from fastevals.scale.files import RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.parquet import threshold_keys
@@ -38,27 +37,27 @@ from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
     ArgumentColumns,
+    CountGroups,
     CountNegatives,
     CountRanges,
     CountScores,
     CountValues,
     Gathered,
-    GatheredScores,
     GatherPositives,
     LargestWeight,
+    MeasuredGroups,
     MeasureGroups,
+    PositiveScores,
     RankingColumns,
     SweepRanges,
     Task,
     opened,
-    partition,
+    rows_of,
 )
 
 MOST_BROADCAST = 1 << 22  # distinct scores of positives that every worker may have, 100 bytes each while it counts
 RANGE_ROWS = 1 << 21  # of a range of scores
 MOST_PARTED = 100  # values with a summary each on every worker: of more, those of groups
-FAN = 32  # answers that are merged at once
-WORKERS = "pip install fastevals there, of the version that is here"
 
 
 # What workers do ------------------------------------------------------------------------------------------------------
@@ -76,7 +75,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
     the rows comes back as an answer too, lest engines try again, and print where it was noticed.
     """
-    advice = WORKERS
+    advice = "pip install fastevals there, of the version that is here"
 
     def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
         try:
@@ -111,34 +110,18 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     return count, join
 
 
-def answered(task: Task, answers: Sequence[Answer]) -> Any:
-    """Merge the answers of partitions, and return what they say together; None of none. Raise what went wrong."""
-    wrong = [problem for problem, _ in answers if problem is not None]
-    if wrong:
-        _, of_rows, message = min(wrong)
-        raise (ValueError if of_rows else ImportError)(message)
-    parts = [answer for _, answer in answers]
-    while len(parts) > 1:
-        size = max(-(-len(parts) // get_num_threads()), FAN)
-        chunks = [parts[start : start + size] for start in range(0, len(parts), size)]
-        parts = run(lambda chunk: task.merge(opened(chunk)), chunks)
-    return next(opened(parts), None)
-
-
 class Frame(ABC):
     """Rows of an engine, in partitions.
 
     Attributes
     ----------
-    title : str
-        What messages call it.
     names : list of str
         Columns.
     samples_rows : bool
         Whether a sample is of rows of all partitions.
     """
 
-    title: str
+    title = "the frame"  # as messages call it
     names: list[str]
     samples_rows: bool
 
@@ -159,11 +142,19 @@ class Frame(ABC):
         """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
 
     def do(self, task: Task) -> Any:
-        """Do a task, and return the answer of all rows."""
-        found = answered(task, self.answers(task))
-        if found is None:
-            raise ValueError(f"{self.title} has no rows that can be counted")
-        return found
+        """Do a task, and return the answer of all rows; raise what went wrong."""
+        answers = self.answers(task)
+        wrong = [problem for problem, _ in answers if problem is not None]
+        if wrong:
+            _, of_rows, message = min(wrong)
+            raise (ValueError if of_rows else ImportError)(message)
+        if not answers:
+            raise self.no_rows()
+        return task.merge(opened(answer for _, answer in answers))
+
+    def no_rows(self) -> ValueError:
+        """Return the error that there is nothing to count."""
+        return ValueError(f"{self.title} has no rows that can be counted")
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Raise unless there are such columns."""
@@ -208,7 +199,7 @@ class Engine:
 
         Parameters
         ----------
-        data : frame of the engine
+        data : DataFrame of Spark or Dask
             With a row for each sample.
         label : str
             Column of the true class.
@@ -247,18 +238,17 @@ class Engine:
         """
         columns = _ranking_columns(label, score, weight, by, pos_label, on_invalid)
         exact = as_flag("exact", exact)
-        sampled, cells, thresholds = self._sampled(data, columns, cells, at)
-        frame = sampled.frame
-        columns = sampled.columns
+        sample, cells, thresholds = self._sampled(data, columns, cells, at)
+        frame, columns = sample.frame, sample.columns
         found: Mapping[Any, Mapping[str, Any]]
-        if sampled.n_values > MOST_PARTED:
-            groups = {name: self._group_summary(frame, columns, name) for name in columns.scores}
+        if sample.n_values > MOST_PARTED:
+            groups = frame.do(CountGroups(columns))
             by_model = {name: summary.rankings() for name, summary in groups.items()}
-            return by_model[score] if isinstance(score, str) else by_model
+            return by_model[score] if isinstance(score, str) else _ByValue(by_model)
         if exact:
             found = _exact_rankings(frame, columns, thresholds)
         else:
-            summary = _count(sampled, cells, thresholds)
+            summary = _count(sample, cells, thresholds)
             found = {
                 value: {name: each.ranking() for name, each in block.summaries.items()}
                 for value, block in summary.blocks.items()
@@ -334,13 +324,14 @@ class Engine:
             As `ranking`.
         """
         columns = _ranking_columns(label, score, weight, by, pos_label, on_invalid)
-        sampled, cells, thresholds = self._sampled(data, columns, cells, at)
-        if sampled.n_values > MOST_PARTED:
+        probabilities = as_flag("probabilities", probabilities)
+        sample, cells, thresholds = self._sampled(data, columns, cells, at)
+        if sample.n_values > MOST_PARTED:
             raise ValueError(
-                f"by must be a column of at most {MOST_PARTED} values, got {sampled.n_values} in a sample of "
+                f"by must be a column of at most {MOST_PARTED} values, got {sample.n_values} in a sample of "
                 f"{by!r}: ranking, group_summary and grouped_auc take any number"
             )
-        return _count(sampled, cells, thresholds, as_flag("probabilities", probabilities))
+        return _count(sample, cells, thresholds, probabilities)
 
     # Other summaries --------------------------------------------------------------------------------------------------
 
@@ -359,7 +350,7 @@ class Engine:
 
         Parameters
         ----------
-        data : frame of the engine
+        data : DataFrame of Spark or Dask
         label, predicted : str
             Columns of the true and the predicted class.
         weight : str, optional
@@ -380,9 +371,11 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        frame, arguments = self.open(data), {"y_true": label, "y_pred": predicted}
-        options = {"pos_label": pos_label, "largest_weight": _largest_weight(frame, weight, on_invalid)}
-        return self._values(frame, arguments, (), weight, by, on_invalid, ConfusionSummary, options)
+        arguments = {"label": label, "predicted": predicted}
+        columns = _argument_columns(arguments, ("y_true", "y_pred"), (), weight, by, on_invalid)
+        positive = as_label("pos_label", pos_label)
+        largest = _largest_weight(self._checked(data, columns), weight, on_invalid)
+        return self._summed(data, columns, ConfusionSummary, pos_label=positive, largest_weight=largest)
 
     def target_summary(
         self,
@@ -398,7 +391,7 @@ class Engine:
 
         Parameters
         ----------
-        data : frame of the engine
+        data : DataFrame of Spark or Dask
         target, predicted : str
             Columns of true and predicted numbers.
         weight : str, optional
@@ -417,8 +410,9 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        frame, arguments = self.open(data), {"y_true": target, "y_pred": predicted}
-        return self._values(frame, arguments, ("y_true", "y_pred"), weight, by, on_invalid, TargetSummary, {})
+        arguments = {"target": target, "predicted": predicted}
+        columns = _argument_columns(arguments, ("y_true", "y_pred"), ("y_true", "y_pred"), weight, by, on_invalid)
+        return self._summed(data, columns, TargetSummary)
 
     def probability_summary(
         self,
@@ -436,7 +430,7 @@ class Engine:
 
         Parameters
         ----------
-        data : frame of the engine
+        data : DataFrame of Spark or Dask
         label, score : str
             Columns of the true class, and of the predicted probability of the positive one.
         weight : str, optional
@@ -459,9 +453,10 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        frame, arguments = self.open(data), {"y_true": label, "y_score": score}
-        options = {"n_bins": n_bins, "pos_label": pos_label}
-        return self._values(frame, arguments, ("y_score",), weight, by, on_invalid, ProbabilitySummary, options)
+        arguments = {"label": label, "score": score}
+        columns = _argument_columns(arguments, ("y_true", "y_score"), ("y_score",), weight, by, on_invalid)
+        positive = as_label("pos_label", pos_label)
+        return self._summed(data, columns, ProbabilitySummary, n_bins=n_bins, pos_label=positive)
 
     # Groups -----------------------------------------------------------------------------------------------------------
 
@@ -497,8 +492,13 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _ranking_columns(label, [score], weight, by, pos_label, on_invalid)
-        return self._group_summary(self.open(data), columns, score, most_scores=most_scores)
+        columns = _group_columns(label, score, by, weight, pos_label, on_invalid)
+        task = CountGroups(columns, check_integer("most_scores", most_scores, low=1))
+        frame = self._checked(data, columns)
+        (found,) = frame.do(task).values()
+        if not found.n_groups:
+            raise frame.no_rows()
+        return found  # type: ignore[no-any-return]
 
     def grouped_auc(
         self,
@@ -540,10 +540,9 @@ class Engine:
         """
         check_choice("interval", interval, (None, "delong"))
         _, alpha = check_confidence_level(confidence_level)
-        columns = _ranking_columns(label, [score], weight, by, pos_label, on_invalid)
+        columns = _group_columns(label, score, by, weight, pos_label, on_invalid)
         task = MeasureGroups(columns, parse_metrics("roc_auc"), interval is not None)
-        (found,) = self._grouped(self.open(data), task, by, alpha if interval else None).values()
-        return found
+        return self._grouped(data, task, alpha)["roc_auc"]  # type: ignore[no-any-return]
 
     def grouped_metrics(
         self,
@@ -556,7 +555,7 @@ class Engine:
         weight: str | None = None,
         pos_label: Any = None,
         on_invalid: str = "raise",
-    ) -> dict[str, GroupedMetric]:
+    ) -> MetricsByGroup:
         """Return metrics of each group of rows, as `fastevals.grouped_metrics` of all rows; of millions of groups.
 
         Rows of a group are brought to one worker.
@@ -574,7 +573,8 @@ class Engine:
 
         Returns
         -------
-        dict of str to GroupedMetric
+        MetricsByGroup
+            A mapping from each metric to its `GroupedMetric`.
 
         Raises
         ------
@@ -587,50 +587,61 @@ class Engine:
             raise ValueError("metrics must be of scores or of predicted numbers: confusion_summary(by=) has matrices")
         columns: RankingColumns | ArgumentColumns
         if kind == TARGETS:
-            columns = _argument_columns(
-                {"y_true": label, "y_score": score, "groups": by}, ("y_true", "y_score"), weight, None, on_invalid
-            )
+            arguments = {"label": label, "score": score, "by": by}
+            names = ("y_true", "y_pred", "groups")
+            columns = _argument_columns(arguments, names, names[:2], weight, None, on_invalid)
         else:
-            columns = _ranking_columns(label, [score], weight, by, pos_label, on_invalid)
-        return self._grouped(self.open(data), MeasureGroups(columns, specs), by, None)
+            columns = _group_columns(label, score, by, weight, pos_label, on_invalid)
+        return self._grouped(data, MeasureGroups(columns, specs))
 
     # How --------------------------------------------------------------------------------------------------------------
+
+    def _checked(self, data: Any, columns: RankingColumns | ArgumentColumns) -> Frame:
+        """Return a frame that has the columns."""
+        frame = self.open(data)
+        frame.check_columns(columns.names)
+        return frame
 
     def _sampled(
         self, data: Any, columns: RankingColumns, cells: int, at: ArrayLike
     ) -> tuple[_Sample, int, NDArray[np.uint64]]:
         """Check what is asked, and sample the rows; return the sample, the cells and the keys of thresholds."""
-        frame = self.open(data)
-        frame.check_columns(columns.all)
         thresholds = threshold_keys("at", at)
         cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
-        return _Sample.of(frame, columns), cells, thresholds
+        return _Sample.of(self._checked(data, columns), columns), cells, thresholds
 
-    def _values(
-        self, frame: Frame, arguments: dict[str, str], numbers: Sequence[str], weight: str | None, by: str | None,
-        on_invalid: str, kind: type[Any], options: dict[str, Any],
-    ) -> Any:  # fmt: skip
-        """Count values in summaries of a kind."""
+    def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
+        """Add values up in summaries of a kind."""
         kind(**options)  # checks the options here
-        columns = _argument_columns(arguments, numbers, weight, by, on_invalid)
-        frame.check_columns(columns.all)
-        found = frame.do(CountValues(columns, kind, options)).summaries
+        frame = self._checked(data, columns)
+        found = frame.do(CountValues(columns, kind, options))
         if not found:
-            raise ValueError(f"{frame.title} has no rows that can be counted")
-        return dict(sorted(found.items())) if by is not None else found[None]
+            raise frame.no_rows()
+        return _ascending(found, columns.by) if columns.by is not None else found[None]
 
-    def _group_summary(self, frame: Frame, columns: RankingColumns, score: str, **options: Any) -> GroupSummary:
-        arguments = {"y_true": columns.label, "y_score": score, "groups": str(columns.by)}
-        options["pos_label"] = columns.pos_label
-        return self._values(  # type: ignore[no-any-return]
-            frame, arguments, ("y_score",), columns.weight, None, columns.on_invalid, GroupSummary, options
-        )
+    def _grouped(self, data: Any, task: MeasureGroups, alpha: float = 0.05) -> MetricsByGroup:
+        """Measure groups, each brought to one worker."""
+        columns = task.columns
+        by = columns.by if isinstance(columns, RankingColumns) else columns.arguments["groups"]
+        frame = self._checked(data, columns)
+        found: MeasuredGroups = frame.by_value(str(by)).do(task)
+        if not found.parts:
+            raise frame.no_rows()
+        positive = named_classes(found.labels).pos_label if isinstance(columns, RankingColumns) else None
+        results = group_results(task.metrics, found.whole(), alpha=alpha, pos_label=positive)
+        return MetricsByGroup(results, pos_label=positive)
 
-    def _grouped(self, frame: Frame, task: MeasureGroups, by: str, alpha: float | None) -> dict[str, GroupedMetric]:
-        frame.check_columns(task.columns)
-        frame = frame.by_value(by)
-        table = frame.do(task)
-        return dict(zip(task.metrics, grouped_results(table, list(task.metrics), alpha), strict=True))
+
+def _check_names(**columns: Any) -> None:
+    """Raise unless all are names of columns."""
+    for name, column in columns.items():
+        if not isinstance(column, str):
+            raise ValueError(f"{name} must be the name of a column, got {show(column)}")
+
+
+def _given(**columns: str | None) -> dict[str, str]:
+    """Return the columns that are given."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _ranking_columns(
@@ -642,27 +653,61 @@ def _ranking_columns(
         raise ValueError(f"score must be the name of a column, or names, got {show(score)}")
     if len(set(scores)) < len(scores):
         raise ValueError(f"score must name each column once, got {show(list(scores))}")
-    for name, column in (("label", label), ("weight", weight), ("by", by)):
-        if not isinstance(column, str) and not (column is None and name != "label"):
-            raise ValueError(f"{name} must be the name of a column, got {show(column)}")
+    _check_names(label=label, **_given(weight=weight, by=by))
     return RankingColumns(label, scores, weight, by, as_label("pos_label", pos_label), on_invalid=on_invalid)
 
 
+def _group_columns(
+    label: str, score: str, by: str, weight: str | None, pos_label: Any, on_invalid: str
+) -> RankingColumns:
+    _check_names(score=score, by=by)
+    return _ranking_columns(label, score, weight, by, pos_label, on_invalid)
+
+
 def _argument_columns(
-    arguments: dict[str, str], numbers: Sequence[str], weight: str | None, by: str | None, on_invalid: str
-) -> ArgumentColumns:
+    columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weight: str | None, by: str | None,
+    on_invalid: str,
+) -> ArgumentColumns:  # fmt: skip
+    """Return the columns of arguments of `update`, in the order of those that name them here."""
     check_choice("on_invalid", on_invalid, ON_INVALID)
-    more = {} if weight is None else {"sample_weight": weight}
-    for name, column in (*arguments.items(), *more.items(), ("by", "" if by is None else by)):
-        if not isinstance(column, str):
-            raise ValueError(f"{name} must be the name of a column, got {show(column)}")
-    return ArgumentColumns(arguments | more, (*numbers, *more), by, on_invalid)
+    _check_names(**columns, **_given(weight=weight, by=by))
+    given = dict(zip(arguments, columns.values(), strict=True)) | _given(sample_weight=weight)
+    return ArgumentColumns(given, (*numbers, "sample_weight"), by, on_invalid)
+
+
+def _ascending(found: Mapping[Any, Any], by: str) -> dict[Any, Any]:
+    """Return what is found by value of a column, in the order of the values."""
+    text = [value for value in found if isinstance(value, str)]
+    if 0 < len(text) < len(found):
+        number = next(value for value in found if not isinstance(value, str))
+        raise ValueError(f"column {by!r} must have text or numbers, not both, got {show(text[0])} and {show(number)}")
+    return {value: found[value] for value in sorted(found)}
 
 
 def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str | Sequence[str]) -> Any:
     """Return results by value and by model, without the one or the other where it wasn't asked for."""
     each = {value: models[score] if isinstance(score, str) else dict(models) for value, models in found.items()}
-    return each[None] if by is None else each
+    return each[None] if by is None else _ascending(each, by)
+
+
+class _ByValue(Mapping[Any, dict[str, Any]]):
+    """Results by value and model, of those by model and value; made when they are asked for."""
+
+    def __init__(self, by_model: Mapping[str, Mapping[Any, Any]]) -> None:
+        self._by_model = by_model
+        self._first = next(iter(by_model.values()))
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._first)
+
+    def __getitem__(self, value: Any) -> dict[str, Any]:
+        return {name: each[value] for name, each in self._by_model.items()}
+
+    def __repr__(self) -> str:
+        return f"rankings of {len(self)} values, by {', '.join(self._by_model)}"
 
 
 class _Sample(NamedTuple):
@@ -691,12 +736,11 @@ class _Sample(NamedTuple):
     def of(cls, frame: Frame, columns: RankingColumns) -> _Sample:
         """Sample the rows of a frame; those that can't be counted are named by the worker that reads them again."""
         wanted = replace(columns, weight=None, on_invalid="drop")
-        batches, is_all = frame.sample(wanted.all, SAMPLE)
-        rows = partition("the sample", wanted.all, iter(batches))
-        reader = wanted.reader(rows)
+        batches, is_all = frame.sample(wanted.names, SAMPLE)
+        reader = wanted.reader("the sample", iter(batches))
         parts: list[Rows] = []
         with contextlib.suppress(ValueError):
-            parts += reader.rows(rows.pieces[0])
+            parts += rows_of(reader)
         columns = replace(columns, labels=reader.labels)
         n_values = len({value for part in parts for value, _ in part.by_value()})
         return cls(frame, columns, n_values, atoms_by_model(reader, parts) if parts else {}, is_all)
@@ -706,9 +750,7 @@ def _largest_weight(frame: Frame, weight: str | None, on_invalid: str) -> float 
     """Return the largest weight; None where all are whole numbers, or there are none."""
     if weight is None:
         return None
-    columns = _argument_columns({}, (), weight, None, on_invalid)
-    frame.check_columns(columns.all)
-    largest, are_whole = frame.do(LargestWeight(columns))
+    largest, are_whole = frame.do(LargestWeight(_argument_columns({}, (), (), weight, None, on_invalid)))
     return None if are_whole else float(largest)
 
 
@@ -723,7 +765,7 @@ def _count(
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
     summary: ScoresSummary = frame.do(CountScores(columns, counting))
     if not summary.n_samples:
-        raise ValueError(f"{frame.title} has no rows that can be counted")
+        raise frame.no_rows()
     summary.share_labels()
     return summary
 
@@ -732,24 +774,23 @@ def _exact_rankings(
     frame: Frame, columns: RankingColumns, thresholds: NDArray[np.uint64]
 ) -> dict[Any, dict[str, PooledRanking | CertifiedRanking]]:
     """Return exact rankings by value and model: from counts about the scores of positives, or range by range."""
-    answer: Gathered = frame.do(GatherPositives(columns))
-    gathered, labels = answer
+    answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
+    gathered, labels, are_too_many = answer
     if not gathered:
-        raise ValueError(f"{frame.title} has no rows that can be counted")
+        raise frame.no_rows()
     classes = named_classes(labels)
     columns = replace(columns, labels=labels)
-    if sum(each.keys.size for each in gathered.values()) > MOST_BROADCAST:
+    if are_too_many:
         if columns.by is not None:
             raise ValueError(f"by with exact=True takes at most {MOST_BROADCAST} distinct scores of positives in all")
         return {
             None: {
-                name: _ranking_of_ranges(frame, columns, name, gathered[None, name], classes) for name in columns.scores
+                name: _ranking_of_ranges(frame, columns, name, gathered[None, name], classes, thresholds)
+                for name in columns.scores
             }
         }
     atoms = {
-        where: AtomCounts.of_positives(
-            [each.keys], [each.positives], np.union1d(thresholds, np.array([each.highest], np.uint64)), large=True
-        )
+        where: AtomCounts.of_positives([each.keys], [each.units], atoms_beside(thresholds, each.highest), large=True)
         for where, each in gathered.items()
     }
     counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})
@@ -757,7 +798,7 @@ def _exact_rankings(
     for where, (at, between) in zip(atoms, frame.do(counting), strict=True):
         each, known = atoms[where], gathered[where]
         whole = AtomCounts(each.keys, each.positives, at, between)
-        check_sums(frame, whole.totals, known.totals)
+        _check_sums(frame, whole.totals, known.totals)
         curve = ExactCurve(*known.totals, known.lowest)
         curve.add(whole)
         value, name = where
@@ -765,7 +806,7 @@ def _exact_rankings(
     return found
 
 
-def check_sums(frame: Frame, now: tuple[int, int], before: tuple[int, int]) -> None:
+def _check_sums(frame: Frame, now: tuple[int, int], before: tuple[int, int]) -> None:
     """Raise if rows were others when they were read again."""
     if now != before:
         raise ValueError(
@@ -775,12 +816,13 @@ def check_sums(frame: Frame, now: tuple[int, int], before: tuple[int, int]) -> N
 
 
 def _ranking_of_ranges(
-    frame: Frame, columns: RankingColumns, score: str, known: GatheredScores, classes: Classes
-) -> CertifiedRanking:
+    frame: Frame, columns: RankingColumns, score: str, known: PositiveScores, classes: Classes,
+    thresholds: NDArray[np.uint64],
+) -> CertifiedRanking:  # fmt: skip
     """Return the exact ranking of rows that are brought in the order of their scores, range by range."""
     columns = replace(columns, scores=(score,))
     n_ranges = max(-(-sum(known.totals) // RANGE_ROWS), 2)
-    with frame.by_range(score, n_ranges, columns.all) as ranged:
+    with frame.by_range(score, n_ranges, columns.names) as ranged:
         ranges = sorted(ranged.do(CountRanges(columns)), reverse=True)
         above, tp, fp = {}, 0, 0
         for low, _, n_pos, n_neg in ranges:
@@ -788,32 +830,7 @@ def _ranking_of_ranges(
             tp, fp = tp + n_pos, fp + n_neg
         if any(below[1] >= low for (low, *_), below in pairwise(ranges)):
             raise ValueError(f"{frame.title} was not brought in ranges of {score!r} that don't overlap")
-        check_sums(frame, (tp, fp), known.totals)
-        sweep = SweepRanges(columns, above, known.totals, known.lowest)
+        _check_sums(frame, (tp, fp), known.totals)
+        sweep = SweepRanges(columns, above, known, thresholds)
         curve = sweep.whole(ranged.do(sweep))
-    return CertifiedRanking(ScoreCells.between(curve.counts, known.highest), classes, known=curve.metrics)
-
-
-def grouped_results(table: Any, names: Sequence[str], alpha: float | None) -> list[GroupedMetric]:
-    """Return metrics of groups from a table with a row for each."""
-    columns = {name: table.column(name).to_numpy() for name in table.column_names if name != "group"}
-    groups = table.column("group")
-    keys = np.array(groups.to_pylist()) if pa_is_text(groups) else groups.to_numpy()
-    order = np.argsort(keys, kind="stable")
-    keys, columns = keys[order], {name: column[order] for name, column in columns.items()}
-    results = []
-    for k, name in enumerate(names):
-        values, weights = columns[f"value {k}"], columns["weight"]
-        warn_undefined_groups(name, values)
-        intervals = {} if alpha is None else delong_intervals(values, columns["error"] ** 2, weights, alpha)
-        means = mean_over_groups(values, weights), mean_over_groups(values, np.ones(values.size))
-        counts = (columns["n_samples"], columns.get("n_positives"), columns.get("n_negatives"))
-        results.append(GroupedMetric(name, keys, values, *counts, weights, *means, **intervals))
-    return results
-
-
-def pa_is_text(column: Any) -> bool:
-    """Return whether a column of Arrow's is of text."""
-    from pyarrow import types
-
-    return bool(types.is_string(column.type) or types.is_large_string(column.type))
+    return CertifiedRanking(curve.cells(known.highest), classes, known=curve.metrics)

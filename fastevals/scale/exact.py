@@ -34,7 +34,7 @@ from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
 from fastevals.measure.registry import SCORE_METRICS
-from fastevals.scale.cells import HIGHEST, LOWEST
+from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.files import Piece
 from fastevals.scale.rows import RowReader, Rows
 
@@ -45,6 +45,7 @@ FULL = 1 << 20  # keys of negatives that are sorted together, then counted: the 
 BLOCK = 1 << 19  # atoms whose points are swept together
 POSITIVE_BYTES = 36  # of memory for each positive while its score is gathered, sorted and counted
 NONE = np.empty(0, np.int64)
+NO_KEYS = np.empty(0, np.uint64)
 
 Place = tuple[int, int]  # of a batch: the number of its piece, and its own in there
 
@@ -151,6 +152,11 @@ class AtomCounts:
             yield _counts_below(last, keys, np.zeros(1, np.int64), self.between[:1].astype(np.int64))
 
 
+def atoms_beside(thresholds: Keys, highest: int) -> Keys:
+    """Return the keys of scores that are atoms too: thresholds, and the highest score, where some metrics are best."""
+    return np.union1d(thresholds, np.array([highest], np.uint64))
+
+
 def sort(keys: Keys) -> None:
     """Sort keys in place: as fast on any processor, which NumPy's sort is not."""
     cells = min(1 << max(keys.size - 1, 1).bit_length(), MAX_CELLS)
@@ -212,6 +218,8 @@ class ExactCurve:
         Key of the lowest score of all rows.
     keep : callable, optional
         Of a block's counts, with those of all rows behind them, gives one more row that is kept.
+    at : ndarray of uint64
+        Keys of thresholds at which counts are kept.
     above : tuple of int
         Positives and negatives above all that is added.
     """
@@ -222,9 +230,11 @@ class ExactCurve:
         n_neg: int,
         lowest: int,
         keep: Callable[[ThresholdCounts], int | None] | None = None,
+        at: Keys = NO_KEYS,
         above: tuple[int, int] = (0, 0),
     ) -> None:
         self.n_pos, self.n_neg, self.lowest, self.keep = n_pos, n_neg, lowest, keep
+        self._at = FLOATS.decode(at)
         self._placements = (0, 0, 0)
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
         self.sums = dict.fromkeys(SUMS, Fraction(0))
@@ -246,6 +256,7 @@ class ExactCurve:
             placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
             self._placements = tuple(map(add, self._placements, placed))
             rows = {0, piece.tps.size - 1, *self._of_hull(piece), *self._where_crossed(piece), *self._regular(piece)}
+            rows.update(piece.rows_at_least(self._at).tolist())
             best = None if self.keep is None else self.keep(self._with_totals(piece))
             rows.update(() if best is None else (min(best, piece.tps.size - 1),))
             self._kept.append(piece.take(np.array(sorted(rows))))
@@ -291,6 +302,18 @@ class ExactCurve:
     def counts(self) -> ThresholdCounts:
         """The points that are kept."""
         return joined_points(self._kept)
+
+    def cells(self, highest: int) -> ScoreCells:
+        """Return the rows between the points that are kept, and the thresholds."""
+        points, at = self.counts, self._at[::-1]
+        rows = points.rows_at_least(at)
+        new = (points.thresholds[rows] > at) & (at < FLOATS.decode(np.array([highest], np.uint64)))
+        rows, at = rows[new], at[new]
+        cut = (
+            np.insert(each, rows + 1, also)
+            for each, also in ((points.thresholds, at), (points.tps, points.tps[rows]), (points.fps, points.fps[rows]))
+        )
+        return ScoreCells.between(ThresholdCounts._unchecked(*cut), highest)
 
     @cached_property
     def moments(self) -> PlacementMoments:
@@ -448,8 +471,7 @@ class ExactScans:
             for block in wanted:
                 counts[id(block)] = []
                 for k in models:
-                    also = np.union1d(self.also, np.array([block.highest[k]], np.uint64))  # some metrics are best there
-                    also = ranges[id(block)][k][number].take(also, None)[0]
+                    also = ranges[id(block)][k][number].take(atoms_beside(self.also, block.highest[k]), None)[0]
                     units = block.units[k] if self.reader.weight is not None else None
                     counts[id(block)].append(AtomCounts.of_positives(block.keys[k], units, also, large=large))
             following = None

@@ -16,7 +16,8 @@ from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.ordering import FLOATS, count_by_score
 from fastevals.many.folds import PooledRanking
-from fastevals.many.groups import GroupedMetric, delong_intervals, mean_over_groups, warn_undefined_groups
+from fastevals.many.group_values import GroupValues
+from fastevals.many.groups import GroupedMetric, group_results
 from fastevals.results import check_confidence_level
 from fastevals.scale.payload import Summary
 from fastevals.scale.summary import joint_labels, read_rows
@@ -183,14 +184,11 @@ class GroupSummary(Summary):
         order = self._numbers
         totals, aucs, variances = totals[order], aucs[order], variances[order]
         sizes = totals.sum(axis=1)
-        warn_undefined_groups("roc_auc", aucs)
-        intervals = {} if interval is None else delong_intervals(aucs, variances, sizes.astype(np.float64), alpha)
-        positive = self._labels[0]
-        return GroupedMetric(
-            "roc_auc", self._names, aucs, sizes, totals[:, 1], totals[:, 0], sizes.astype(np.float64),
-            mean_over_groups(aucs, sizes.astype(np.float64)), mean_over_groups(aucs, np.ones(n)),
-            pos_label=1 if positive is None else positive, **intervals,
-        )  # fmt: skip
+        weights = sizes.astype(np.float64)
+        known = None if interval is None else variances
+        found = GroupValues(self._names, [aucs], sizes, weights, totals[:, 1], totals[:, 0], known)
+        positive = 1 if self._labels[0] is None else self._labels[0]
+        return group_results(["roc_auc"], found, alpha=alpha, pos_label=positive)["roc_auc"]
 
     def rankings(self) -> Mapping[Any, PooledRanking]:
         """Return the ranking of each group, made when it is asked for; groups in ascending order."""

@@ -13,7 +13,6 @@ from fastevals._options import as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.many.folds import PooledRanking
-from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
@@ -140,7 +139,7 @@ def exact_rankings(
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
     found: dict[str, PooledRanking | CertifiedRanking] = {}
-    curves = {k: ExactCurve(*block.weight, block.lowest[k]) for k in range(len(reader.scores))}
+    curves = {k: ExactCurve(*block.weight, block.lowest[k], at=thresholds) for k in range(len(reader.scores))}
 
     def done(block: BlockRows, k: int, atoms: AtomCounts) -> None:
         curves[k].add(atoms)
@@ -150,8 +149,7 @@ def exact_rankings(
     scans.count([block], done)
     for k, name in enumerate(reader.scores):
         if scans.n_ranges > 1:  # all points would be too many: what they tell is known
-            cells = ScoreCells.between(curves[k].counts, block.highest[k])
-            found[name] = CertifiedRanking(cells, reader.classes, known=curves[k].metrics)
+            found[name] = CertifiedRanking(curves[k].cells(block.highest[k]), reader.classes, known=curves[k].metrics)
     return found
 
 

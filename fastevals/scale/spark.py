@@ -16,7 +16,7 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals._options import import_optional, show
-from fastevals.scale.engines import FAN, Answer, Engine, Frame, shipped
+from fastevals.scale.engines import Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
 MISSING = "frames of Spark need pyspark: pip install 'fastevals[spark]'"
@@ -33,7 +33,6 @@ class SparkFrame(Frame):
     df : pyspark.sql.DataFrame
     """
 
-    title = "the frame"
     samples_rows = True
 
     def __init__(self, df: Any) -> None:
@@ -98,12 +97,12 @@ class SparkFrame(Frame):
             problems, answers = (column.to_pylist() for column in rows.columns)
             return list(zip((each and pickle.loads(each) for each in problems), answers, strict=True))
 
-        schema, columns = "problem binary, answer binary", task.columns
+        schema, columns = "problem binary, answer binary", task.columns.names
         plain = [f"c{k}" for k in range(len(columns))]  # mapInArrow reads names as expressions
         found = self.select(columns).toDF(*plain).mapInArrow(counted, schema)
         _, n = self.size
-        while n > FAN:
-            n = -(-n // FAN)
+        while n > task.fan:
+            n = -(-n // task.fan)
             found = found.repartition(n).mapInArrow(joined, schema)
         return read(_collected(found))
 

@@ -1,21 +1,20 @@
 """What is done with the rows of a partition, on whatever machine it is, and how the answers become one.
 
 A task is sent to the workers, its answers come back: summaries, and others that are small where they are pickled. It
-says what it counts, not where: engines do.
+says what it counts, not where: frames do.
 """
 
 from __future__ import annotations
 
 import pickle
 import re
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,38 +24,36 @@ from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
-from fastevals.many.groups import GroupedMetric, grouped_auc, grouped_metrics
-from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, ends, exact_units
+from fastevals.many.group_values import GroupValues, grouped_values
+from fastevals.many.groups import auc_of_groups, errors_of_groups, scores_by_group, values_of_groups
+from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
+from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, atoms_beside, ends, exact_units
 from fastevals.scale.files import Piece, RowFiles
+from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.payload import pack, unpack
-from fastevals.scale.rows import Batch, ColumnReader, RowReader, Rows, joined_columns
+from fastevals.scale.rows import ColumnReader, RowReader, Rows, joined_columns
 from fastevals.scale.scores import MOST_VALUES, Counting, ScoresSummary
 from fastevals.scale.summary import joint_labels
 
 Keys = NDArray[np.uint64]
-S = TypeVar("S", ScoresSummary, "SummariesByValue")
 
-AT_ONCE = 32  # summaries
+FAN = 32  # answers that are merged at once
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
 
 class Task(ABC):
-    """What is counted of each partition, of some columns: `rows` says which."""
+    """What is counted of each partition, of some columns, and how many answers may be held to be merged."""
 
-    rows: Any
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return list(self.rows.all)
+    columns: Any
+    fan: int = FAN
 
     def answer_of(self, batches: Iterator[Any], name: str) -> Any:
         """Return what is counted of a partition, given as record batches."""
-        return self.answer(partition(name, self.columns, batches))
+        return self.answer(self.columns.reader(name, batches))
 
     @abstractmethod
-    def answer(self, rows: RowFiles) -> Any:
-        """Return what is counted of a partition."""
+    def answer(self, reader: Any) -> Any:
+        """Return what is counted of the rows of a reader, which are read once."""
 
     @abstractmethod
     def merge(self, answers: Iterable[Any]) -> Any:
@@ -69,15 +66,14 @@ def task_of(sent: bytes) -> Task:
     return pickle.loads(sent)  # type: ignore[no-any-return]
 
 
-def partition(name: str, columns: Sequence[str], batches: Iterator[Any]) -> RowFiles:
-    """Return the rows of a partition, which are read once."""
-    return RowFiles(name, list(columns), [Piece(name, None, 0, lambda wanted: batches_of(batches, wanted))])
+def _partition(name: str, columns: list[str], batches: Iterator[Any]) -> RowFiles:
+    """Return the rows of a partition, which can be read once."""
 
+    def selected(wanted: list[str]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch if batch.schema.names == wanted else batch.select(wanted)
 
-def batches_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Any]:
-    """Yield batches with some columns."""
-    for batch in batches:
-        yield batch if batch.schema.names == columns else batch.select(columns)
+    return RowFiles(name, columns, [Piece(name, None, 0, selected)], can_repeat=False)
 
 
 def opened(answers: Iterable[Any]) -> Iterator[Any]:
@@ -118,16 +114,16 @@ class RankingColumns:
     on_invalid: str = "raise"
 
     @property
-    def all(self) -> list[str]:
+    def names(self) -> list[str]:
         """All columns, each once."""
         others = [name for name in (self.weight, self.by) if name is not None]
         return list(dict.fromkeys([self.label, *self.scores, *others]))
 
-    def reader(self, rows: RowFiles) -> RowReader:
-        """Return what reads them."""
+    def reader(self, name: str, batches: Iterator[Any]) -> RowReader:
+        """Return what reads them of a partition."""
         return RowReader(
-            rows, self.label, self.scores, weight=self.weight, by=self.by, pos_label=self.pos_label,
-            on_invalid=self.on_invalid, labels=self.labels,
+            _partition(name, self.names, batches), self.label, self.scores, weight=self.weight, by=self.by,
+            pos_label=self.pos_label, on_invalid=self.on_invalid, labels=self.labels,
         )  # fmt: skip
 
 
@@ -153,26 +149,27 @@ class ArgumentColumns:
     on_invalid: str = "raise"
 
     @property
-    def all(self) -> list[str]:
+    def names(self) -> list[str]:
         """All columns, each once."""
         return list(dict.fromkeys([*self.arguments.values(), *([] if self.by is None else [self.by])]))
 
-    def reader(self, rows: RowFiles) -> ColumnReader:
-        """Return what reads them."""
+    def reader(self, name: str, batches: Iterator[Any]) -> ColumnReader:
+        """Return what reads them of a partition."""
         numbers = [self.arguments[argument] for argument in self.numbers if argument in self.arguments]
-        keys = [name for name in self.all if name not in numbers]
-        return ColumnReader(rows, keys, numbers, on_invalid=self.on_invalid)
+        keys = [column for column in self.names if column not in numbers]
+        return ColumnReader(_partition(name, self.names, batches), keys, numbers, on_invalid=self.on_invalid)
 
-    @contextmanager
-    def named(self, place: Batch) -> Iterator[None]:
-        """Make errors name columns, not arguments, and where the rows are."""
-        try:
-            yield
-        except ValueError as error:
-            message = str(error)
-            for argument, name in self.arguments.items():
-                message = re.sub(rf"\b{argument}\b", f"column {name!r}".replace("\\", r"\\"), message)
-            raise ValueError(f"{message} (of rows from {place.row(0)} on)") from None
+
+@contextmanager
+def naming(arguments: Mapping[str, str], where: str) -> Iterator[None]:
+    """Make errors name columns, not the arguments that they are, and where the rows are."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        for argument, name in arguments.items():
+            message = re.sub(rf"\b{argument}\b", f"column {name!r}".replace("\\", r"\\"), message)
+        raise ValueError(f"{message} ({where})") from None
 
 
 # Summaries ------------------------------------------------------------------------------------------------------------
@@ -182,65 +179,58 @@ class ArgumentColumns:
 class CountScores(Task):
     """Counts scores in ranges, by value."""
 
-    rows: RankingColumns
+    columns: RankingColumns
     counting: Counting
 
-    def answer(self, rows: RowFiles) -> ScoresSummary:
+    def answer(self, reader: RowReader) -> ScoresSummary:
         """Return the summary of a partition's rows."""
-        summary = self.counting.count(self.rows.reader(rows), rows.pieces)
+        summary = self.counting.count(reader, reader.files.pieces)
         summary.pieces = {}
         return summary
 
     def merge(self, answers: Iterable[ScoresSummary]) -> ScoresSummary:
         """Return that of all rows."""
-        return merge_all(answers)
-
-
-@dataclass(frozen=True)
-class SummariesByValue:
-    """Summaries of one kind by value of a column, of None where rows are not parted; and the rows left out."""
-
-    summaries: dict[Any, Any]
-    n_dropped: int = 0
-
-    def merge(self, *others: SummariesByValue) -> SummariesByValue:
-        """Return those of all rows."""
-        parts: dict[Any, list[Any]] = {}
-        for each in (self, *others):
-            for value, summary in each.summaries.items():
-                parts.setdefault(value, []).append(summary)
-        whole = {value: first.merge(*more) for value, (first, *more) in parts.items()}
-        return SummariesByValue(whole, sum(each.n_dropped for each in (self, *others)))
+        waiting = iter(answers)
+        whole = next(waiting)
+        while some := list(islice(waiting, FAN)):
+            whole = whole.merge(*some)
+        return whole
 
 
 @dataclass(frozen=True)
 class CountValues(Task):
-    """Adds true and predicted classes, or numbers, to a summary of a kind."""
+    """Adds true and predicted classes, or numbers, to a summary of a kind; to one for each value of a column."""
 
-    rows: ArgumentColumns
+    columns: ArgumentColumns
     kind: type[Any]
     options: dict[str, Any] = field(default_factory=dict)
 
-    def answer(self, rows: RowFiles) -> SummariesByValue:
+    def answer(self, reader: ColumnReader) -> dict[Any, Any]:
         """Return the summaries of a partition's rows."""
-        reader = self.rows.reader(rows)
         found: dict[Any, Any] = {}
-        for place, arrays in reader.batches(rows.pieces[0]):
-            for value, part in parted(arrays, self.rows.by):
+        for place, arrays in reader.batches(*reader.files.pieces):
+            for value, part in _parted(arrays, self.columns.by):
                 if value not in found:
                     if len(found) == MOST_VALUES:
-                        raise ValueError(f"column {self.rows.by!r} must have at most {MOST_VALUES} values")
+                        raise ValueError(f"column {self.columns.by!r} must have at most {MOST_VALUES} values")
                     found[value] = self.kind(**self.options)
-                with self.rows.named(place):
-                    found[value].update(**{name: part[column] for name, column in self.rows.arguments.items()})
-        return SummariesByValue(found, reader.n_dropped)
+                with naming(self.columns.arguments, f"of rows from {place.row(0)} on"):
+                    found[value].update(**{name: part[column] for name, column in self.columns.arguments.items()})
+        return found
 
-    def merge(self, answers: Iterable[SummariesByValue]) -> SummariesByValue:
+    def merge(self, answers: Iterable[dict[Any, Any]]) -> dict[Any, Any]:
         """Return those of all rows."""
-        return merge_all(answers)
+        waiting, whole = iter(answers), dict[Any, Any]()
+        while some := list(islice(waiting, FAN)):
+            parts = {value: [whole[value]] for value in whole}
+            for answer in some:
+                for value, summary in answer.items():
+                    parts.setdefault(value, []).append(summary)
+            whole = {value: first.merge(*more) for value, (first, *more) in parts.items()}
+        return whole
 
 
-def parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield each value of a column, and the rows of it; None and all rows without a column."""
     if by is None:
         yield None, arrays
@@ -250,25 +240,16 @@ def parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[s
         yield value, {name: array[rows] for name, array in arrays.items()}
 
 
-def merge_all(parts: Iterable[S]) -> S:
-    """Return the summary of all parts, of which few are held at once."""
-    waiting = iter(parts)
-    whole = next(waiting)
-    while some := list(islice(waiting, AT_ONCE)):
-        whole = whole.merge(*some)
-    return whole
-
-
 @dataclass(frozen=True)
 class LargestWeight(Task):
     """Finds the largest weight."""
 
-    rows: ArgumentColumns
+    columns: ArgumentColumns
 
-    def answer(self, rows: RowFiles) -> tuple[float, bool]:
+    def answer(self, reader: ColumnReader) -> tuple[float, bool]:
         """Return the largest weight, and whether all are whole numbers."""
         largest, are_whole = 0.0, True
-        for _, arrays in self.rows.reader(rows).batches(rows.pieces[0]):
+        for _, arrays in reader.batches(*reader.files.pieces):
             (weights,) = arrays.values()
             largest = max(largest, float(weights.max()))
             are_whole = are_whole and bool((weights == np.trunc(weights)).all())
@@ -283,14 +264,17 @@ class LargestWeight(Task):
 # Exact counts ---------------------------------------------------------------------------------------------------------
 
 
-class GatheredScores(NamedTuple):
+Where = tuple[Any, str]  # a value and a model
+
+
+class PositiveScores(NamedTuple):
     """The scores of positives, and what is known of all rows.
 
     Attributes
     ----------
     keys : ndarray of uint64
-        Of the distinct scores of positives, ascending.
-    positives : ndarray of int64
+        Of the distinct scores of positives, ascending; none where they are too many.
+    units : ndarray of int64
         Rows, or units of weight, of each.
     lowest, highest : int
         Keys of the least and the greatest score of all rows.
@@ -299,30 +283,66 @@ class GatheredScores(NamedTuple):
     """
 
     keys: Keys
-    positives: NDArray[np.int64]
+    units: NDArray[np.int64]
     lowest: int
     highest: int
     totals: tuple[int, int]
 
     @classmethod
-    def joined(cls, parts: Sequence[GatheredScores]) -> GatheredScores:
+    def joined(cls, parts: Sequence[PositiveScores]) -> PositiveScores:
         """Return those of all parts."""
         none = np.empty(0, np.uint64)
-        units = [part.positives for part in parts]
+        units = [part.units for part in parts]
         atoms = AtomCounts.of_positives([part.keys for part in parts], units, none, large=True)
         totals = tuple(sum(part.totals[k] for part in parts) for k in (0, 1))
         check_total("sample_weight", *totals)
         lowest, highest = min(part.lowest for part in parts), max(part.highest for part in parts)
         return cls(atoms.keys, atoms.positives.astype(np.int64), lowest, highest, (totals[0], totals[1]))
 
+    def without_keys(self) -> PositiveScores:
+        """Return what is known beside the scores."""
+        return self._replace(keys=self.keys[:0], units=self.units[:0])
+
     def __reduce__(self) -> tuple[Any, ...]:
-        arrays = {"keys": np.diff(self.keys, prepend=np.uint64(0)), "positives": self.positives}
-        return GatheredScores._unpacked, (pack("positives", {}, arrays), *self[2:])
+        arrays = {"keys": np.diff(self.keys, prepend=np.uint64(0)), "units": self.units}
+        return PositiveScores._unpacked, (pack("positives", {}, arrays), *self[2:])
 
     @classmethod
-    def _unpacked(cls, data: bytes, *others: Any) -> GatheredScores:
+    def _unpacked(cls, data: bytes, *others: Any) -> PositiveScores:
         _, arrays = unpack(data, "positives")
-        return cls(np.cumsum(arrays["keys"], dtype=np.uint64), arrays["positives"].view(np.int64), *others)
+        return cls(np.cumsum(arrays["keys"], dtype=np.uint64), arrays["units"].view(np.int64), *others)
+
+
+class Gathered(NamedTuple):
+    """The scores of positives by value and model, the labels, and whether they are too many: then they aren't kept."""
+
+    scores: dict[Where, PositiveScores]
+    labels: tuple[Any, Any]
+    are_too_many: bool
+
+
+class _Gathering:
+    """Scores of positives while they come, at most so many distinct ones."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.are_too_many = most, False
+        self._parts: dict[Where, list[PositiveScores]] = {}
+        self._n_waiting = 0
+
+    def add(self, where: Where, scores: PositiveScores) -> None:
+        self._parts.setdefault(where, []).append(scores.without_keys() if self.are_too_many else scores)
+        self._n_waiting += scores.keys.size
+        if self._n_waiting > MOST_WAITING:
+            self.join()
+
+    def join(self) -> dict[Where, PositiveScores]:
+        joined = {where: PositiveScores.joined(parts) for where, parts in self._parts.items()}
+        self.are_too_many |= sum(each.keys.size for each in joined.values()) > self.most
+        if self.are_too_many:
+            joined = {where: each.without_keys() for where, each in joined.items()}
+        self._parts = {where: [each] for where, each in joined.items()}
+        self._n_waiting = 0
+        return joined
 
 
 class NegativeCounts(NamedTuple):
@@ -340,66 +360,66 @@ class NegativeCounts(NamedTuple):
         return cls(arrays["at"].view(np.int64), arrays["between"].view(np.int64))
 
 
-Where = tuple[Any, str]  # a value and a model
-Gathered = tuple[dict[Where, GatheredScores], tuple[Any, Any]]  # and the labels
-
-
 @dataclass(frozen=True)
 class GatherPositives(Task):
-    """Gathers the distinct scores of the positives."""
+    """Gathers the distinct scores of the positives.
 
-    rows: RankingColumns
+    Attributes
+    ----------
+    columns : RankingColumns
+    most : int
+        Scores in all, of which more are not kept.
+    """
 
-    def answer(self, rows: RowFiles) -> Gathered:
-        """Return gathered scores by value and model, and the labels."""
-        reader = self.rows.reader(rows)
-        found: dict[Where, list[GatheredScores]] = {}
-        for value, part in values_of(reader, rows):
-            units = np.ones(part.flags.size, np.int64) if part.weights is None else exact_units(part.weights, reader)
+    columns: RankingColumns
+    most: int
+    fan = 4  # they may be 30 MB each
+
+    def answer(self, reader: RowReader) -> Gathered:
+        """Return the gathered scores of a partition."""
+        gathering = _Gathering(self.most)
+        for value, part in rows_by_value(reader):
+            units = units_of(part, reader)
             positive = part.flags.view(np.bool_)
             totals = int(units[positive].sum()), int(units[~positive].sum())
-            for name, scores in zip(self.rows.scores, part.scores, strict=True):
-                low, high = ends(scores)
+            for name, scores in zip(self.columns.scores, part.scores, strict=True):
                 keys = FLOATS.encode(scores[positive] + 0.0)
-                parts = found.setdefault((value, name), [])
-                parts.append(GatheredScores(keys, units[positive], low, high, totals))
-                if sum(each.keys.size for each in parts) > MOST_WAITING:
-                    found[value, name] = [GatheredScores.joined(parts)]
-        return {where: GatheredScores.joined(parts) for where, parts in found.items()}, reader.labels
+                gathering.add((value, name), PositiveScores(keys, units[positive], *ends(scores), totals))
+        return Gathered(gathering.join(), reader.labels, gathering.are_too_many)
 
     def merge(self, answers: Iterable[Gathered]) -> Gathered:
-        """Return that of all rows."""
-        parts: dict[Where, list[GatheredScores]] = {}
-        labels: tuple[Any, Any] = (None, None)
-        for found, its in answers:
+        """Return those of all rows."""
+        gathering, labels = _Gathering(self.most), (None, None)
+        for scores, its, are_too_many in answers:
             labels = joint_labels(labels, its)
-            for where, each in found.items():
-                parts.setdefault(where, []).append(each)
-        return {where: GatheredScores.joined(each) for where, each in parts.items()}, labels
+            gathering.are_too_many |= are_too_many
+            for where, each in scores.items():
+                gathering.add(where, each)
+        return Gathered(gathering.join(), labels, gathering.are_too_many)
 
 
 @dataclass(frozen=True)
 class CountNegatives(Task):
     """Counts the negatives at and between some scores."""
 
-    rows: RankingColumns
+    columns: RankingColumns
     keys: dict[Where, Keys]
 
-    def answer(self, rows: RowFiles) -> list[NegativeCounts]:
+    def answer(self, reader: RowReader) -> list[NegativeCounts]:
         """Return counts by value and model, in the order of the keys."""
-        reader = self.rows.reader(rows)
         none = np.empty(0, np.int64)
         counts = {
             where: AtomCounts(keys, none, np.zeros(keys.size, np.int64), np.zeros(keys.size + 1, np.int64))
             for where, keys in self.keys.items()
         }
         waiting: dict[Where, WaitingKeys] = {where: WaitingKeys() for where in counts}
-        for value, part in values_of(reader, rows):
+        for value, part in rows_by_value(reader):
             negative = ~part.flags.view(np.bool_)
             units = None if part.weights is None else exact_units(part.weights, reader)[negative]
-            for name, scores in zip(self.rows.scores, part.scores, strict=True):
+            for name, scores in zip(self.columns.scores, part.scores, strict=True):
                 if (value, name) not in counts:
-                    raise ValueError(f"{rows.title} has changed: it had no rows of {self.rows.by} = {show(value)}")
+                    here, by = reader.files.title, self.columns.by
+                    raise ValueError(f"{here} has changed: it had no rows of {by} = {show(value)}")
                 waiting[value, name].add(FLOATS.encode(scores[negative] + 0.0), units)
                 if waiting[value, name].n >= FULL:
                     counts[value, name].count(*waiting[value, name].empty())
@@ -418,27 +438,23 @@ class CountNegatives(Task):
         return whole
 
 
-def values_of(reader: RowReader, rows: RowFiles) -> Iterator[tuple[Any, Rows]]:
+def rows_of(reader: RowReader) -> Iterator[Rows]:
+    """Yield the rows of a partition, batch by batch."""
+    return reader.rows(*reader.files.pieces)
+
+
+def rows_by_value(reader: RowReader) -> Iterator[tuple[Any, Rows]]:
     """Yield the rows of a partition by value, batch by batch."""
-    for batch in reader.rows(rows.pieces[0]):
+    for batch in rows_of(reader):
         yield from batch.by_value()
 
 
+def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
+    """Return the units of weight of rows: one each, where there are no weights."""
+    return np.ones(rows.flags.size, np.int64) if rows.weights is None else exact_units(rows.weights, reader)
+
+
 # Ranges of scores -----------------------------------------------------------------------------------------------------
-
-
-def atoms_of_partition(reader: RowReader, rows: RowFiles) -> tuple[AtomCounts, int, int] | None:
-    """Return the exact counts of a partition's rows, with the keys of its least and greatest score; None of no rows."""
-    parts = [part for _, part in values_of(reader, rows)]
-    if not parts:
-        return None
-    whole = Rows.joined(parts)
-    keys, positive = FLOATS.encode(whole.scores[0] + 0.0), whole.flags.view(np.bool_)
-    units = np.ones(keys.size, np.int64) if whole.weights is None else exact_units(whole.weights, reader)
-    low, high = ends(whole.scores[0])
-    atoms = AtomCounts.of_positives([keys[positive]], [units[positive]], np.empty(0, np.uint64), large=True)
-    atoms.count(keys[~positive], None if whole.weights is None else units[~positive])
-    return atoms, low, high
 
 
 ScoreRange = tuple[int, int, int, int]  # keys of the least and the greatest score, positives and negatives
@@ -448,14 +464,13 @@ ScoreRange = tuple[int, int, int, int]  # keys of the least and the greatest sco
 class CountRanges(Task):
     """Counts the rows of partitions, each of which has a range of the scores of one model by itself."""
 
-    rows: RankingColumns
+    columns: RankingColumns
 
-    def answer(self, rows: RowFiles) -> list[ScoreRange]:
+    def answer(self, reader: RowReader) -> list[ScoreRange]:
         """Return what the partition has, if it has rows."""
-        reader = self.rows.reader(rows)
         found: list[ScoreRange] = []
-        for _, part in values_of(reader, rows):
-            units = np.ones(part.flags.size, np.int64) if part.weights is None else exact_units(part.weights, reader)
+        for part in rows_of(reader):
+            units = units_of(part, reader)
             n_pos = int(units[part.flags.view(np.bool_)].sum())
             found.append((*ends(part.scores[0]), n_pos, int(units.sum()) - n_pos))
         if not found:
@@ -474,29 +489,34 @@ class SweepRanges(Task):
 
     Attributes
     ----------
-    rows : RankingColumns
+    columns : RankingColumns
     above : dict of int to tuple of int
         Positives and negatives above each range, by the key of its least score.
-    totals : tuple of int
-        Positives and negatives of all rows.
-    lowest : int
-        Key of the least score of all rows.
+    known : PositiveScores
+        What is known of all rows.
+    at : ndarray of uint64
+        Keys of thresholds at which counts are exact too.
     """
 
-    rows: RankingColumns
+    columns: RankingColumns
     above: dict[int, tuple[int, int]]
-    totals: tuple[int, int]
-    lowest: int
+    known: PositiveScores
+    at: Keys
 
-    def answer(self, rows: RowFiles) -> list[tuple[int, ExactCurve]]:
+    def answer(self, reader: RowReader) -> list[tuple[int, ExactCurve]]:
         """Return the key of the partition's least score, and its curve, if it has rows."""
-        found = atoms_of_partition(self.rows.reader(rows), rows)
-        if found is None:
+        parts = list(rows_of(reader))
+        if not parts:
             return []
-        atoms, low, _ = found
+        rows = Rows.joined(parts)
+        keys, positive, units = FLOATS.encode(rows.scores[0] + 0.0), rows.flags.view(np.bool_), units_of(rows, reader)
+        also = atoms_beside(self.at, self.known.highest)
+        atoms = AtomCounts.of_positives([keys[positive]], [units[positive]], also, large=True)
+        atoms.count(keys[~positive], None if rows.weights is None else units[~positive])
+        low, _ = ends(rows.scores[0])
         if low not in self.above:
-            raise ValueError(f"{rows.title} has other rows than before: persist the frame, or store it")
-        curve = ExactCurve(*self.totals, low, above=self.above[low])
+            raise ValueError(f"{reader.files.title} has other rows than before: persist the frame, or store it")
+        curve = ExactCurve(*self.known.totals, low, at=self.at, above=self.above[low])
         curve.add(atoms)
         return [(low, curve)]
 
@@ -506,7 +526,7 @@ class SweepRanges(Task):
 
     def whole(self, answer: list[tuple[int, ExactCurve]]) -> ExactCurve:
         """Return the curve of all rows."""
-        whole = ExactCurve(*self.totals, self.lowest)
+        whole = ExactCurve(*self.known.totals, self.known.lowest, at=self.at)
         for _, curve in sorted(answer, key=lambda each: -each[0]):
             whole.append(curve)
         return whole
@@ -516,12 +536,83 @@ class SweepRanges(Task):
 
 
 @dataclass(frozen=True)
+class CountGroups(Task):
+    """Counts all distinct scores of groups, in a summary for each model.
+
+    Attributes
+    ----------
+    columns : RankingColumns
+        The groups are those of the column `by`.
+    most_scores : int
+        In each summary.
+    """
+
+    columns: RankingColumns
+    most_scores: int = 20_000_000
+    fan = 4  # they may be 200 MB each
+
+    def answer(self, reader: RowReader) -> dict[str, GroupSummary]:
+        """Return the summaries of a partition's rows."""
+        found = {name: GroupSummary(pos_label=1, most_scores=self.most_scores) for name in self.columns.scores}
+        for rows in rows_of(reader):
+            units = None if rows.weights is None else exact_units(rows.weights, reader)
+            with naming({"groups": str(self.columns.by)}, f"in {reader.files.title}"):
+                for summary, scores in zip(found.values(), rows.scores, strict=True):
+                    summary.update(rows.flags, scores, rows.values, sample_weight=units)  # type: ignore[arg-type]
+        for summary in found.values():
+            summary._labels = reader.labels
+        return found
+
+    def merge(self, answers: Iterable[dict[str, GroupSummary]]) -> dict[str, GroupSummary]:
+        """Return those of all rows."""
+        waiting = iter(answers)
+        whole = next(waiting)
+        while some := list(islice(waiting, self.fan)):
+            with naming({"groups": str(self.columns.by)}, "of all rows"):
+                whole = {name: summary.merge(*(each[name] for each in some)) for name, summary in whole.items()}
+        return whole
+
+
+class MeasuredGroups(NamedTuple):
+    """What is measured of the groups of some partitions, and the labels."""
+
+    parts: list[GroupValues]
+    labels: tuple[Any, Any]
+
+    def whole(self) -> GroupValues:
+        """Return what is measured of all groups, ascending."""
+        if len({part.groups.dtype.kind == "U" for part in self.parts}) > 1:
+            raise ValueError("groups must be text or numbers, not both")
+        order = np.argsort(np.concatenate([part.groups for part in self.parts]), kind="stable")
+
+        def joined(columns: Sequence[Any]) -> Any:
+            return None if columns[0] is None else np.concatenate(columns)[order]
+
+        groups, values, *others = zip(*self.parts, strict=True)
+        return GroupValues(joined(groups), [joined(each) for each in zip(*values, strict=True)], *map(joined, others))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MeasuredGroups._unpacked, ([_recoded(part, "U", np.char.encode) for part in self.parts], self.labels)
+
+    @classmethod
+    def _unpacked(cls, parts: list[GroupValues], labels: tuple[Any, Any]) -> MeasuredGroups:
+        return cls([_recoded(part, "S", np.char.decode) for part in parts], labels)
+
+
+def _recoded(found: GroupValues, kind: str, function: Callable[..., Any]) -> GroupValues:
+    """Return what is measured of groups with names that are text, in a quarter of the bytes, or as they were."""
+    if found.groups.dtype.kind != kind:
+        return found
+    return found._replace(groups=function(found.groups, "utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True)
 class MeasureGroups(Task):
     """Measures groups, all rows of each of which are in one partition.
 
     Attributes
     ----------
-    rows : RankingColumns or ArgumentColumns
+    columns : RankingColumns or ArgumentColumns
         The groups are those of the column `by`.
     metrics : dict of str to MetricSpec or function
         By what they are called.
@@ -529,53 +620,38 @@ class MeasureGroups(Task):
         Whether standard errors are asked for, of AUC alone.
     """
 
-    rows: RankingColumns | ArgumentColumns
-    metrics: Mapping[str, Any]
+    columns: RankingColumns | ArgumentColumns
+    metrics: MetricSpecs
     interval: bool = False
 
-    def answer(self, rows: RowFiles) -> Any:
-        """Return a table of the groups; None where there are none."""
-        import pyarrow as pa
+    def answer(self, reader: Any) -> MeasuredGroups:
+        """Return what is measured of a partition's groups."""
+        found = self._of_scores(reader) if isinstance(reader, RowReader) else self._of_numbers(reader)
+        return MeasuredGroups([] if found is None else [found], getattr(reader, "labels", (None, None)))
 
-        arguments = self._arguments(rows)
-        if arguments is None:
+    def _of_scores(self, reader: RowReader) -> GroupValues | None:
+        parts = list(rows_of(reader))
+        if not parts:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of groups here: it is said of all together
-            if self.interval:
-                found: Mapping[str, GroupedMetric] = {"roc_auc": grouped_auc(**arguments, interval="delong")}
-            else:
-                found = grouped_metrics(**arguments, metrics=self.metrics)
-        any_one = next(iter(found.values()))
-        columns: dict[str, Any] = {"group": any_one.groups, "n_samples": any_one.n_samples, "weight": any_one.weights}
-        if any_one.n_positives is not None:
-            columns |= {"n_positives": any_one.n_positives, "n_negatives": any_one.n_negatives}
-        for k, each in enumerate(found.values()):
-            columns[f"value {k}"] = each.values
-            if each.standard_errors is not None:
-                columns["error"] = each.standard_errors
-        return pa.table({name: pa.array(values) for name, values in columns.items()})
+        rows = Rows.joined(parts)
+        scores = scores_by_group(rows.flags, rows.scores[0], rows.values, rows.weights, None)
+        if self.interval:
+            return auc_of_groups(scores, with_variances=True)
+        return values_of_groups(scores, grouped_values(SCORES.metrics(self.metrics), scores))
 
-    def _arguments(self, rows: RowFiles) -> dict[str, Any] | None:
-        """Return all rows as arguments of a call; None where there are none."""
-        if isinstance(self.rows, RankingColumns):
-            reader = self.rows.reader(rows)
-            parts = list(reader.rows(rows.pieces[0]))
-            if not parts:
-                return None
-            whole = Rows.joined(parts)
-            values = (whole.flags, whole.scores[0], whole.values)
-            return dict(zip(("y_true", "y_score", "groups"), values, strict=True)) | {"sample_weight": whole.weights}
-        arrays = [part for _, part in self.rows.reader(rows).batches(rows.pieces[0])]
-        if not arrays:
+    def _of_numbers(self, reader: ColumnReader) -> GroupValues | None:
+        parts = [arrays for _, arrays in reader.batches(*reader.files.pieces)]
+        if not parts:
             return None
-        return {
-            argument: joined_columns([part[name] for part in arrays]) for argument, name in self.rows.arguments.items()
-        }
+        arguments = self.columns.arguments.items()  # type: ignore[union-attr]
+        arrays = {argument: joined_columns([part[name] for part in parts]) for argument, name in arguments}
+        names = ("y_true", "y_pred", "groups", "sample_weight")
+        return errors_of_groups(TARGETS.metrics(self.metrics), *map(arrays.get, names))
 
-    def merge(self, answers: Iterable[Any]) -> Any:
-        """Return the table of all groups."""
-        import pyarrow as pa
-
-        tables = [table for table in answers if table is not None]
-        return pa.concat_tables(tables) if tables else None
+    def merge(self, answers: Iterable[MeasuredGroups]) -> MeasuredGroups:
+        """Return those of all groups."""
+        parts, labels = [], (None, None)
+        for found, its in answers:
+            labels = joint_labels(labels, its)
+            parts += found
+        return MeasuredGroups(parts, labels)

@@ -8,15 +8,68 @@ from typing import Any
 
 import numpy as np
 
-from fastevals import __version__
-from fastevals.scale.engines import FAN, Answer, Engine, Frame, shipped
-from fastevals.scale.tasks import Task
+import fastevals
+from fastevals import Ranking, __version__
+from fastevals.scale import parquet
+from fastevals.scale.engines import Answer, Engine, Frame, shipped
+from fastevals.scale.tasks import FAN, Task
+
+CALLS = ("roc_auc", "average_precision", "pr_auc", "ks_statistic", "equal_error_rate", "break_even_point")
+
+
+def rows(n: int, seed: int = 0) -> dict[str, Any]:
+    """Columns: labels, two models' scores, weights, values, groups, classes and numbers."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.2).astype(np.int64)
+    p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=n)))
+    target = rng.normal(size=n)
+    return {
+        "y": y, "p": p, "q": p.round(2), "w": rng.integers(0, 4, n), "v": rng.random(n) + 0.5,
+        "day": rng.choice(["wed", "mon", "tue"], n), "user": rng.integers(0, 400, n),
+        "class": rng.choice(["cat", "dog", "owl"], n), "guess": rng.choice(["cat", "dog", "owl"], n),
+        "target": target, "fitted": target + rng.normal(size=n),
+    }  # fmt: skip
+
+
+def check_exact(engine: Any, frame: Any, columns: dict[str, Any], **options: Any) -> None:
+    """Exact rankings, and counts at thresholds, must be those of the same rows in a file."""
+    import pyarrow as pa
+
+    at = [0.25, 0.5, float(np.median(columns["p"]))]
+    scores = {"label": "y", "score": ["p", "q"], "exact": True, "at": at} | options
+    found, expected = engine.ranking(frame, **scores), parquet.ranking(pa.table(columns), **scores)
+    for model in ("p", "q"):
+        for name in ("n_positives", "n_negatives"):
+            assert getattr(found[model], name) == getattr(expected[model], name), name
+        for call in CALLS:
+            assert getattr(found[model], call)() == getattr(expected[model], call)(), call
+        np.testing.assert_array_equal(found[model].confusion_at(at).counts, expected[model].confusion_at(at).counts)
+
+
+def check_certified(engine: Any, frame: Any, columns: dict[str, Any]) -> None:
+    """Bounds of few cells must hold the value of all rows; of fewer scores than cells it is that value."""
+    found = engine.ranking(frame, label="y", score=["p", "q"], cells=2**10)
+    auc = found["p"].roc_auc()
+    assert 0 < auc.width < 0.1
+    assert auc.low <= Ranking(columns["y"], columns["p"]).roc_auc() <= auc.high
+    assert found["q"].roc_auc() == Ranking(columns["y"], columns["q"]).roc_auc()
+
+
+def check_groups(engine: Any, frame: Any, columns: dict[str, Any], by: str, weight: str | None = None) -> None:
+    """AUC by group, with intervals, must be that of all rows, and metrics as well."""
+    weights = None if weight is None else columns[weight]
+    y, p, groups = columns["y"], columns["p"], columns[by]
+    expected = fastevals.grouped_auc(y, p, groups, sample_weight=weights, interval="delong")
+    found = engine.grouped_auc(frame, label="y", score="p", by=by, weight=weight, interval="delong")
+    for name in ("groups", "values", "n_samples", "n_positives", "n_negatives", "weights"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)
+    assert (found.mean, found.macro_mean, found.pos_label) == (expected.mean, expected.macro_mean, 1)
 
 
 class LocalFrame(Frame):
     """Tables, each a partition; `order` is that in which answers come and are merged."""
 
-    title = "the frame"
     samples_rows = True
 
     def __init__(self, tables: list[Any], order: Sequence[int] | None = None, fan: int = FAN) -> None:
@@ -34,7 +87,8 @@ class LocalFrame(Frame):
         sent = dumps(task)
         count, join = shipped(self.version)
         found = [
-            count(sent, iter(self.tables[k].select(task.columns).to_batches(max_chunksize=1000)), k) for k in self.order
+            count(sent, iter(self.tables[k].select(task.columns.names).to_batches(max_chunksize=1000)), k)
+            for k in self.order
         ]
         while len(found) > self.fan:
             found = [join(sent, found[start : start + self.fan]) for start in range(0, len(found), self.fan)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastevals import Ranking
 from fastevals.scale import RankingSummary, spark
-from tests.scale.test_spark import session, standalone
+from tests.scale.spark_cluster import session, standalone
 
 
 def main() -> None:

@@ -15,8 +15,10 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
-from fastevals.scale import Certified, parquet
+from fastevals.scale import Certified
 from fastevals.scale import dask as ours
+from tests.scale.local_frames import check_certified, check_exact, check_groups
+from tests.scale.local_frames import rows as made_rows
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -39,11 +41,7 @@ def cluster() -> Any:
 
 @pytest.fixture(scope="module")
 def rows() -> Any:
-    rng = np.random.default_rng(0)
-    y = (rng.random(N) < 0.2).astype(int)
-    p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=N)))
-    day, user = rng.choice(["mon", "tue"], N), rng.integers(0, 300, N)
-    return pd.DataFrame({"y": y, "p": p, "w": rng.integers(0, 3, N), "day": day, "user": user})
+    return pd.DataFrame(made_rows(N))
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +58,8 @@ def test_any_scheduler_ranks(frame: Any, rows: Any, scheduler: str) -> None:
 
 
 def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows: Any) -> None:
-    found = ours.ranking(frame, label="y", score="p", weight="w", exact=True)
-    expected = parquet.ranking(pa.Table.from_pandas(rows), label="y", score="p", weight="w")
-    for call in ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate"):
-        assert getattr(found, call)() == getattr(expected, call)()
+    check_certified(ours, frame, made_rows(N))
+    check_exact(ours, frame, made_rows(N), weight="w")
     summary = ours.ranking_summary(frame, label="y", score="p")
     assert fastevals.delong(summary).standard_error[0] == pytest.approx(
         fastevals.delong(rows["y"], rows["p"]).standard_error[0], rel=1e-3
@@ -90,21 +86,15 @@ def test_text_in_chunks_is_read(cluster: Any, rows: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
-def test_groups_are_brought_together(cluster: Any, frame: Any, rows: Any) -> None:
-    found = ours.grouped_auc(frame, label="y", score="p", by="user", interval="delong")
-    expected = fastevals.grouped_auc(rows["y"], rows["p"], rows["user"], interval="delong")
-    np.testing.assert_array_equal(found.values, expected.values)
-    np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)
+def test_groups_are_brought_together(cluster: Any, frame: Any) -> None:
+    check_groups(ours, frame, made_rows(N), "user")
 
 
 @pytest.mark.slow
-def test_ranges_of_scores_are_brought_together(cluster: Any, frame: Any, rows: Any, monkeypatch: Any) -> None:
+def test_ranges_of_scores_are_brought_together(cluster: Any, frame: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("fastevals.scale.engines.MOST_BROADCAST", 100)
     monkeypatch.setattr("fastevals.scale.engines.RANGE_ROWS", 10_000)
-    found = ours.ranking(frame, label="y", score="p", exact=True)
-    expected = parquet.ranking(pa.Table.from_pandas(rows), label="y", score="p")
-    for call in ("roc_auc", "average_precision", "ks_statistic"):
-        assert getattr(found, call)() == getattr(expected, call)()
+    check_exact(ours, frame, made_rows(N))
 
 
 def test_a_row_that_can_not_be_counted_is_named(cluster: Any, rows: Any) -> None:
@@ -114,8 +104,8 @@ def test_a_row_that_can_not_be_counted_is_named(cluster: Any, rows: Any) -> None
         ValueError, match=r"column 'p' has 1 NaN or infinite value, the first at row \d+ of partition 6"
     ):
         ours.ranking(frames.from_pandas(bad, npartitions=7), label="y", score="p")
-    with pytest.raises(ValueError, match="column 'q': the frame has no such column"):
-        ours.ranking(frames.from_pandas(bad, npartitions=7), label="y", score="q")
+    with pytest.raises(ValueError, match="column 'Q': the frame has no such column"):
+        ours.ranking(frames.from_pandas(bad, npartitions=7), label="y", score="Q")
     with pytest.raises(ValueError, match="data must be a DataFrame of Dask, got"):
         ours.ranking(bad, label="y", score="p")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -11,28 +12,16 @@ import pytest
 
 import fastevals
 from fastevals import Ranking, metric
-from fastevals.measure.registry import METRICS, SCORE_METRICS
+from fastevals.counting.ordering import FLOATS
+from fastevals.measure.registry import METRICS
 from fastevals.scale import Certified, RankingSummary, ScoresSummary, engines, parquet
-from tests.scale.local_frames import LOCAL, LocalFrame
+from fastevals.scale.tasks import GatherPositives, RankingColumns
+from tests.scale.local_frames import LOCAL, LocalFrame, check_exact, check_groups, rows
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("cloudpickle")
 
 N = 6000
-
-
-def rows(seed: int = 0, n: int = N) -> dict[str, Any]:
-    """Columns: labels, two models' scores, weights, values, groups, classes and numbers."""
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.2).astype(np.int64)
-    p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=n)))
-    target = rng.normal(size=n)
-    return {
-        "y": y, "p": p, "q": p.round(2), "w": rng.integers(0, 4, n), "v": rng.random(n) + 0.5,
-        "day": rng.choice(["mon", "tue", "wed"], n), "user": rng.integers(0, 400, n),
-        "class": rng.choice(["cat", "dog", "owl"], n), "guess": rng.choice(["cat", "dog", "owl"], n),
-        "target": target, "fitted": target + rng.normal(size=n),
-    }  # fmt: skip
 
 
 def frame(columns: dict[str, Any], cuts: Any = (1000, 1000, 2500, 2501, 4000), **options: Any) -> LocalFrame:
@@ -42,16 +31,8 @@ def frame(columns: dict[str, Any], cuts: Any = (1000, 1000, 2500, 2501, 4000), *
     return LocalFrame([table.slice(a, b - a) for a, b in pairwise(edges)], **options)
 
 
-COLUMNS = rows()
+COLUMNS = rows(N)
 FRAME = frame(COLUMNS)
-NAMES = [name for name, each in SCORE_METRICS.items() if each.of == "ranking"]
-
-
-def values_of(ranking: Any) -> dict[str, Any]:
-    """All metrics of a ranking that have no threshold of their own."""
-    counts = ranking.counts if hasattr(ranking, "counts") else None
-    assert counts is not None
-    return {name: SCORE_METRICS[name](counts) for name in NAMES if not SCORE_METRICS[name].on_hull}
 
 
 # Rankings -------------------------------------------------------------------------------------------------------------
@@ -79,14 +60,29 @@ def test_certificates_hold_the_value_of_all_rows(score: str, weight: str | None)
 def test_exact_rankings_are_those_of_files(monkeypatch: Any, weight: str | None, most: int) -> None:
     monkeypatch.setattr(engines, "MOST_BROADCAST", most)
     monkeypatch.setattr(engines, "RANGE_ROWS", 1500)
-    found = LOCAL.ranking(FRAME, label="y", score=["p", "q"], weight=weight, exact=True)
-    expected = parquet.ranking(pa.table(COLUMNS), label="y", score=["p", "q"], weight=weight)
-    for model in ("p", "q"):
-        assert (found[model].n_positives, found[model].n_negatives) == (
-            expected[model].n_positives, expected[model].n_negatives,
-        )  # fmt: skip
-        for call in ("roc_auc", "average_precision", "pr_auc", "ks_statistic", "equal_error_rate", "break_even_point"):
-            assert getattr(found[model], call)() == getattr(expected[model], call)(), call
+    check_exact(LOCAL, FRAME, COLUMNS, weight=weight)
+
+
+@pytest.mark.parametrize("memory", [None, 4000])
+def test_thresholds_are_cuts_of_several_ranges_too(memory: int | None) -> None:
+    at = [0.1, 0.25, 0.5, 0.123456789]
+    found = parquet.ranking(pa.table(COLUMNS), label="y", score="p", at=at, memory=memory)
+    expected = Ranking(COLUMNS["y"], COLUMNS["p"]).confusion_at(at)
+    np.testing.assert_array_equal(found.confusion_at(at).counts, expected.counts)
+
+
+def test_scores_of_too_many_positives_do_not_travel(monkeypatch: Any) -> None:
+    monkeypatch.setattr("fastevals.scale.tasks.MOST_WAITING", 100)
+    columns = RankingColumns("y", ("p", "q"))
+    for most, are_too_many in ((10**6, False), (700, True)):
+        found = FRAME.do(GatherPositives(columns, most))
+        assert found.are_too_many is are_too_many
+        kept = sum(each.keys.size for each in found.scores.values())
+        assert kept == 0 if are_too_many else kept > 1000
+        assert {each.totals for each in found.scores.values()} == {(COLUMNS["y"].sum(), N - COLUMNS["y"].sum())}
+        for where, each in found.scores.items():
+            low, high = FLOATS.decode(np.array([each.lowest, each.highest], np.uint64))
+            assert (low, high) == (COLUMNS[where[1]].min(), COLUMNS[where[1]].max())
 
 
 def test_thresholds_that_are_asked_for_are_exact() -> None:
@@ -118,10 +114,31 @@ def test_hundreds_of_values_have_exact_rankings() -> None:
         assert found[user].roc_auc() == pytest.approx(expected.roc_auc(), rel=1e-14)
         assert found[user].n_positives == COLUMNS["w"][here & (COLUMNS["y"] == 1)].sum()
     assert list(found)[:3] == [0, 1, 2]
+    both = LOCAL.ranking(FRAME, label="y", score=["p", "q"], by="user", weight="w")
+    assert list(both) == list(found)
+    assert both[17]["p"].roc_auc() == found[17].roc_auc()
+    assert list(both[17]) == ["p", "q"]
     with pytest.raises(KeyError):
         found[400]
     with pytest.raises(KeyError):
         found["0"]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_values_come_ascending_and_are_of_one_type(exact: bool) -> None:
+    table = pa.table(COLUMNS)
+    parts = [table.filter(pa.array(COLUMNS["day"] == day)) for day in ("wed", "mon", "tue")]
+    options = {"label": "y", "score": "p", "by": "day", "exact": exact}
+    assert list(LOCAL.ranking(LocalFrame(parts), **options)) == ["mon", "tue", "wed"]
+    numbers = parts[1].set_column(parts[1].column_names.index("day"), "day", pa.array([7] * parts[1].num_rows))
+    with pytest.raises(ValueError, match=r"'day'.*one type|must have text or numbers"):
+        LOCAL.ranking(LocalFrame([parts[0], numbers]), **options)
+    mixed = LocalFrame([parts[0], numbers])
+    with pytest.raises(ValueError, match="column 'day' must have text or numbers, not both, got 'wed' and 7"):
+        LOCAL.confusion_summary(mixed, label="class", predicted="guess", by="day")
+    mixed.by_value = lambda column: mixed
+    with pytest.raises(ValueError, match="groups must be text or numbers, not both"):
+        LOCAL.grouped_auc(mixed, label="y", score="p", by="day")
 
 
 def test_partitions_trees_and_orders_give_the_same_bits() -> None:
@@ -181,19 +198,16 @@ def test_errors_and_probabilities_are_those_of_all_rows() -> None:
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("by", ["user", "day"])
 def test_groups_are_those_of_all_rows(by: str, weight: str | None) -> None:
+    check_groups(LOCAL, FRAME, COLUMNS, by, weight)
     weights = None if weight is None else COLUMNS[weight]
     y, p, groups = COLUMNS["y"], COLUMNS["p"], COLUMNS[by]
-    expected = fastevals.grouped_auc(y, p, groups, sample_weight=weights, interval="delong")
-    found = LOCAL.grouped_auc(FRAME, label="y", score="p", by=by, weight=weight, interval="delong")
-    for name in ("groups", "values", "n_samples", "n_positives", "n_negatives", "weights"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)
-    assert (found.mean, found.macro_mean) == (expected.mean, expected.macro_mean)
     metrics = ["average_precision", metric("f1", threshold=0.5), "brier_score"]
     several = LOCAL.grouped_metrics(FRAME, metrics, label="y", score="p", by=by, weight=weight)
     wanted = fastevals.grouped_metrics(y, p, groups, metrics, sample_weight=weights)
     for name, each in wanted.items():
         np.testing.assert_allclose(several[name].values, each.values, rtol=1e-13)
+    assert repr(several) == repr(wanted)
+    assert several.pos_label == wanted.pos_label == 1
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
@@ -203,6 +217,17 @@ def test_errors_of_groups_are_those_of_all_rows() -> None:
     np.testing.assert_allclose(found["mean_squared_error"].values, expected["mean_squared_error"].values, rtol=1e-13)
     with pytest.raises(ValueError, match="confusion_summary"):
         LOCAL.grouped_metrics(FRAME, "accuracy", label="class", score="guess", by="user")
+
+
+def test_what_is_not_defined_is_said_once_and_filters_stay() -> None:
+    filters = list(warnings.filters)
+    with pytest.warns(fastevals.UndefinedMetricWarning) as expected:
+        fastevals.grouped_auc(COLUMNS["y"], COLUMNS["p"], COLUMNS["user"], interval="delong")
+    with pytest.warns(fastevals.UndefinedMetricWarning) as found:
+        LOCAL.grouped_auc(FRAME, label="y", score="p", by="user", interval="delong")
+    assert [str(each.message) for each in found] == [str(each.message) for each in expected]
+    assert len(found) == 3
+    assert warnings.filters == filters
 
 
 # What is wrong --------------------------------------------------------------------------------------------------------
@@ -260,11 +285,39 @@ def test_values_that_can_not_be_counted_are_named() -> None:
         ({"at": float("nan")}, "at"),
         ({"score": "day"}, "column 'day' must hold numbers"),
         ({"weight": "v", "exact": True}, "column 'v' must hold whole numbers"),
+        ({"weight": "v", "by": "user"}, "column 'v' must hold whole numbers, got"),
     ],
 )
 def test_arguments_that_are_wrong_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LOCAL.ranking(FRAME, **{"label": "y", "score": "p"} | options)
+
+
+@pytest.mark.parametrize(
+    ("call", "options", "message"),
+    [
+        ("grouped_auc", {"by": None}, "by must be the name of a column, got None"),
+        ("group_summary", {"by": None}, "by must be the name of a column, got None"),
+        ("group_summary", {"by": "user", "score": ["p"]}, r"score must be the name of a column, got \['p'\]"),
+        ("group_summary", {"by": "user", "most_scores": 100}, "at most most_scores = 100 distinct scores, got"),
+        ("probability_summary", {"label": 1}, "label must be the name of a column, got 1"),
+        ("probability_summary", {"n_bins": 0}, "n_bins must be"),
+        ("summarize", {"probabilities": 1}, "probabilities must be"),
+    ],
+)
+def test_arguments_of_other_calls_are_checked_before_any_work(call: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        getattr(LOCAL, call)(FRAME, **{"label": "y", "score": "p"} | options)
+
+
+def test_labels_may_be_numbers_of_numpy() -> None:
+    one = np.int64(1)
+    assert LOCAL.ranking(FRAME, label="y", score="p", pos_label=one).n_positives == COLUMNS["y"].sum()
+    assert LOCAL.probability_summary(FRAME, label="y", score="p", pos_label=one).brier_score() > 0
+    assert LOCAL.confusion_summary(FRAME, label="y", predicted="w", pos_label=None).n_samples == N
+    binary = frame(COLUMNS | {"guess": COLUMNS["p"] > 0.5, "class": COLUMNS["y"] == 1})
+    matrix = LOCAL.confusion_summary(binary, label="class", predicted="guess", pos_label=np.bool_(True)).matrix()
+    assert matrix.pos_label
 
 
 def test_no_rows_are_an_error_and_one_class_is_undefined() -> None:
@@ -299,8 +352,9 @@ def test_workers_of_another_version_and_without_fastevals_are_told(monkeypatch: 
     monkeypatch.setitem(sys.modules, "fastevals", None)
     answers = [count(b"", iter(()), k) for k in (4, 2)]
     monkeypatch.undo()
+    other.answers = lambda task: [join(b"", answers)]
     with pytest.raises(ImportError, match="workers can't import fastevals"):
-        engines.answered(None, [join(b"", answers)])
+        LOCAL.ranking(other, label="y", score="p")
 
 
 @pytest.mark.parametrize("cells", [2**18, 100])

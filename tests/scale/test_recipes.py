@@ -78,7 +78,7 @@ def test_a_recipe_gives_what_it_says(kind: str, block: str, folder: tuple[Path, 
     if kind == "spark":
         if shutil.which("java") is None:
             pytest.skip("Spark needs a Java runtime, such as Debian's openjdk-17-jre-headless")
-        from tests.scale.test_spark import standalone
+        from tests.scale.spark_cluster import standalone
 
         if "spark://master:7077" in block:
             with standalone(2) as address:

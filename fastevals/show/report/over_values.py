@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from fastevals._execution import progressed
 from fastevals._options import UndefinedMetricWarning
 from fastevals._random import seed_key
 from fastevals.many.group_bootstrap import bootstrap_mean
-from fastevals.many.groups import GroupedMetric, delong_intervals, grouped_auc, grouped_metrics, mean_over_groups
+from fastevals.many.group_values import GroupValues
+from fastevals.many.groups import GroupedMetric, group_results, grouped_auc, grouped_metrics
 from fastevals.results import check_confidence_level
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
@@ -99,24 +100,15 @@ def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_non
     )
     metrics: dict[str, dict[str, GroupedMetric]] = {}
     for k, model in enumerate(blocks[0].models):
-        metrics[model.name] = {
-            metric: _gather_values(metric, np.array([block.models[k].metrics[metric] for block in blocks]), counts)
-            for metric in RANKING_COLUMNS
-        }
+        of_values = [np.array([block.models[k].metrics[metric] for block in blocks]) for metric in RANKING_COLUMNS]
+        found = GroupValues(np.arange(len(blocks)), of_values, **counts)
+        metrics[model.name] = group_results(RANKING_COLUMNS, found, warns=False)
         if plan is not None and not why_none:
-            auc = metrics[model.name][AUC]
             variances = np.array([block.models[k].auc_variance for block in blocks])
+            found = found._replace(values=[metrics[model.name][AUC].values], variances=variances)
             tail = check_confidence_level(plan.confidence)[1]
-            metrics[model.name][AUC] = replace(auc, **delong_intervals(auc.values, variances, auc.weights, tail))
+            metrics[model.name] |= group_results([AUC], found, alpha=tail, warns=False)
     return OverValues([block.value for block in blocks], metrics, True, why_none, None)
-
-
-def _gather_values(metric: str, of_values: NDArray[np.float64], counts: Mapping[str, Any]) -> GroupedMetric:
-    """Return a metric of values that are measured."""
-    mean = mean_over_groups(of_values, counts["weights"])
-    macro_mean = mean_over_groups(of_values, np.ones(of_values.size))
-    groups = np.arange(of_values.size)
-    return GroupedMetric(metric, groups, of_values, mean=mean, macro_mean=macro_mean, **counts)
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
