@@ -25,8 +25,9 @@ from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 from benches.scale import LABEL, MODELS, write_rows
 from fastevals.scale import Certified, RankingSummary, ScoreGrid, parquet
+from fastevals.scale.engines import merged
 from fastevals.scale.scores import CountedBlock, Counting, ScoresSummary
-from fastevals.scale.tasks import CountScores, RankingColumns, opened
+from fastevals.scale.tasks import CountScores, RankingColumns
 
 WANTED = os.environ.get("FASTEVALS_BENCH_ENGINES") == "1"
 GROUP_ROWS = 20  # of a group
@@ -218,7 +219,7 @@ def _one_process(data: Data) -> Call:
 
 
 def _merge_parts(data: Data) -> Call:
-    """Merge the answers of partitions of 10,000 rows, as `Frame.do` does with those that reach it."""
+    """Merge the answers of partitions of 10,000 rows."""
     grid = ScoreGrid.fit(data.y, data.s)
     task = CountScores(RankingColumns(LABEL, (SCORE,)), Counting(2**18, np.empty(0, np.uint64), {}))
     answers = []
@@ -229,7 +230,7 @@ def _merge_parts(data: Data) -> Call:
         block = CountedBlock(10_000, int(data.y[part].sum()), {SCORE: summary}, {})
         answers.append(pickle.dumps(ScoresSummary(LABEL, (SCORE,), blocks={None: block})))
     answers *= 100  # as many as of a hundred times the rows
-    return lambda: task.merge(opened(answers)).n_samples
+    return lambda: merged(task, answers).n_samples
 
 
 def of_engines(module: str, entries: dict[str, Setup]) -> dict[str, Setup]:

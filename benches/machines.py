@@ -13,10 +13,10 @@ import numpy as np
 
 from benches.data import Data
 from fastevals.counting.ordering import FLOATS
-from fastevals.scale import RankingSummary, ScoreGrid
-from fastevals.scale.engines import MOST_BROADCAST
+from fastevals.scale import RankingSummary, ScoreGrid, spark
+from fastevals.scale.engines import MOST_BROADCAST, MOST_THREADS
 from fastevals.scale.payload import pack
-from fastevals.scale.tasks import FAN
+from fastevals.scale.tasks import FAN, MOST_ANSWERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "machines.md"
 MARK = "<!-- table: python -m benches.machines -->\n"
@@ -24,7 +24,8 @@ SAMPLE = 2_000_000  # rows
 ROWS = (10**9, 10**11)
 PARTITIONS = (10, 100, 1_000, 10_000)
 CELL = 32  # bytes of a range while it is counted or merged
-FIXED = 60e6  # bytes of a worker's own: rows that wait, a grid and its table
+MERGED = 6  # summaries that a thread makes of those that it merges
+FIXED = 60e6  # bytes of a worker: rows that wait, a grid and its table
 ROW = 17  # bytes of a row that is shuffled
 POSITIVES = 0.001  # of rows, where exact counts are broadcast
 
@@ -60,28 +61,43 @@ def exact_bytes(rows: int, positives: int) -> int:
     return len(pack("positives", {}, own)) + len(pack("negatives", {}, counts))
 
 
+def bytes_moved(rows: int, n: int) -> float:
+    """Return the bytes of the answers of n partitions that Spark moves, to be merged by workers and by the driver."""
+    moved = 0.0
+    while n > MOST_ANSWERS:
+        moved += n * summary_bytes(rows // n)
+        n = -(-n // spark.FAN)
+    return moved + n * summary_bytes(rows // n)
+
+
+def worker_memory() -> float:
+    """Return the bytes that a worker takes for a partition, beside its rows."""
+    grid, _ = _grid_and_shares()
+    return FIXED + 2 * CELL * grid.n_cells
+
+
+def driver_memory(rows: int, n: int) -> float:
+    """Return the bytes that the driver takes to merge the answers of n partitions."""
+    grid, _ = _grid_and_shares()
+    while n > MOST_ANSWERS:
+        n = -(-n // spark.FAN)
+    return n * summary_bytes(rows // n) + min(MOST_THREADS, -(-n // FAN)) * (FAN + MERGED) * CELL * grid.n_cells
+
+
 def table() -> list[str]:
     """Return the lines of the table."""
     lines = [
         "| rows | partitions | a summary | moved in all | a worker's memory | the driver's | moved if exact |",
         "|---|---|---|---|---|---|---|",
     ]
-    grid, _ = _grid_and_shares()
     for rows in ROWS:
         for n in PARTITIONS:
-            each = summary_bytes(rows // n)
-            moved, left = 0.0, n
-            while left > 1:
-                moved += left * (each if left == n else summary_bytes(rows // left))
-                left = -(-left // FAN)
-            merged = grid.n_cells * CELL
-            held = min(n, FAN) * summary_bytes(rows // min(n, FAN)) + 8 * merged
             positives = int(rows * POSITIVES)
             exact = _shown(n * exact_bytes(rows // n, positives))
             if positives > MOST_BROADCAST:
                 exact = f"{_shown(ROW * rows)}, in ranges"
-            cells = (f"{rows:.0e}".replace("e+0", "e").replace("e+", "e"), str(n), _shown(each), _shown(moved),
-                     _shown(FIXED + 2 * merged), _shown(held), exact)  # fmt: skip
+            figures = (summary_bytes(rows // n), bytes_moved(rows, n), worker_memory(), driver_memory(rows, n))
+            cells = (f"{rows:.0e}".replace("e+0", "e").replace("e+", "e"), str(n), *map(_shown, figures), exact)
             lines.append(f"| {' | '.join(cells)} |")
     return lines
 

@@ -475,13 +475,15 @@ def _measure_labels(
 def _measure_targets(
     specs: MetricSpecs, y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
 ) -> MetricsByGroup:
-    found = errors_of_groups(TARGETS.metrics(specs), y_true, y_pred, groups, sample_weight)
+    found = errors_of_groups(TARGETS.metrics(specs), y_true, y_pred, groups, sample_weight, pos_label)
     return MetricsByGroup(group_results(specs, found))
 
 
-def errors_of_groups(metrics: Sequence[Any], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any) -> GroupValues:
+def errors_of_groups(
+    metrics: Sequence[Any], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any = None
+) -> GroupValues:
     """Return metrics of predicted numbers."""
-    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred})
+    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred}, pos_label)
     keys = as_group_keys("groups", groups)
     check_same_length(y_true=targets, groups=keys)
     weights = None if sample_weight is None else as_weights("sample_weight", sample_weight)

@@ -18,7 +18,7 @@ from fastevals.scale.engines import Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
 MISSING = "frames of Dask need dask: pip install 'fastevals[dask]'"
-FAN = 8  # answers that a worker merges at once
+FAN = 8  # answers that a worker merges
 SAMPLED = 8  # partitions that a sample is of, where they are large
 RETRIES = 3  # of what fails on a cluster; what is wrong with rows does not fail, but is an answer
 

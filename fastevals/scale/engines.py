@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
 from fastevals._validation.labels import Classes
 from fastevals.many.folds import PooledRanking
@@ -36,6 +37,8 @@ from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitt
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
+    FAN,
+    MOST_ANSWERS,
     ArgumentColumns,
     CountGroups,
     CountNegatives,
@@ -57,6 +60,7 @@ from fastevals.scale.tasks import (
 
 MOST_BROADCAST = 1 << 22  # distinct scores of positives that every worker may have, 100 bytes each while it counts
 RANGE_ROWS = 1 << 21  # of a range of scores
+MOST_THREADS = 4  # that merge answers here, since each holds some of them opened
 MOST_PARTED = 100  # values with a summary each on every worker: of more, those of groups
 
 
@@ -110,6 +114,15 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     return count, join
 
 
+def merged(task: Task, answers: Sequence[Any]) -> Any:
+    """Return what answers say together: some threads merge them, a few at once."""
+    while len(answers) > 1:
+        size = max(-(-len(answers) // min(get_num_threads(), MOST_THREADS)), FAN)
+        chunks = [answers[start : start + size] for start in range(0, len(answers), size)]
+        answers = run(lambda chunk: task.merge(opened(chunk)), chunks)
+    return next(opened(answers))
+
+
 class Frame(ABC):
     """Rows of an engine, in partitions.
 
@@ -150,7 +163,7 @@ class Frame(ABC):
             raise (ValueError if of_rows else ImportError)(message)
         if not answers:
             raise self.no_rows()
-        return task.merge(opened(answer for _, answer in answers))
+        return merged(task, [answer for _, answer in answers])
 
     def no_rows(self) -> ValueError:
         """Return the error that there is nothing to count."""
@@ -763,7 +776,8 @@ def _count(
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
     grids = fitted_grids(many, cells, thresholds)
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
-    summary: ScoresSummary = frame.do(CountScores(columns, counting))
+    most = max(MOST_ANSWERS // (max(sample.n_values, 1) * len(columns.scores)), FAN)
+    summary: ScoresSummary = frame.do(CountScores(columns, counting, most))
     if not summary.n_samples:
         raise frame.no_rows()
     summary.share_labels()

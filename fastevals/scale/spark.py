@@ -19,6 +19,7 @@ from fastevals._options import import_optional, show
 from fastevals.scale.engines import Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
+FAN = 32  # answers that a worker merges
 MISSING = "frames of Spark need pyspark: pip install 'fastevals[spark]'"
 SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, as long as there are not more partitions,
 MOST_ROWS = 1 << 24  # and of one at most
@@ -101,8 +102,8 @@ class SparkFrame(Frame):
         plain = [f"c{k}" for k in range(len(columns))]  # mapInArrow reads names as expressions
         found = self.select(columns).toDF(*plain).mapInArrow(counted, schema)
         _, n = self.size
-        while n > task.fan:
-            n = -(-n // task.fan)
+        while n > task.most_answers:
+            n = -(-n // FAN)
             found = found.repartition(n).mapInArrow(joined, schema)
         return read(_collected(found))
 

@@ -327,8 +327,8 @@ class RankingSummary(Summary):
         apart = [cells for other in others if (cells := merged._add(other._counted())) is not None]
         if apart:
             merged._set_aside(merged._all_cells())
-        while apart:  # pairs of about the same size are joined, then pairs of these
-            rounds, apart = [merged._cells, *apart], []
+        while apart:  # pairs of about the same size are joined, then pairs of these; the largest at last
+            rounds, apart = [*apart, merged._cells], []
             for k in range(0, len(rounds), 2):
                 merged._set_aside(rounds[k] if k + 1 == len(rounds) else rounds[k].join(rounds[k + 1]))
                 apart.append(merged._cells)

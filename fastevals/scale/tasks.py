@@ -37,15 +37,16 @@ from fastevals.scale.summary import joint_labels
 
 Keys = NDArray[np.uint64]
 
-FAN = 32  # answers that are merged at once
+FAN = 4  # answers that are opened at once, 8 MB each
+MOST_ANSWERS = 256  # that the driver may have, of one model and value: they may be 700 kB each
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
 
 class Task(ABC):
-    """What is counted of each partition, of some columns, and how many answers may be held to be merged."""
+    """What is counted of each partition, of some columns, and how many answers the driver may merge."""
 
     columns: Any
-    fan: int = FAN
+    most_answers: int = MOST_ANSWERS
 
     def answer_of(self, batches: Iterator[Any], name: str) -> Any:
         """Return what is counted of a partition, given as record batches."""
@@ -181,6 +182,7 @@ class CountScores(Task):
 
     columns: RankingColumns
     counting: Counting
+    most_answers: int = MOST_ANSWERS
 
     def answer(self, reader: RowReader) -> ScoresSummary:
         """Return the summary of a partition's rows."""
@@ -373,7 +375,7 @@ class GatherPositives(Task):
 
     columns: RankingColumns
     most: int
-    fan = 4  # they may be 30 MB each
+    most_answers = 4  # they may be 30 MB each
 
     def answer(self, reader: RowReader) -> Gathered:
         """Return the gathered scores of a partition."""
@@ -404,6 +406,7 @@ class CountNegatives(Task):
 
     columns: RankingColumns
     keys: dict[Where, Keys]
+    most_answers = 16  # they may be 8 MB each
 
     def answer(self, reader: RowReader) -> list[NegativeCounts]:
         """Return counts by value and model, in the order of the keys."""
@@ -549,7 +552,7 @@ class CountGroups(Task):
 
     columns: RankingColumns
     most_scores: int = 20_000_000
-    fan = 4  # they may be 200 MB each
+    most_answers = 4  # they may be 200 MB each
 
     def answer(self, reader: RowReader) -> dict[str, GroupSummary]:
         """Return the summaries of a partition's rows."""
@@ -567,7 +570,7 @@ class CountGroups(Task):
         """Return those of all rows."""
         waiting = iter(answers)
         whole = next(waiting)
-        while some := list(islice(waiting, self.fan)):
+        while some := list(islice(waiting, FAN)):
             with naming({"groups": str(self.columns.by)}, "of all rows"):
                 whole = {name: summary.merge(*(each[name] for each in some)) for name, summary in whole.items()}
         return whole

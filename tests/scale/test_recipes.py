@@ -18,6 +18,7 @@ import pytest
 from benches import machines
 from fastevals import Ranking
 from fastevals.scale import RankingSummary
+from tests.scale import memory_of_machines
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -104,6 +105,17 @@ def test_all_code_is_run() -> None:
 
 def test_the_table_is_that_of_the_simulation() -> None:
     assert machines.page() == machines.PAGE.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
+def test_memory_is_no_more_than_the_table_says() -> None:
+    command = [sys.executable, "-m", "tests.scale.memory_of_machines"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    worker, driver = map(int, done.stdout.split())
+    assert worker < machines.worker_memory() < 5 * worker
+    rows, parts = memory_of_machines.ROWS, memory_of_machines.PARTS
+    assert driver < machines.driver_memory(rows * parts, parts) < 5 * driver
 
 
 @pytest.mark.parametrize("rows", [10_000, 100_000, 1_000_000])

@@ -351,6 +351,7 @@ def example(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_bytes_of_version_1_are_read_for_ever(name: str) -> None:
     kept = (PAYLOADS / f"{name}.1.fe").read_bytes()
     assert len(kept) < 2500
