@@ -8,7 +8,7 @@ Certified(0.80194, the rows' own within [0.801939, 0.801943])
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -75,12 +75,18 @@ class DaskFrame(Frame):
             return count(sent, batches(), number)
 
         delayed = self.dask.delayed
-        sent = delayed(dumps(task))
+        client = getattr(self.dask.base.get_scheduler(), "__self__", None)
+        on_cluster = hasattr(client, "who_has")
+        sent = client.persist(delayed(dumps(task))) if on_cluster else delayed(dumps(task))
         parts = self.frame[task.columns.names].to_delayed()
         answers = [delayed(counted)(sent, part, number) for number, part in enumerate(parts)]
-        while len(answers) > 1:
-            answers = [delayed(join)(sent, answers[start : start + FAN]) for start in range(0, len(answers), FAN)]
-        return list(self.dask.compute(*answers, retries=RETRIES))
+
+        def merged(some: list[Any]) -> Any:
+            return delayed(join)(sent, some)
+
+        if on_cluster:
+            return _merged_where_they_are(client, answers, merged, task.most_answers)
+        return list(self.dask.compute(*_in_tree(answers, merged, 1)))
 
     def by_value(self, column: str) -> Frame:
         """Return the same rows, those of a value in one partition."""
@@ -90,6 +96,41 @@ class DaskFrame(Frame):
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
         """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
         yield DaskFrame(self.frame[list(columns)].sort_values(column, npartitions=n_ranges).persist())
+
+
+def _in_tree(answers: list[Any], join: Callable[[list[Any]], Any], most: int) -> list[Any]:
+    """Return at most so many answers, of all, in the order of the partitions."""
+    while len(answers) > most:
+        answers = [join(answers[start : start + FAN]) for start in range(0, len(answers), FAN)]
+    return answers
+
+
+def _merged_where_they_are(
+    client: Any, answers: list[Any], join: Callable[[list[Any]], Any], most: int
+) -> list[Answer]:
+    """Compute answers on a cluster, merge those that one worker has, and bring at most so many.
+
+    Which worker counts which partition nobody knows beforehand: of a tree that is planned, half of the answers cross.
+    """
+    from distributed import as_completed
+
+    def joined(some: list[Any], where: Any = ()) -> Any:
+        if len(some) == 1:
+            return some[0]
+        return client.compute(join(some), retries=RETRIES, workers=where or None, allow_other_workers=bool(where))
+
+    waiting: dict[Any, list[Any]] = {}  # by the workers that have them
+    done = as_completed(client.compute(answers, retries=RETRIES))
+    for batch in done.batches():
+        places = client.who_has(batch)
+        for future in batch:
+            where = places[future.key]
+            waiting.setdefault(where, []).append(future)
+            if len(waiting[where]) == FAN:
+                done.add(joined(waiting.pop(where), where))
+    left = [joined(some, where) for where, some in waiting.items()]
+    answers = client.gather(_in_tree(left, joined, most))
+    return list(answers)
 
 
 def _as_batches(frame: Any) -> Any:
