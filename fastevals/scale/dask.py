@@ -75,7 +75,7 @@ class DaskFrame(Frame):
             return count(sent, batches(), number)
 
         delayed = self.dask.delayed
-        client = getattr(self.dask.base.get_scheduler(), "__self__", None)
+        client: Any = getattr(self.dask.base.get_scheduler(), "__self__", None)
         on_cluster = hasattr(client, "who_has")
         sent = client.persist(delayed(dumps(task))) if on_cluster else delayed(dumps(task))
         parts = self.frame[task.columns.names].to_delayed()
