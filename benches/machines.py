@@ -16,7 +16,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.scale import RankingSummary, ScoreGrid, spark
 from fastevals.scale.engines import MOST_BROADCAST, MOST_THREADS
 from fastevals.scale.payload import pack
-from fastevals.scale.tasks import FAN, MOST_ANSWERS
+from fastevals.scale.tasks import MOST_ANSWERS, OPENED
 
 PAGE = Path(__file__).parents[1] / "docs" / "machines.md"
 MARK = "<!-- table: python -m benches.machines -->\n"
@@ -81,7 +81,7 @@ def driver_memory(rows: int, n: int) -> float:
     grid, _ = _grid_and_shares()
     while n > MOST_ANSWERS:
         n = -(-n // spark.FAN)
-    return n * summary_bytes(rows // n) + min(MOST_THREADS, -(-n // FAN)) * (FAN + MERGED) * CELL * grid.n_cells
+    return n * summary_bytes(rows // n) + min(MOST_THREADS, -(-n // OPENED)) * (OPENED + MERGED) * CELL * grid.n_cells
 
 
 def table() -> list[str]:

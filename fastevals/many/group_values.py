@@ -20,7 +20,6 @@ from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import Metric
 
 Floats = NDArray[np.float64]
-
 Ints = NDArray[np.int64]
 
 FEW = 1 << 7  # groups; a call for each of them takes no longer than loading a compiled loop, compiling it 50 times that

@@ -37,8 +37,8 @@ from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitt
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
-    FAN,
     MOST_ANSWERS,
+    OPENED,
     ArgumentColumns,
     CountGroups,
     CountNegatives,
@@ -117,7 +117,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
 def merged(task: Task, answers: Sequence[Any]) -> Any:
     """Return what answers say together: some threads merge them, a few at once."""
     while len(answers) > 1:
-        size = max(-(-len(answers) // min(get_num_threads(), MOST_THREADS)), FAN)
+        size = max(-(-len(answers) // min(get_num_threads(), MOST_THREADS)), OPENED)
         chunks = [answers[start : start + size] for start in range(0, len(answers), size)]
         answers = run(lambda chunk: task.merge(opened(chunk)), chunks)
     return next(opened(answers))
@@ -776,7 +776,7 @@ def _count(
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
     grids = fitted_grids(many, cells, thresholds)
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
-    most = max(MOST_ANSWERS // (max(sample.n_values, 1) * len(columns.scores)), FAN)
+    most = max(MOST_ANSWERS // (max(sample.n_values, 1) * len(columns.scores)), OPENED)
     summary: ScoresSummary = frame.do(CountScores(columns, counting, most))
     if not summary.n_samples:
         raise frame.no_rows()

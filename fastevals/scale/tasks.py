@@ -37,7 +37,7 @@ from fastevals.scale.summary import joint_labels
 
 Keys = NDArray[np.uint64]
 
-FAN = 4  # answers that are opened at once, 8 MB each
+OPENED = 4  # answers at once, 8 MB each
 MOST_ANSWERS = 256  # that the driver may have, of one model and value: they may be 700 kB each
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
@@ -194,7 +194,7 @@ class CountScores(Task):
         """Return that of all rows."""
         waiting = iter(answers)
         whole = next(waiting)
-        while some := list(islice(waiting, FAN)):
+        while some := list(islice(waiting, OPENED)):
             whole = whole.merge(*some)
         return whole
 
@@ -223,7 +223,7 @@ class CountValues(Task):
     def merge(self, answers: Iterable[dict[Any, Any]]) -> dict[Any, Any]:
         """Return those of all rows."""
         waiting, whole = iter(answers), dict[Any, Any]()
-        while some := list(islice(waiting, FAN)):
+        while some := list(islice(waiting, OPENED)):
             parts = {value: [whole[value]] for value in whole}
             for answer in some:
                 for value, summary in answer.items():
@@ -570,7 +570,7 @@ class CountGroups(Task):
         """Return those of all rows."""
         waiting = iter(answers)
         whole = next(waiting)
-        while some := list(islice(waiting, FAN)):
+        while some := list(islice(waiting, OPENED)):
             with naming({"groups": str(self.columns.by)}, "of all rows"):
                 whole = {name: summary.merge(*(each[name] for each in some)) for name, summary in whole.items()}
         return whole
@@ -584,8 +584,11 @@ class MeasuredGroups(NamedTuple):
 
     def whole(self) -> GroupValues:
         """Return what is measured of all groups, ascending."""
-        if len({part.groups.dtype.kind == "U" for part in self.parts}) > 1:
-            raise ValueError("groups must be text or numbers, not both")
+        seen = {part.groups.dtype.kind == "U": part.groups[0] for part in self.parts}
+        if len(seen) > 1:
+            raise ValueError(
+                f"by must be a column of text or of numbers, not both, got {' and '.join(map(show, seen.values()))}"
+            )
         order = np.argsort(np.concatenate([part.groups for part in self.parts]), kind="stable")
 
         def joined(columns: Sequence[Any]) -> Any:
@@ -637,7 +640,10 @@ class MeasureGroups(Task):
         if not parts:
             return None
         rows = Rows.joined(parts)
-        scores = scores_by_group(rows.flags, rows.scores[0], rows.values, rows.weights, None)
+        weights = rows.weights
+        if self.interval and weights is not None:  # DeLong's variances are of rows that count so often
+            weights = exact_units(weights, reader).astype(np.float64)
+        scores = scores_by_group(rows.flags, rows.scores[0], rows.values, weights, None)
         if self.interval:
             return auc_of_groups(scores, with_variances=True)
         return values_of_groups(scores, grouped_values(SCORES.metrics(self.metrics), scores))

@@ -12,7 +12,7 @@ import fastevals
 from fastevals import Ranking, __version__
 from fastevals.scale import parquet
 from fastevals.scale.engines import Answer, Engine, Frame, shipped
-from fastevals.scale.tasks import FAN, Task
+from fastevals.scale.tasks import OPENED, Task
 
 CALLS = ("roc_auc", "average_precision", "pr_auc", "ks_statistic", "equal_error_rate", "break_even_point")
 
@@ -72,7 +72,7 @@ class LocalFrame(Frame):
 
     samples_rows = True
 
-    def __init__(self, tables: list[Any], order: Sequence[int] | None = None, fan: int = FAN) -> None:
+    def __init__(self, tables: list[Any], order: Sequence[int] | None = None, fan: int = OPENED) -> None:
         self.tables, self.fan = tables, fan
         self.order = range(len(tables)) if order is None else order
         self.names = tables[0].column_names
