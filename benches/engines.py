@@ -75,7 +75,6 @@ def _session() -> Any:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     return session
 
 

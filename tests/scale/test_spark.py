@@ -29,7 +29,6 @@ pa = pytest.importorskip("pyarrow")
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'fastevals[spark]'")
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime, such as Debian's openjdk-17-jre-headless", allow_module_level=True)
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 N = 20_000
 
