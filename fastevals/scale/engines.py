@@ -162,12 +162,13 @@ class Frame(ABC):
             _, of_rows, message = min(wrong)
             raise (ValueError if of_rows else ImportError)(message)
         if not answers:
-            raise self.no_rows()
+            raise self.no_rows(task.columns.weight)
         return merged(task, [answer for _, answer in answers])
 
-    def no_rows(self) -> ValueError:
+    def no_rows(self, weight: str | None) -> ValueError:
         """Return the error that there is nothing to count."""
-        return ValueError(f"{self.title} has no rows that can be counted")
+        weighed = "" if weight is None else f": column {weight!r} must have a value above zero"
+        return ValueError(f"{self.title} has no rows that can be counted{weighed}")
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Raise unless there are such columns."""
@@ -231,7 +232,8 @@ class Engine:
         cells : int
             Ranges of scores, about, where it is not exact.
         at : float or array-like, optional
-            Thresholds at which confusion matrices are exact in any case.
+            Thresholds at which counts are known in any case. Those of an exact ranking are known at 0, 0.01, ..., 1 and
+            at scores of positives as well; elsewhere counts are an error, or have bounds.
         on_invalid : {"raise", "drop"}
             Whether a row without a label, a weight or a finite score is an error, or left out.
 
@@ -510,7 +512,7 @@ class Engine:
         frame = self._checked(data, columns)
         (found,) = frame.do(task).values()
         if not found.n_groups:
-            raise frame.no_rows()
+            raise frame.no_rows(columns.weight)
         return found  # type: ignore[no-any-return]
 
     def grouped_auc(
@@ -629,7 +631,7 @@ class Engine:
         frame = self._checked(data, columns)
         found = frame.do(CountValues(columns, kind, options))
         if not found:
-            raise frame.no_rows()
+            raise frame.no_rows(columns.weight)
         return _ascending(found, columns.by) if columns.by is not None else found[None]
 
     def _grouped(self, data: Any, task: MeasureGroups, alpha: float = 0.05) -> MetricsByGroup:
@@ -639,7 +641,7 @@ class Engine:
         frame = self._checked(data, columns)
         found: MeasuredGroups = frame.by_value(str(by)).do(task)
         if not found.parts:
-            raise frame.no_rows()
+            raise frame.no_rows(columns.weight)
         positive = named_classes(found.labels).pos_label if isinstance(columns, RankingColumns) else None
         results = group_results(task.metrics, found.whole(), alpha=alpha, pos_label=positive)
         return MetricsByGroup(results, pos_label=positive)
@@ -779,7 +781,7 @@ def _count(
     most = max(MOST_ANSWERS // (max(sample.n_values, 1) * len(columns.scores)), OPENED)
     summary: ScoresSummary = frame.do(CountScores(columns, counting, most))
     if not summary.n_samples:
-        raise frame.no_rows()
+        raise frame.no_rows(columns.weight)
     summary.share_labels()
     return summary
 
@@ -791,7 +793,7 @@ def _exact_rankings(
     answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
     gathered, labels, are_too_many = answer
     if not gathered:
-        raise frame.no_rows()
+        raise frame.no_rows(columns.weight)
     classes = named_classes(labels)
     columns = replace(columns, labels=labels)
     if are_too_many:

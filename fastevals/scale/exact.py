@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,9 +152,15 @@ class AtomCounts:
             yield _counts_below(last, keys, np.zeros(1, np.int64), self.between[:1].astype(np.int64))
 
 
+HUNDREDTHS = FLOATS.encode(np.arange(101) / 100)
+
+
 def atoms_beside(thresholds: Keys, highest: int) -> Keys:
-    """Return the keys of scores that are atoms too: thresholds, and the highest score, where some metrics are best."""
-    return np.union1d(thresholds, np.array([highest], np.uint64))
+    """Return the keys of scores that are atoms too, where counts are wanted in any case.
+
+    These are thresholds, the highest score, where some metrics are best, and those that decision curves are of.
+    """
+    return np.union1d(np.append(thresholds, np.uint64(highest)), HUNDREDTHS)
 
 
 def sort(keys: Keys) -> None:
@@ -628,8 +634,61 @@ def ends(scores: NDArray[Any]) -> tuple[int, int]:
 # A ranking ------------------------------------------------------------------------------------------------------------
 
 
+class AtomPoints(ThresholdCounts):
+    """Counts at atoms, and just above each: there the negatives between two of them are counted, wherever they are."""
+
+    __slots__ = ("keys",)
+
+    keys: Keys  # of the atoms, ascending
+
+    @classmethod
+    def of(cls, atoms: AtomCounts, lowest: int) -> AtomPoints:
+        """Return the points of all atoms."""
+        points = joined_points(list(atoms.points(0, 0, lowest)))
+        return _atom_points(points.thresholds, points.tps, points.fps, atoms.keys)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _atom_points, (self.thresholds, self.tps, self.fps, self.keys)
+
+    def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:  # type: ignore[override]
+        """Keep some of the points, as those of any curve."""
+        return ThresholdCounts._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
+
+    def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the row that holds the counts at each threshold; raise where it is among negatives."""
+        rows = super().rows_at_least(thresholds)
+        below = np.minimum(rows + 1, self.thresholds.size - 1)
+        doubtful = (self.fps[below] > self.fps[rows]) & (self.thresholds[rows] != thresholds)
+        for threshold, row in zip(thresholds[doubtful].tolist(), below[doubtful].tolist(), strict=True):
+            key = FLOATS.encode(np.array([threshold + 0.0]))
+            place = int(np.searchsorted(self.keys, key)[0])
+            if self.keys[place : place + 1] != key:
+                between = self.fps[row] - self.fps[row - 1]
+                raise ValueError(
+                    f"counts at the threshold {threshold:.17g} are not known: {between:,} negatives are between the "
+                    f"scores of positives around it, {self.thresholds[row]:.17g} and {self.thresholds[row - 1]:.17g}. "
+                    "Name it beforehand (at=)"
+                )
+        return rows
+
+    def require_each_score(self, what: str) -> NoReturn:
+        """Raise: those of negatives are not kept."""
+        raise ValueError(f"scores of negatives, which tell {what}, are not kept: count it with a ProbabilitySummary")
+
+
+def _atom_points(thresholds: Any, tps: Any, fps: Any, keys: Keys) -> AtomPoints:
+    counts = AtomPoints._unchecked(thresholds, tps, fps)
+    object.__setattr__(counts, "keys", keys)
+    return counts
+
+
 class ExactRanking(PooledRanking):
-    """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive."""
+    """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
+
+    Negatives are counted between the scores of positives, the thresholds that were asked for, and hundredths from 0 to
+    1. So what is best, and all curves and areas are exact, as are counts at these scores; other thresholds, and what is
+    asked of probabilities, raise an error.
+    """
 
     __slots__ = ("_atoms", "_curve")
 
@@ -641,9 +700,9 @@ class ExactRanking(PooledRanking):
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score of a positive, and just above it."""
+        """Counts at each distinct score of a positive, and other atoms, and just above it."""
         if self._counts is None:
-            self._counts = joined_points(list(self._atoms.points(0, 0, self._curve.lowest)))
+            self._counts = AtomPoints.of(self._atoms, self._curve.lowest)
         return self._counts
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:

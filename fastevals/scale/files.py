@@ -133,8 +133,6 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
     datasets = import_optional("pyarrow.dataset", MISSING)
     if isinstance(data, datasets.Dataset):
         return _open_dataset("the data set", data, filesystem)
-    if isinstance(data, pa.Table):
-        data = data.to_reader() if not data.num_rows else data
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         batches = data.to_batches() if isinstance(data, pa.Table) else [data]
         return RowFiles(

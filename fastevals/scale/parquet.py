@@ -62,7 +62,8 @@ def ranking(
     cells : int
         Ranges of scores, about, where it is not exact.
     at : float or array-like, optional
-        Thresholds at which confusion matrices are exact in any case.
+        Thresholds at which counts are known in any case. Those of an exact ranking are known at 0, 0.01, ..., 1 and at
+        scores of positives as well; elsewhere counts are an error, or have bounds.
     memory : int or str, optional
         Bytes, such as ``"1GB"``, that the scores of positives may take, 36 for each: where they are more they are
         counted in several ranges, by a scan each. By default a quarter of what is free.

@@ -150,6 +150,11 @@ class ArgumentColumns:
     on_invalid: str = "raise"
 
     @property
+    def weight(self) -> str | None:
+        """Of weights."""
+        return self.arguments.get("sample_weight")
+
+    @property
     def names(self) -> list[str]:
         """All columns, each once."""
         return list(dict.fromkeys([*self.arguments.values(), *([] if self.by is None else [self.by])]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -328,6 +329,10 @@ def test_no_rows_are_an_error_and_one_class_is_undefined() -> None:
             call(empty, label="y", score="p")
     with pytest.raises(ValueError, match="the frame has no rows that can be counted"):
         LOCAL.grouped_auc(empty, label="y", score="p", by="user")
+    weightless = frame(COLUMNS | {"w": np.zeros(N, int)})
+    for call in (LOCAL.ranking, partial(LOCAL.ranking, exact=True), partial(LOCAL.grouped_auc, by="user")):
+        with pytest.raises(ValueError, match="no rows that can be counted: column 'w' must have a value above zero"):
+            call(weightless, label="y", score="p", weight="w")
     alone = frame(COLUMNS | {"y": np.zeros(N, int)})
     with pytest.warns(fastevals.UndefinedMetricWarning):
         assert np.isnan(float(LOCAL.ranking(alone, label="y", score="p").roc_auc()))

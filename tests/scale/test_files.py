@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pickle
 import re
 import sys
 from collections.abc import Callable
@@ -270,6 +271,36 @@ def test_a_ranking_of_files_has_the_methods_of_one(tmp_path: Path) -> None:
     assert several["a"].metric(fastevals.metric("f1", best="f1")) == expected.best_threshold("f1").value
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str | None) -> None:
+    table = table_of(3000, positives=0.03)
+    found = parquet.ranking(table, label="y", score="a", weight=weight, exact=True, at=0.123)
+    columns = {name: table[name].to_numpy() for name in ("y", "a", "w")}
+    whole = Ranking(columns["y"], columns["a"], sample_weight=None if weight is None else columns["w"])
+    positives = np.sort(columns["a"][(columns["y"] == 1) & ((columns["w"] > 0) | (weight is None))])
+    known = [-np.inf, 0.0, 0.123, 0.5, 1.0, np.inf, *positives, *(np.arange(101) / 100)]
+    np.testing.assert_array_equal(found.confusion_at(known).counts, whole.confusion_at(known).counts)
+    np.testing.assert_array_equal(found.decision_curve().net_benefit, whole.decision_curve().net_benefit)
+    assert found.expected_cost(0.5, cost_fn=7.0) == whole.expected_cost(0.5, cost_fn=7.0)
+    for name, limit in (("recall", 0.9), ("precision", 0.05), ("fpr", 0.3), ("n_predicted", 99)):
+        assert found.threshold_for(**{name: limit}) == whole.threshold_for(**{name: limit})
+    gap = int(np.argmax(np.diff(positives)))
+    between = (positives[gap] + positives[gap + 1]) / 2 + 1e-6
+    message = r"counts at the threshold 0\.\d+ are not known: [\d,]+ negatives .*Name it beforehand \(at=\)"
+    for ask in (found.confusion_at, found.expected_cost, lambda at: found.gain_curve().at(threshold=at)):
+        with pytest.raises(ValueError, match=message):
+            ask(between)
+    named = parquet.ranking(table, label="y", score="a", weight=weight, exact=True, at=between)
+    np.testing.assert_array_equal(named.confusion_at(between).counts, whole.confusion_at(between).counts)
+    for ask in (found.brier_score, found.brier_decomposition, found.log_loss, found.calibration_curve):
+        with pytest.raises(ValueError, match=r"scores of negatives, which tell .+ are not kept"):
+            ask()
+    again = pickle.loads(pickle.dumps(found.counts))
+    assert again.rows_at_least(np.array([0.5])) == found.counts.rows_at_least(np.array([0.5]))
+    with pytest.raises(ValueError, match="parts must be ThresholdCounts, got AtomPoints at 0"):
+        found.counts + whole.counts
+
+
 def test_bounds_hold_the_value(tmp_path: Path) -> None:
     table = table_of(6000, positives=0.3)
     path = write(tmp_path / "rows.parquet", table)
@@ -306,6 +337,9 @@ def test_a_stream_is_read_once(tmp_path: Path) -> None:
     assert parquet.ranking(reader, label="y", score="b").roc_auc() == Ranking(table["y"], table["b"]).roc_auc()
     with pytest.raises(ValueError, match="exact=True reads rows twice"):
         parquet.ranking(reader, label="y", score="b", exact=True)
+    for exact in (None, True, False):
+        with pytest.raises(ValueError, match="the table has no rows"):
+            parquet.ranking(table_of(9).slice(0, 0), label="y", score="b", exact=exact)
     with pytest.raises(ValueError, match="the stream has no rows"):
         parquet.ranking(reader, label="y", score="b")
 
