@@ -184,7 +184,7 @@ class ThresholdCounts(Frozen):
             thresholds = thresholds.astype(np.longdouble)  # float64 would round them to other scores
         return last_row(self.thresholds.size, thresholds.shape, lambda rows: self.thresholds[rows] >= thresholds)
 
-    def require_each_score(self, what: str) -> None:
+    def _require_each_score(self, what: str) -> None:
         """Raise unless each distinct score of the rows is a threshold, from which `what` is made."""
 
 

@@ -52,7 +52,7 @@ def brier_score(counts: ThresholdCounts) -> float:
     >>> brier_score(fastevals.Ranking([0, 1, 1], [0.5, 0.5, 1.0]).counts)
     0.16666666666666666
     """
-    counts.require_each_score("the Brier score")
+    counts._require_each_score("the Brier score")
     require_probabilities(counts)
     if are_whole(counts) and (mean := _exact_mean(counts, squared_losses)) > LEAST:
         return min(mean, 1.0)
@@ -74,7 +74,7 @@ def log_loss(counts: ThresholdCounts) -> float:
     >>> log_loss(fastevals.Ranking([0, 1, 1], [0.5, 0.5, 0.0]).counts)
     inf
     """
-    counts.require_each_score("the log loss")
+    counts._require_each_score("the log loss")
     require_probabilities(counts)
     if are_whole(counts) and (mean := _exact_mean(counts, log_losses)) > LEAST:
         return mean
@@ -390,7 +390,7 @@ class Bins(NamedTuple):
 
 def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
     """Cut the probabilities into bins of equal width ("uniform") or of equal mass ("quantile")."""
-    counts.require_each_score("calibration")
+    counts._require_each_score("calibration")
     require_probabilities(counts)
     n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
     check_choice("strategy", strategy, STRATEGIES)

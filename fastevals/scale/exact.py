@@ -671,7 +671,7 @@ class AtomPoints(ThresholdCounts):
                 )
         return rows
 
-    def require_each_score(self, what: str) -> NoReturn:
+    def _require_each_score(self, what: str) -> NoReturn:
         """Raise: those of negatives are not kept."""
         raise ValueError(f"scores of negatives, which tell {what}, are not kept: count it with a ProbabilitySummary")
 
