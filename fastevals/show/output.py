@@ -22,7 +22,7 @@ DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
-class Picture(NamedTuple):
+class Plot(NamedTuple):
     """A picture to be drawn: ``plot(result, ax=..., **options)``."""
 
     plot: Callable[..., Any]
@@ -37,7 +37,7 @@ class BlockPictures(NamedTuple):
     names: Iterable[str]  # of the pictures that a block may have
     by: str | None  # the --by column: each block has a folder
     values: Sequence[Any]  # the blocks' values in it
-    block_pictures: Callable[[int], Iterable[tuple[str, Picture]]]  # a block's by its place, with their names
+    block_pictures: Callable[[int], Iterable[tuple[str, Plot]]]  # a block's by its place, with their names
     reason: str = ""  # why none are drawn, printed in place of how many were
 
     def write_folder(self, out: str, command: str, result: TextResult) -> str:
@@ -102,7 +102,7 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
         (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def _as_png(picture: Picture, title: str | None) -> bytes:
+def _as_png(picture: Plot, title: str | None) -> bytes:
     """Draw a picture as PNG, without pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -22,7 +22,7 @@ from fastevals.results import SignificanceResult
 from fastevals.show import plots
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsBlock, ResultsComparison
-from fastevals.show.output import BlockPictures, Picture
+from fastevals.show.output import BlockPictures, Plot
 from fastevals.show.plots import style
 from fastevals.show.report.report import Report, ReportBlock
 
@@ -78,7 +78,7 @@ def report_pictures(report: Report) -> BlockPictures:
     return BlockPictures(tuple(CURVES), by, values, lambda k: _curve_pictures(blocks[k], report.costs), reason)
 
 
-def _curve_pictures(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, Picture]]:
+def _curve_pictures(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, Plot]]:
     models = {model.name: model.counts for model in block.models if model.counts is not None}
     available = {
         "counts": True,
@@ -88,7 +88,7 @@ def _curve_pictures(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[s
     for name, (curve, plot, size, needs) in CURVES.items():
         if available[needs]:
             curves = {model: curve(counts, costs or {}) for model, counts in models.items()}
-            yield name, Picture(plot, curves, style.figure_size(size, len(models)))
+            yield name, Plot(plot, curves, style.figure_size(size, len(models)))
 
 
 # Of a comparison -----------------------------------------------------------------------------------------------------
@@ -104,26 +104,26 @@ def comparison_pictures(comparison: ResultsComparison | PredictionsComparison) -
     return BlockPictures(COMPARISON_PICTURES, comparison.options.by, values, lambda k: _results_pictures(blocks[k]))
 
 
-def _results_pictures(block: ResultsBlock) -> Iterator[tuple[str, Picture]]:
+def _results_pictures(block: ResultsBlock) -> Iterator[tuple[str, Plot]]:
     if block.pairs is not None:
         yield from _pair_pictures(block.pairs, block.friedman)
     elif block.two_tests is not None:
         yield from _null_picture(next((test for test in block.two_tests if test.null is not None), block.two_tests[0]))
 
 
-def _pair_pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tuple[str, Picture]]:
+def _pair_pictures(pairs: PairwiseResult, first: SignificanceResult) -> Iterator[tuple[str, Plot]]:
     high = min(ROW * len(pairs.names), HIGHEST)
     if isinstance(pairs, RankComparison):
         size = (style.WIDE[0], max(style.WIDE[1], high))
-        yield "critical_difference", Picture(plots.plot_critical_difference, pairs, size)
+        yield "critical_difference", Plot(plots.plot_critical_difference, pairs, size)
         if not np.isnan(pairs.critical_difference):
-            ranges = Picture(plots.plot_critical_difference, pairs, size, {"form": "ranges"})
+            ranges = Plot(plots.plot_critical_difference, pairs, size, {"form": "ranges"})
             yield "critical_difference_ranges", ranges
     if len(pairs.names) > 2:
-        yield "pvalues", Picture(plots.plot_pvalues, pairs, (max(style.SQUARE[0], high),) * 2)
+        yield "pvalues", Plot(plots.plot_pvalues, pairs, (max(style.SQUARE[0], high),) * 2)
     yield from _null_picture(first)
 
 
-def _null_picture(first: SignificanceResult) -> Iterator[tuple[str, Picture]]:
+def _null_picture(first: SignificanceResult) -> Iterator[tuple[str, Plot]]:
     if first.null is not None:
-        yield "null", Picture(plots.plot_null, first, style.WIDE)
+        yield "null", Plot(plots.plot_null, first, style.WIDE)

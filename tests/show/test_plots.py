@@ -19,6 +19,7 @@ from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.show import plots
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.picture import COLORS, GREY, Picture
 
 CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
 
@@ -148,7 +149,7 @@ def test_title_label_and_color(plot):
     assert legend(ax)[0].startswith("mine")
     assert to_rgb(curves(ax)[0].get_color()) == to_rgb("crimson")
     named = plot({"mine": curve, "other": curve}, ax=axes(), color={"other": (0, 0, 1)})
-    assert [to_rgb(line.get_color()) for line in curves(named)] == [to_rgb(style.COLORS[0]), (0, 0, 1)]
+    assert [to_rgb(line.get_color()) for line in curves(named)] == [to_rgb(COLORS[0]), (0, 0, 1)]
     assert plot({"mine": curve}, ax=axes(), color="red").get_title() == ""
     for options, message in (
         ({"title": 3}, "title must be a string, got 3"),
@@ -268,11 +269,11 @@ def test_roc(digits):
     ax = plots.plot_roc(fawcett().roc_curve(), ax=axes(), hull=True)
     curve = fawcett().roc_curve(drop_intermediate=False)
     assert_array_equal(curves(ax)[0].get_xydata(), np.stack([curve.fpr, curve.tpr], axis=1))
-    (hull,) = (line for line in ax.lines if line.get_label() == "_hull")
-    assert_allclose(hull.get_xydata(), CASE["expected"]["roc_hull"])
+    (hull,) = (each for each in ax.collections if each.get_label() == "_hull")
+    assert_allclose(hull.get_segments()[0], CASE["expected"]["roc_hull"])
     (told,) = (handle for handle in ax.get_legend().get_lines() if handle.get_label() == "convex hull")
-    assert to_rgb(hull.get_color()) == to_rgb(told.get_color())
-    assert to_rgb(hull.get_color()) not in {to_rgb(color) for color in style.COLORS}
+    assert to_rgb(hull.get_color()[0]) == to_rgb(told.get_color())
+    assert to_rgb(hull.get_color()[0]) not in {to_rgb(color) for color in COLORS}
     assert marks(ax) == [(0.4, 0.6)]
     assert legend(ax) == ["AUC 0.680, EER 0.400", "convex hull", "chance", "equal error rates (EER)"]
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_aspect()) == ("False positive rate", "True positive rate", 1.0)
@@ -455,8 +456,8 @@ def ranking_of(kind):
 def ink(plot, curve, monkeypatch):
     """Draw the curve alone, 800 pixels wide, and give each pixel's darkness."""
     monkeypatch.setattr(style, "finish", lambda *_, **__: None)
-    for name in ("draw_reference", "draw_shared_reference"):
-        monkeypatch.setattr(style, name, lambda *_, **__: None)
+    for name in ("add_reference", "add_shared_reference"):
+        monkeypatch.setattr(Picture, name, lambda *_, **__: None)
     ax = axes()
     plot(curve, ax=ax, **({"marks": False} if "marks" in plot.__kwdefaults__ else {}))
     ax.set_axis_off()
@@ -652,7 +653,7 @@ def test_a_reference_is_drawn_where_all_models_share_it_in_one_call_or_many(labe
 def test_references_of_a_picture_are_told_apart(label):
     plot, make = SHARED[label]
     ax = plot(make(0.1), ax=Figure().subplots())
-    grey = [line for line in ax.get_legend().get_lines() if line.get_color() == style.GREY]
+    grey = [line for line in ax.get_legend().get_lines() if line.get_color() == GREY]
     assert label in [line.get_label() for line in grey]
     looks = {line._unscaled_dash_pattern for line in grey}
     assert len(looks) == len(grey)

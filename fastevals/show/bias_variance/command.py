@@ -97,11 +97,11 @@ def run(arguments: argparse.Namespace) -> None:
     decomposed = _embedded() if arguments.file is None else _predictions(arguments)
 
     def pictures() -> BlockPictures:
-        from fastevals.show.output import BlockPictures, Picture
+        from fastevals.show.output import BlockPictures, Plot
         from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
         from fastevals.show.plots.style import is_drawable
 
-        picture = Picture(plot_bias_variance, decomposed.result, SIZE)
+        picture = Plot(plot_bias_variance, decomposed.result, SIZE)
         finite = is_drawable([decomposed.result.expected_loss, *decomposed.result.parts().values()])
         return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 

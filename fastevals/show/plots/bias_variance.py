@@ -12,6 +12,7 @@ from fastevals._validation.curves import check_kind
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import add_cut_entry, set_parameter_axis, tint_sides
+from fastevals.show.plots.picture import COLORS, GREY
 from fastevals.split.training_sets import BiasVarianceCurve
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ Floats = NDArray[np.float64]
 
 SIZE = (6.4, 5.8)  # inches
 
-BIAS, VARIANCE, NOISE, REST = style.COLORS[0], style.COLORS[1], style.COLORS[2], style.COLORS[3]
+BIAS, VARIANCE, NOISE, REST = COLORS[0], COLORS[1], COLORS[2], COLORS[3]
 PART_COLORS = {
     "bias_squared": BIAS, "bias": BIAS, "systematic_effect": BIAS,
     "variance": VARIANCE, "net_variance": VARIANCE, "variance_effect": VARIANCE,
     "noise": NOISE, "noise_effect": NOISE,
     "cross_term": REST,
 }  # fmt: skip
-LOSS = style.COLORS[6]
+LOSS = COLORS[6]
 PART_NAMES = {"bias_squared": "bias²", "cross_term": "cross term"}
 HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
 ROUNDING = 1e-12  # of the median: a loss of no more is 0
@@ -143,7 +144,7 @@ def _draw_decomposition(result: Decomposition, ax: Axes, title: str | None) -> A
     ax.set_yticks(y, [_part_label(name) for name in values])
     ax.invert_yaxis()
     ax.margins(x=0.16)
-    ax.axvline(0, color=style.GREY, linewidth=1.1)
+    ax.axvline(0, color=GREY, linewidth=1.1)
     style.finish(ax, f"Of the expected {LOSSES[result.loss]}", "", title=title)
     return ax
 

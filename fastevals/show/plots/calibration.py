@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import Drawn, Models, as_models, label_of, number, styled_models
+from fastevals.show.plots.picture import AxisScale, Outline, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-HISTOGRAM_HEIGHT = 0.17  # of the axes
-HISTOGRAM_GID = "fastevals-strip"
+STRIP_HEIGHT = 0.17  # of the axes: the histogram
 
 
 def plot_calibration(
-    curve: style.Drawn[CalibrationCurve],
+    curve: Drawn[CalibrationCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -64,51 +66,36 @@ def plot_calibration(
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    models = style.as_models("curve", curve, CalibrationCurve, BaseRanking.calibration_curve, label)
+    models = as_models("curve", curve, CalibrationCurve, BaseRanking.calibration_curve, label)
     ax = style.get_axes(ax, style.TALL, len(models))
-    histogram = _histogram_axes(ax)
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_calibration(picture, models, color)
+    return show(picture, ax, title)
+
+
+def draw_calibration(picture: Picture, models: Models, color: Any = None) -> None:
+    """Add calibration curves to a picture, and the histograms of their bins to its strip."""
+    strip = picture.strip = picture.strip or Picture()
+    for name, each, look in styled_models(picture, models, color):
         filled = each.counts > 0
-        label = style.legend_label(name, style.number("ECE", each.expected_calibration_error))
-        style.draw_curve(ax, each.mean_predicted[filled], each.fraction_of_positives[filled], label, look)
-        ax.lines[-1].set(marker="o", markersize=5)
-        histogram.stairs(np.where(filled, each.counts, np.nan), each.edges, baseline=None, color=look[0], linewidth=1.5)
-    _set_decades(histogram, [each.counts[each.counts > 0] for _, each in models])
-    style.draw_reference(ax, [0, 1], [0, 1], "perfect")
-    ax.set(
-        xlim=(-0.02, 1.02), ylim=(-0.02 - 1.04 * HISTOGRAM_HEIGHT / (1 - HISTOGRAM_HEIGHT) - 0.04, 1.02), aspect="equal"
-    )
-    ax.set_yticks(np.arange(0, 1.1, 0.2))
-    # Curves may pass through every corner.
-    style.finish(ax, "Mean predicted probability", "Share of positives", style.BELOW, title)
-    ax.yaxis.label.set_y((1 + HISTOGRAM_HEIGHT) / 2)  # beside the curves: the histogram has a label of its own
-    return ax
+        label = label_of(name, number("ECE", each.expected_calibration_error))
+        picture.add_curve(each.mean_predicted[filled], each.fraction_of_positives[filled], label, look, ringed=True)
+        strip.add(Outline(each.edges, np.where(filled, each.counts, np.nan), look))
+    picture.add_reference([0, 1], [0, 1], "perfect")
+    picture.strip_height = STRIP_HEIGHT
+    bottom = -0.02 - 1.04 * STRIP_HEIGHT / (1 - STRIP_HEIGHT) - 0.04
+    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    picture.x = AxisScale("Mean predicted probability", -0.02, 1.02)
+    picture.y = AxisScale("Share of positives", bottom, 1.02, ticks=ticks)
+    picture.equal, picture.legend = True, style.BELOW  # curves may pass through every corner
+    is_weighted = any(each.counts.dtype.kind == "f" for _, each in models)
+    strip.y = AxisScale("Weight" if is_weighted else "Rows", *_decades(strip), "log")
 
 
-def _histogram_axes(ax: Axes) -> Axes:
-    """Return the axes of the histogram, inside the others at their foot."""
-    for child in ax.child_axes:
-        if child.get_gid() == HISTOGRAM_GID:
-            return cast("Axes", child)
-    histogram = ax.inset_axes((0, 0, 1, HISTOGRAM_HEIGHT), sharex=ax)
-    histogram.set_gid(HISTOGRAM_GID)
-    histogram.set_yscale("log")
-    histogram.tick_params(axis="x", bottom=False, labelbottom=False)
-    histogram.grid(True, color="#e6e6e6", linewidth=0.8)
-    histogram.set_axisbelow(True)
-    histogram.spines["right"].set_visible(False)
-    return histogram
-
-
-def _set_decades(histogram: Axes, counts: list[NDArray[np.float64]]) -> None:
-    """Set the histogram's height to whole powers of ten, and label these alone."""
-    from matplotlib.ticker import NullFormatter
-
-    low, high = histogram.get_ylim() if histogram.get_ylabel() else (np.inf, 0.0)
-    for bin_counts in counts:
-        if bin_counts.size:
-            low, high = min(low, float(bin_counts.min())), max(high, float(bin_counts.max()))
-    if high:
-        histogram.set_ylim(10.0 ** np.floor(np.log10(low)) / 1.5, 10.0 ** np.ceil(np.log10(high)) * 1.5)
-    histogram.yaxis.set_minor_formatter(NullFormatter())
-    histogram.set_ylabel("Weight" if any(bin_counts.dtype.kind == "f" for bin_counts in counts) else "Rows")
+def _decades(strip: Picture) -> tuple[float, float]:
+    """Return whole powers of ten about all heights, and somewhat more."""
+    heights = np.concatenate([mark.heights for mark in strip.marks if isinstance(mark, Outline)] or [np.array([])])
+    heights = heights[~np.isnan(heights)]
+    if not heights.size:
+        return math.nan, math.nan
+    return 10.0 ** np.floor(np.log10(heights.min())) / 1.5, 10.0 ** np.ceil(np.log10(heights.max())) * 1.5

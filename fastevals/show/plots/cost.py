@@ -20,6 +20,18 @@ from fastevals.measure.curves.cost import (
 )
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import (
+    Drawn,
+    Models,
+    as_models,
+    common_value,
+    label_models,
+    label_of,
+    number,
+    styled_models,
+)
+from fastevals.show.plots.picture import AxisScale, Look, Picture, Shade, ThinLines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +41,7 @@ PROBABILITY_COST, NORMALIZED = "PC(+), probability cost", "Normalised expected c
 
 
 def plot_cost(
-    curve: style.Drawn[CostCurve],
+    curve: Drawn[CostCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -77,31 +89,35 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    models = style.as_models("curve", curve, CostCurve, BaseRanking.cost_curve, label)
+    models = as_models("curve", curve, CostCurve, BaseRanking.cost_curve, label)
     lines = check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.get_axes(ax, style.WIDE, len(models))
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_cost(picture, models, color, lines=lines, marks=marks)
+    return show(picture, ax, title)
+
+
+def draw_cost(picture: Picture, models: Models, color: Any = None, *, lines: int = 0, marks: bool = True) -> None:
+    """Add cost curves to a picture."""
+    for name, each, look in styled_models(picture, models, color):
         envelope = each.lower_envelope
         if lines:
-            _threshold_lines(ax, each.counts, lines, look)
-        points = thinning.thinned(envelope.probability_cost, envelope.cost, columns)
-        style.draw_curve(ax, *points, style.legend_label(name, style.number("area", envelope.area)), look)
+            picture.add(_threshold_lines(each.counts, lines, look))
+        points = thinning.thinned(envelope.probability_cost, envelope.cost, picture.columns)
+        picture.add_curve(*points, label_of(name, number("area", envelope.area)), look)
         if marks:
             low, high = each.operating_range()
-            style.draw_bar(ax, low, high, look)
-    style.draw_reference(ax, [0, 1], [1, 0], "always positive")
-    style.draw_reference(ax, [0, 1], [0, 1], "always negative", dotted=True)
+            picture.add_bar(low, high, look.color)
+    picture.add_reference([0, 1], [1, 0], "always positive")
+    picture.add_reference([0, 1], [0, 1], "always negative", dotted=True)
     if marks:
-        style.add_legend_entry(ax, "operating range", marker="|")
-    ax.set(xlim=(-0.02, 1.02), ylim=(style.bottom_of_bars(ax), 0.6), yticks=np.arange(7) / 10)
-    style.finish(ax, PROBABILITY_COST, NORMALIZED, title=title)
-    return ax
+        picture.add_entry("operating range", marker="|")
+    picture.x = AxisScale(PROBABILITY_COST, -0.02, 1.02)
+    picture.y = AxisScale(NORMALIZED, picture.foot, 0.6, ticks=[k / 10 for k in range(7)])
 
 
-def _threshold_lines(ax: Axes, counts: ThresholdCounts, n: int, look: style.Style) -> None:
-    """Draw thin lines of n thresholds at equal steps along the ROC curve."""
-    from matplotlib.collections import LineCollection
+def _threshold_lines(counts: ThresholdCounts, n: int, look: Look) -> ThinLines:
+    """Return thin lines of n thresholds at equal steps along the ROC curve."""
 
     def along(rows: NDArray[np.intp]) -> NDArray[np.float64]:
         return counts.fps[rows] / counts.n_neg + counts.tps[rows] / counts.n_pos
@@ -110,12 +126,12 @@ def _threshold_lines(ax: Axes, counts: ThresholdCounts, n: int, look: style.Styl
     rows = thinning.first_at_least(along, last, np.linspace(0, 2, n + 2)[1:-1])
     rows = np.unique(rows[(rows > 0) & (rows < last)])
     fpr, fnr = counts.fps[rows] / counts.n_neg, (counts.n_pos - counts.tps[rows]) / counts.n_pos
-    ends = [[(0.0, left), (1.0, right)] for left, right in zip(fpr.tolist(), fnr.tolist(), strict=True)]
-    ax.add_collection(LineCollection(ends, colors=look[0], linewidths=0.6, alpha=0.35, zorder=1.8))
+    ends = [np.array([(0.0, left), (1.0, right)]) for left, right in zip(fpr.tolist(), fnr.tolist(), strict=True)]
+    return ThinLines("thresholds", ends, look.color, 0.6, 0.35)
 
 
 def plot_cost_over_prior(
-    curve: style.Drawn[CostOverPrior],
+    curve: Drawn[CostOverPrior],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -159,17 +175,22 @@ def plot_cost_over_prior(
     >>> plot_cost_over_prior(over, ax=Figure().subplots()).get_legend_handles_labels()[1]
     ['a miss costs 1: area 0.125', 'a miss costs 3: area 0.108']
     """
-    models = style.as_models("curve", curve, CostOverPrior, _at_equal_costs, label)
+    models = as_models("curve", curve, CostOverPrior, _at_equal_costs, label)
     ax = style.get_axes(ax, style.WIDE, len(models))
-    drawn = [ax.get_ylabel() == NORMALIZED] if style.has_curves(ax) else []
+    picture = picture_on(ax)
+    draw_cost_over_prior(picture, models, color)
+    return show(picture, ax, title)
+
+
+def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) -> None:
+    """Add costs over the prior to a picture."""
+    drawn = [picture.y.label == NORMALIZED] if picture.has_curves else []
     _check_all_equal("curve", "normalize", [*drawn, *(each.normalize for _, each in models)])
-    before = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
-        style.draw_curve(
-            ax, *_over_prior(each, columns), style.legend_label(name, style.number("area", each.area)), look
-        )
-    costs = style.common_value((each.cost_fp, each.cost_fn) for _, each in models if each.defined)
+    before = picture.y.high if picture.has_curves else 0.0
+    for name, each, look in styled_models(picture, models, color):
+        points = _over_prior(each, picture.columns)
+        picture.add_curve(*points, label_of(name, number("area", each.area)), look)
+    costs = common_value((each.cost_fp, each.cost_fn) for _, each in models if each.defined)
     always: tuple[Any, Any] = None, None
     highest = [np.nanmax(each.cost, initial=0.0) for _, each in models]
     if costs is not None:
@@ -178,13 +199,11 @@ def plot_cost_over_prior(
         worst = 1.0 if models[0][1].normalize else worst_cost(prior, *costs)
         always = (prior, (1 - share) * worst), (prior, share * worst)
         highest.append(np.nanmax(np.minimum(share, 1 - share) * worst, initial=0.0))
-    style.draw_shared_reference(ax, always[0], "always positive")
-    style.draw_shared_reference(ax, always[1], "always negative", dotted=True)
+    picture.add_shared_reference(always[0], "always positive")
+    picture.add_shared_reference(always[1], "always negative", dotted=True)
     top = max(1.2 * max(highest), before) or 1.0
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
-    y_label = NORMALIZED if models[0][1].normalize else "Expected cost of a row"
-    style.finish(ax, "Prior of the positive class", y_label, title=title)
-    return ax
+    picture.x = AxisScale("Prior of the positive class", -0.02, 1.02)
+    picture.y = AxisScale(NORMALIZED if models[0][1].normalize else "Expected cost of a row", -0.02 * top, top)
 
 
 def _at_equal_costs(ranking: BaseRanking) -> CostOverPrior:
@@ -248,23 +267,22 @@ def plot_cost_difference(
     >>> plot_cost_difference({"one over other": one.difference(other)}, ax=Figure().subplots()).lines[0].get_label()
     'one over other: mean saving 0.042'
     """
-    models = style.label_models(
-        label, as_named("difference", difference, CostDifference), isinstance(difference, Mapping)
-    )
+    models = label_models(label, as_named("difference", difference, CostDifference), isinstance(difference, Mapping))
     ax = style.get_axes(ax, style.WIDE, len(models))
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
-        x, saving = thinning.thinned(each.probability_cost, each.saving, columns)
-        style.draw_curve(ax, x, saving, style.legend_label(name, style.number("mean saving", each.mean_saving)), look)
+    picture = picture_on(ax)
+    for name, each, look in styled_models(picture, models, color):
+        x, saving = thinning.thinned(each.probability_cost, each.saving, picture.columns)
+        picture.add_curve(x, saving, label_of(name, number("mean saving", each.mean_saving)), look)
         if len(models) == 1:
-            ax.fill_between(x, saving, color=look[0], alpha=0.15, linewidth=0)
-    style.draw_reference(ax, [0, 1], [0, 0], "no saving")
-    drawn = np.concatenate([np.asarray(each.get_ydata(), dtype=np.float64) for each in ax.lines])
+            picture.add(Shade(x, np.zeros_like(x), saving, look.color))
+    picture.add_reference([0, 1], [0, 0], "no saving")
+    drawn = np.concatenate([[0.0], *(each.y for each in picture.curves)])
     low, high = float(drawn.min()), float(drawn.max())
-    room = (high - low or 1.0) * 0.07 * (len(ax.lines) + 1)  # for the legend
-    ax.set(xlim=(-0.02, 1.02), ylim=(low - 0.05 * (high - low or 1.0), high + room))
-    style.finish(ax, PROBABILITY_COST, "Saving in normalised expected cost", "upper right", title=title)
-    return ax
+    room = (high - low or 1.0) * 0.07 * (len(picture.curves) + 2)  # for the legend
+    picture.x = AxisScale(PROBABILITY_COST, -0.02, 1.02)
+    picture.y = AxisScale("Saving in normalised expected cost", low - 0.05 * (high - low or 1.0), high + room)
+    picture.legend = "upper right"
+    return show(picture, ax, title)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

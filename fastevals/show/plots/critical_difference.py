@@ -13,6 +13,7 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import find_name
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
+from fastevals.show.plots.picture import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 Span = tuple[float, float]
 
-INK, BAR, CONTROL = "#000000", style.COLORS[0], style.COLORS[1]
+INK, BAR, CONTROL = "#000000", COLORS[0], COLORS[1]
 ROW = 0.21  # inches, of a name
 FONT = 10.0  # points, where there is room
 NAMES = 0.3  # of the width, at most, for the names on a side

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import Drawn, Models, as_models, common_value, label_of, styled_models
+from fastevals.show.plots.picture import AxisScale, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_decision(
-    curve: style.Drawn[DecisionCurve],
+    curve: Drawn[DecisionCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -61,20 +64,26 @@ def plot_decision(
     >>> [line.get_label() for line in ax.lines]
     ['mine', 'treat all', 'treat none']
     """
-    models = style.as_models("curve", curve, DecisionCurve, BaseRanking.decision_curve, label)
+    models = as_models("curve", curve, DecisionCurve, BaseRanking.decision_curve, label)
     ax = style.get_axes(ax, style.WIDE, len(models))
-    top = ax.get_ylim()[1] if style.has_curves(ax) else 0.0
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_decision(picture, models, color)
+    return show(picture, ax, title)
+
+
+def draw_decision(picture: Picture, models: Models, color: Any = None) -> None:
+    """Add decision curves to a picture."""
+    top = picture.y.high if picture.has_curves else 0.0
+    for name, each, look in styled_models(picture, models, color):
         x, benefit = _ascending(each, each.net_benefit)
-        style.draw_curve(ax, x, benefit, style.legend_label(name) or "model", look)
+        picture.add_curve(x, benefit, label_of(name) or "model", look)
         top = max(top, 1.05 * float(np.nanmax(benefit)), 1.05 * float(np.nanmax(each.treat_all)))
-    treat_all = style.common_value(_ascending(each, each.treat_all) for _, each in models if each.defined)
-    style.draw_shared_reference(ax, treat_all, "treat all")
-    style.draw_reference(ax, [0, 1], [0, 0], "treat none", dotted=True)
+    treat_all = common_value(_ascending(each, each.treat_all) for _, each in models if each.defined)
+    picture.add_shared_reference(treat_all, "treat all")
+    picture.add_reference([0, 1], [0, 0], "treat none", dotted=True)
     top = top or 1.0
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.2 * top, top))
-    style.finish(ax, "Threshold probability", "Net benefit, true positives a row", title=title)
-    return ax
+    picture.x = AxisScale("Threshold probability", -0.02, 1.02)
+    picture.y = AxisScale("Net benefit, true positives a row", -0.2 * top, top)
 
 
 def _ascending(curve: DecisionCurve, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

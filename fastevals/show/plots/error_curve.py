@@ -21,13 +21,14 @@ from fastevals.show.plots.parameters import (
     set_y_limits,
     tint_sides,
 )
+from fastevals.show.plots.picture import COLORS, DASHES, GREY, Look
 from fastevals.split.error_curves import ErrorCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-TRAINING, TEST = (style.COLORS[0], style.LINES[1]), (style.COLORS[1], style.LINES[0])
+TRAINING, TEST = Look(COLORS[0], DASHES[1]), Look(COLORS[1])
 
 
 def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -94,5 +95,5 @@ def _mark_best(ax: Axes, curve: ErrorCurve, axis: ParameterAxis) -> None:
     label = style.legend_label(f"best: {format_value(curve.values[k])}")
     mark_value(ax, x, y, f"{label} ({y:.4g} on test rows)", TEST)
     if axis.ordered:
-        ax.axvline(x, color=style.GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        ax.axvline(x, color=GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
         tint_sides(ax, axis, curve.fits, np.isfinite(curve.gap), x)

@@ -13,6 +13,7 @@ from fastevals._options import check_choice, show
 from fastevals._validation.arrays import as_array
 from fastevals.results import Interval
 from fastevals.show.plots import style
+from fastevals.show.plots.picture import COLORS
 from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ FEW = 30  # values: fewer are drawn as strokes
 MOST_BINS = 60
 ROUNDING = 1e-12  # of the largest value: values within so little are the same
 SHARE = 0.005  # of a scheme's values on each side: what is further off is not drawn
-BLACK = style.COLORS[6]
+BLACK = COLORS[6]
 
 
 def plot_estimates(
@@ -78,7 +79,7 @@ def plot_estimates(
     schemes = _schemes(_as_split_values("estimates", estimates, ErrorEstimate), of)
     ax = style.get_axes(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
     for row, scheme in enumerate(schemes):
-        color = style.COLORS[row % (len(style.COLORS) - 1)]
+        color = COLORS[row % (len(COLORS) - 1)]
         _draw_values(ax, -row, scheme.values, color)
         ax.plot(
             [scheme.mean - scheme.deviation, scheme.mean + scheme.deviation], [MEAN_Y - row] * 2, color=BLACK,

@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Any
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import (
+    Drawn,
+    Models,
+    as_models,
+    common_share,
+    label_of,
+    number,
+    share_of_positives,
+    styled_models,
+)
+from fastevals.show.plots.picture import AxisScale, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_gain(
-    curve: style.Drawn[GainCurve],
+    curve: Drawn[GainCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -55,25 +67,31 @@ def plot_gain(
     >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
     ['area 0.625', 'perfect', 'chance']
     """
-    models = style.as_models("curve", curve, GainCurve, BaseRanking.gain_curve, label)
+    models = as_models("curve", curve, GainCurve, BaseRanking.gain_curve, label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_gain(picture, models, color)
+    return show(picture, ax, title)
+
+
+def draw_gain(picture: Picture, models: Models, color: Any = None) -> None:
+    """Add gain curves to a picture."""
+    for name, each, look in styled_models(picture, models, color):
         counts = each.counts
         total = counts.n_pos + counts.n_neg
-        rows = thinning.rows_along(counts, columns, lambda tp, fp: tp + fp, total)
+        rows = thinning.rows_along(counts, picture.columns, lambda tp, fp: tp + fp, total)
         x, y = (counts.tps[rows] + counts.fps[rows]) / total, counts.tps[rows] / counts.n_pos
-        style.draw_curve(ax, x, y, style.legend_label(name, style.number("area", each.area)), look)
-    share = style.common_share(models)
-    style.draw_shared_reference(ax, None if share is None else ([0, share, 1], [0, 1, 1]), "perfect", dotted=True)
-    style.draw_reference(ax, [0, 1], [0, 1], "chance")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    style.finish(ax, "Share of rows predicted positive", "Gain, share of positives found", "lower right", title=title)
-    return ax
+        picture.add_curve(x, y, label_of(name, number("area", each.area)), look)
+    share = common_share(models)
+    picture.add_shared_reference(None if share is None else ([0, share, 1], [0, 1, 1]), "perfect", dotted=True)
+    picture.add_reference([0, 1], [0, 1], "chance")
+    picture.x = AxisScale("Share of rows predicted positive", -0.02, 1.02)
+    picture.y = AxisScale("Gain, share of positives found", -0.02, 1.02)
+    picture.equal, picture.legend = True, "lower right"
 
 
 def plot_lift(
-    curve: style.Drawn[LiftCurve],
+    curve: Drawn[LiftCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -117,17 +135,22 @@ def plot_lift(
     >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
     'Lift'
     """
-    models = style.as_models("curve", curve, LiftCurve, BaseRanking.lift_curve, label)
+    models = as_models("curve", curve, LiftCurve, BaseRanking.lift_curve, label)
     ax = style.get_axes(ax, style.WIDE, len(models))
-    columns = style.count_columns(ax)
-    top = ax.get_ylim()[1] if style.has_curves(ax) else 1.1
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_lift(picture, models, color)
+    return show(picture, ax, title)
+
+
+def draw_lift(picture: Picture, models: Models, color: Any = None) -> None:
+    """Add lift curves to a picture."""
+    top = picture.y.high if picture.has_curves else 1.1
+    for name, each, look in styled_models(picture, models, color):
         counts = each.counts
-        total, share = counts.n_pos + counts.n_neg, style.share_of_positives(counts)
-        x, y = thinning.hyperbolas(counts, columns, lambda tp, fp: tp + fp, total, 1 / share)
-        style.draw_curve(ax, x, y, style.legend_label(name, style.number("mean lift", each.area)), look)
+        total, share = counts.n_pos + counts.n_neg, share_of_positives(counts)
+        x, y = thinning.hyperbolas(counts, picture.columns, lambda tp, fp: tp + fp, total, 1 / share)
+        picture.add_curve(x, y, label_of(name, number("mean lift", each.area)), look)
         top = max(top, 1.05 * float(y.max()))
-    style.draw_reference(ax, [0, 1], [1, 1], "chance")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 * top, top))
-    style.finish(ax, "Share of rows predicted positive", "Lift", title=title)
-    return ax
+    picture.add_reference([0, 1], [1, 1], "chance")
+    picture.x = AxisScale("Share of rows predicted positive", -0.02, 1.02)
+    picture.y = AxisScale("Lift", -0.02 * top, top)

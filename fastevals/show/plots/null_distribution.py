@@ -11,6 +11,7 @@ from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.decision import SYMMETRIC
 from fastevals.results import Interval, Null, SignificanceResult
 from fastevals.show.plots import style
+from fastevals.show.plots.picture import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SIZE = (6.4, 5.4)  # inches
 Ends = tuple[float, float]
 
-USUAL, REJECTED, LINE, INK = "#CFE3F1", style.COLORS[1], style.COLORS[0], style.COLORS[6]
+USUAL, REJECTED, LINE, INK = "#CFE3F1", COLORS[1], COLORS[0], COLORS[6]
 DISTRIBUTION_NAMES = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
 STRETCH = 1.75  # of the distances from the median to quantiles of the level: what is shown
 FAR = 3.0  # widths of what is shown: a statistic further off is an arrow at the edge

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals._text import format_value, shorten_names
 from fastevals.show.plots import style
+from fastevals.show.plots.models import LONGEST_NAME
+from fastevals.show.plots.picture import COLORS, GREY, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +26,7 @@ BAND = 0.16  # opacity of an interval's shading
 SHIFT = 0.08  # of the two bars of a category
 ROOM, LOG_ROOM = 1.6, 0.08  # of the y axis, in the range of the means: intervals that are wider are cut
 FAR = 10.0  # times the best score's distance from the median is the least that is drawn
-TINTS = {"underfits": style.COLORS[0], "overfits": style.COLORS[1]}
+TINTS = {"underfits": COLORS[0], "overfits": COLORS[1]}
 TINT = 0.07  # opacity of a side
 Floats = NDArray[np.float64]
 
@@ -88,7 +90,7 @@ def _categories(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
     """Place values side by side; of more turned names than there is room for, every second, third, ... is written."""
     x, step = np.arange(len(values), dtype=np.float64), 1
     width = style.size_in_points(ax)[0]
-    names = _labels(values, style.LONGEST_NAME)
+    names = _labels(values, LONGEST_NAME)
     across = len(names) * max(map(len, names)) * ACROSS < width
     if not across:
         names, step = _labels(values, LONGEST_TURNED), math.ceil(len(names) * LINE / width)
@@ -102,7 +104,7 @@ def _labels(values: Sequence[Any], longest: int) -> list[str]:
 
 
 def draw_line(
-    ax: Axes, axis: ParameterAxis, line: Any, label: str, look: style.Style, shift: float = 0.0, *, band: bool = True
+    ax: Axes, axis: ParameterAxis, line: Any, label: str, look: Look, shift: float = 0.0, *, band: bool = True
 ) -> None:
     """Draw means with their intervals: a line, with a band, over numbers; bars over other values.
 
@@ -111,12 +113,12 @@ def draw_line(
     x, value, low, high = (each[axis.order] for each in (axis.shifted(shift), line.values, line.low, line.high))
     if axis.ordered:
         style.draw_curve(ax, x, value, label, look)
-        ax.plot(x, value, linestyle="none", marker="o", markersize=3.5, color=look[0], label="_values", zorder=2.6)
+        ax.plot(x, value, linestyle="none", marker="o", markersize=3.5, color=look.color, label="_values", zorder=2.6)
         if band:
-            ax.fill_between(x, low, high, color=look[0], alpha=BAND, linewidth=0, zorder=1.5, label="_band")
+            ax.fill_between(x, low, high, color=look.color, alpha=BAND, linewidth=0, zorder=1.5, label="_band")
         return
     errors = np.clip(np.nan_to_num([value - low, high - value], posinf=0), 0, None)
-    ax.errorbar(x, value, yerr=errors, fmt="o", color=look[0], markersize=5, capsize=3, label=label, elinewidth=1.4)
+    ax.errorbar(x, value, yerr=errors, fmt="o", color=look.color, markersize=5, capsize=3, label=label, elinewidth=1.4)
 
 
 def add_interval_entry(ax: Axes, axis: ParameterAxis, lines: Sequence[Any], what: str) -> None:
@@ -124,15 +126,15 @@ def add_interval_entry(ax: Axes, axis: ParameterAxis, lines: Sequence[Any], what
     if not finite(*(line.low for line in lines)).size:
         return
     if axis.ordered:
-        ax.fill_between([], [], color=style.GREY, alpha=2 * BAND, linewidth=0, label=what)
+        ax.fill_between([], [], color=GREY, alpha=2 * BAND, linewidth=0, label=what)
     else:
-        ax.errorbar([], [], yerr=[], fmt="none", ecolor=style.GREY, capsize=3, elinewidth=1.4, label=what)
+        ax.errorbar([], [], yerr=[], fmt="none", ecolor=GREY, capsize=3, elinewidth=1.4, label=what)
 
 
-def mark_value(ax: Axes, x: float, y: float, label: str, look: style.Style) -> None:
+def mark_value(ax: Axes, x: float, y: float, label: str, look: Look) -> None:
     """Mark the chosen value."""
     ax.plot(
-        [x], [y], linestyle="none", marker="*", markersize=15, markerfacecolor=look[0], markeredgecolor="white",
+        [x], [y], linestyle="none", marker="*", markersize=15, markerfacecolor=look.color, markeredgecolor="white",
         markeredgewidth=1.0, zorder=3.5, label=label,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fastevals.infer.bands import ConfidenceBand
@@ -10,13 +11,28 @@ from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import (
+    Bands,
+    Drawn,
+    Models,
+    add_band,
+    add_band_entries,
+    as_bands,
+    as_models,
+    common_share,
+    label_of,
+    number,
+    styled_models,
+)
+from fastevals.show.plots.picture import AxisScale, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_precision_recall(
-    curve: style.Drawn[PrecisionRecallCurve],
+    curve: Drawn[PrecisionRecallCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -68,23 +84,30 @@ def plot_precision_recall(
     >>> ax.lines[0].get_label()
     'area 0.797, BEP 0.500'
     """
-    models = style.as_models("curve", curve, PrecisionRecallCurve, BaseRanking.precision_recall_curve, label)
-    bands = style.as_bands(band, models, "precision_recall", label)
+    models = as_models("curve", curve, PrecisionRecallCurve, BaseRanking.precision_recall_curve, label)
+    bands = as_bands(band, models, "precision_recall", label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_precision_recall(picture, models, color, marks=marks, bands=bands)
+    return show(picture, ax, title)
+
+
+def draw_precision_recall(
+    picture: Picture, models: Models, color: Any = None, *, marks: bool = True, bands: Bands = MappingProxyType({})
+) -> None:
+    """Add precision-recall curves to a picture."""
+    for name, each, look in styled_models(picture, models, color):
         break_even = ranking_metrics.break_even_point(each.counts).value
-        values = style.number("area", each.area), style.number("BEP", break_even) if marks else ""
-        style.draw_band(ax, bands.get(name), columns, look)
-        points = thinning.hyperbolas(each.counts, columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
-        style.draw_curve(ax, *points, style.legend_label(name, *values), look)
+        values = number("area", each.area), number("BEP", break_even) if marks else ""
+        add_band(picture, bands.get(name), look)
+        points = thinning.hyperbolas(each.counts, picture.columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
+        picture.add_curve(*points, label_of(name, *values), look)
         if marks:
-            style.mark_point(ax, break_even, break_even, look)
-    style.add_band_entries(ax, bands.values())
-    share = style.common_share(models)
-    style.draw_shared_reference(ax, None if share is None else ([0, 1], [share, share]), "chance")
+            picture.add_ring(break_even, break_even, look.color)
+    add_band_entries(picture, bands.values())
+    share = common_share(models)
+    picture.add_shared_reference(None if share is None else ([0, 1], [share, share]), "chance")
     if marks:
-        style.draw_reference(ax, [0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    style.finish(ax, "Recall", "Precision", title=title)
-    return ax
+        picture.add_reference([0, 1], [0, 1], "precision = recall (BEP)", dotted=True)
+    picture.x, picture.y = AxisScale("Recall", -0.02, 1.02), AxisScale("Precision", -0.02, 1.02)
+    picture.equal = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,20 @@ from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import (
+    Bands,
+    Drawn,
+    Models,
+    add_band,
+    add_band_entries,
+    as_bands,
+    as_models,
+    label_of,
+    number,
+    styled_models,
+)
+from fastevals.show.plots.picture import AxisScale, Picture, ThinLines, as_deviate, as_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +37,11 @@ if TYPE_CHECKING:
 
 PERCENTS = (0.0001, 0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 80, 90, 95, 98, 99, 99.9, 99.99)  # ticks of a DET
 HULL = "#333333"  # of no model, to be seen on any curve
-FARTHEST = 8.0  # standard deviations; a rate of 0 is drawn there, outside the picture
 LOWEST = 1e-5  # rate that a DET picture shows
 
 
 def plot_roc(
-    curve: style.Drawn[RocCurve],
+    curve: Drawn[RocCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -80,28 +94,43 @@ def plot_roc(
     >>> ax.lines[0].get_label()
     'mine: AUC 0.750, EER 0.500'
     """
-    models = style.as_models("curve", curve, RocCurve, BaseRanking.roc_curve, label)
-    bands = style.as_bands(band, models, "roc", label)
+    models = as_models("curve", curve, RocCurve, BaseRanking.roc_curve, label)
+    bands = as_bands(band, models, "roc", label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_roc(picture, models, color, hull=hull, marks=marks, bands=bands)
+    return show(picture, ax, title)
+
+
+def draw_roc(
+    picture: Picture,
+    models: Models,
+    color: Any = None,
+    *,
+    hull: bool = False,
+    marks: bool = True,
+    bands: Bands = MappingProxyType({}),
+) -> None:
+    """Add ROC curves to a picture."""
+    for name, each, look in styled_models(picture, models, color):
         error = ranking_metrics.equal_error_rate(each.counts).value
-        values = style.number("AUC", each.area), style.number("EER", error) if marks else ""
-        style.draw_band(ax, bands.get(name), columns, look)
-        style.draw_curve(ax, *_rates(each.counts, columns), style.legend_label(name, *values), look)
+        values = number("AUC", each.area), number("EER", error) if marks else ""
+        add_band(picture, bands.get(name), look)
+        picture.add_curve(*_rates(each.counts, picture.columns), label_of(name, *values), look)
         if hull:
-            ax.plot(*_rates(each.hull().counts, columns), color=HULL, linewidth=0.9, label="_hull", zorder=2.2)
+            path = np.stack(_rates(each.hull().counts, picture.columns), axis=1)
+            picture.add(ThinLines("hull", [path], HULL, 0.9))
         if marks:
-            style.mark_point(ax, error, 1 - error, look)
+            picture.add_ring(error, 1 - error, look.color)
     if hull:
-        style.add_legend_entry(ax, "convex hull", HULL)
-    style.add_band_entries(ax, bands.values())
-    style.draw_reference(ax, [0, 1], [0, 1], "chance")
+        picture.add_entry("convex hull", HULL)
+    add_band_entries(picture, bands.values())
+    picture.add_reference([0, 1], [0, 1], "chance")
     if marks:
-        style.draw_reference(ax, [0, 1], [1, 0], "equal error rates (EER)", dotted=True)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    style.finish(ax, "False positive rate", "True positive rate", "lower right", title=title)
-    return ax
+        picture.add_reference([0, 1], [1, 0], "equal error rates (EER)", dotted=True)
+    picture.x = AxisScale("False positive rate", -0.02, 1.02)
+    picture.y = AxisScale("True positive rate", -0.02, 1.02)
+    picture.equal, picture.legend = True, "lower right"
 
 
 def _rates(counts: ThresholdCounts, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -112,7 +141,7 @@ def _rates(counts: ThresholdCounts, columns: int) -> tuple[NDArray[np.float64], 
 
 
 def plot_det(
-    curve: style.Drawn[DetCurve],
+    curve: Drawn[DetCurve],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -159,42 +188,35 @@ def plot_det(
     >>> plot_det(ranking.det_curve(), ax=Figure().subplots()).lines[0].get_label()
     'EER 50.00 %'
     """
-    models = style.as_models("curve", curve, DetCurve, BaseRanking.det_curve, label)
+    models = as_models("curve", curve, DetCurve, BaseRanking.det_curve, label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
-    low, high = _det_limits(ax, [each.counts for _, each in models])
-    _normal_deviate_axes(ax, low, high)
-    columns = style.count_columns(ax)
-    for name, each, look in style.styled_models(ax, models, color):
+    picture = picture_on(ax)
+    draw_det(picture, models, color, marks=marks)
+    return show(picture, ax, title)
+
+
+def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool = True) -> None:
+    """Add DET curves to a picture."""
+    low, high = _det_limits(picture, [each.counts for _, each in models])
+    for name, each, look in styled_models(picture, models, color):
         error = ranking_metrics.equal_error_rate(each.counts).value
-        style.draw_curve(
-            ax, *_errors(each.counts, low, high, columns), style.legend_label(name, f"EER {100 * error:.2f} %"), look
-        )
+        points = _errors(each.counts, low, high, picture.columns)
+        picture.add_curve(*points, label_of(name, f"EER {100 * error:.2f} %"), look)
         if marks:
-            style.mark_point(ax, error, error, look)
+            picture.add_ring(error, error, look.color)
     if marks:
         ends = [low / 10, 1 - (1 - high) / 10]
-        style.draw_reference(ax, ends, ends, "equal error rates (EER)", dotted=True)
-    style.finish(ax, "False positive rate, %", "False negative rate, %", title=title)
-    return ax
+        picture.add_reference(ends, ends, "equal error rates (EER)", dotted=True)
+    ticks = [percent / 100 for percent in PERCENTS]
+    labels = [f"{percent:g}" for percent in PERCENTS]
+    picture.x = AxisScale("False positive rate, %", low, high, "deviate", ticks, labels)
+    picture.y = AxisScale("False negative rate, %", low, high, "deviate", ticks, labels)
+    picture.equal = True
 
 
-def _deviate(rate: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the normal deviate of a rate, within the farthest."""
-    from scipy.special import ndtri
-
-    with np.errstate(invalid="ignore"):
-        return np.clip(ndtri(rate), -FARTHEST, FARTHEST)  # type: ignore[no-any-return]
-
-
-def _rate(deviate: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.special import ndtr
-
-    return ndtr(deviate)  # type: ignore[no-any-return]
-
-
-def _det_limits(ax: Axes, models: list[ThresholdCounts]) -> tuple[float, float]:
+def _det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, float]:
     """Return the limits of both axes: well past the equal error rates, and half of where a curve leaves."""
-    low, high = ax.get_xlim() if style.has_curves(ax) else (0.02, 0.6)
+    low, high = (picture.x.low, picture.x.high) if picture.has_curves else (0.02, 0.6)
     defined = [counts for counts in models if not ranking_metrics.one_class(counts)]
     high = min(max([high, *(1.5 * ranking_metrics.equal_error_rate(counts).value for counts in defined)]), 0.99)
     for counts in defined:
@@ -207,32 +229,19 @@ def _det_limits(ax: Axes, models: list[ThresholdCounts]) -> tuple[float, float]:
     return max(float(low), LOWEST), high
 
 
-def _normal_deviate_axes(ax: Axes, low: float, high: float) -> None:
-    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
-
-    ax.set(xlim=(low, high), ylim=(low, high))
-    ax.set_xscale("function", functions=(_deviate, _rate))
-    ax.set_yscale("function", functions=(_deviate, _rate))
-    ax.set_box_aspect(1)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator([percent / 100 for percent in PERCENTS]))
-        axis.set_major_formatter(FixedFormatter([f"{percent:g}" for percent in PERCENTS]))
-        axis.set_minor_locator(NullLocator())
-
-
 def _errors(
     counts: ThresholdCounts, low: float, high: float, columns: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return FPR and FNR of points that draw the curve, which is straight in rates and not in their deviates."""
 
     def deviates(fpr: Any, tpr: Any) -> tuple[Any, Any]:
-        return _deviate(fpr), -_deviate(tpr)
+        return as_deviate(fpr), -as_deviate(tpr)
 
-    left, right = _deviate(np.array([low, high]))
-    edges = _rate(np.linspace(left, right, columns + 1)) * counts.n_neg
+    left, right = as_deviate(np.array([low, high]))
+    edges = as_rate(np.linspace(left, right, columns + 1)) * counts.n_neg
     rows = thinning.rows_to_draw(counts, lambda rows: counts.fps[rows], edges)
     longest = 4 * (right - left) / columns
     fpr, tpr = counts.fps[rows] / counts.n_neg, counts.tps[rows] / counts.n_pos
     fpr, tpr = thinning.refined(fpr, tpr, deviates, (longest, longest))
     x, y = deviates(fpr, tpr)
-    return _rate(x), _rate(y)
+    return as_rate(x), as_rate(y)

@@ -17,13 +17,14 @@ from fastevals.show.plots.parameters import (
     set_parameter_axis,
     set_y_limits,
 )
+from fastevals.show.plots.picture import COLORS, DASHES, Look
 from fastevals.split.selection_results import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-AS_CHOSEN, AT_BEST = (style.COLORS[0], style.LINES[0]), (style.COLORS[4], style.LINES[1])
+AS_CHOSEN, AT_BEST = Look(COLORS[0]), Look(COLORS[4], DASHES[1])
 
 
 def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title: str | None = None) -> Axes:

@@ -1,0 +1,146 @@
+"""Whose curves a picture shows: models by name, how each looks, and what the legend says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from fastevals._options import check_choice, show
+from fastevals._text import printable, shorten_name
+from fastevals._validation.curves import as_named
+from fastevals.counts import ThresholdCounts
+from fastevals.infer.bands import ConfidenceBand
+from fastevals.measure.ranking.base import BaseRanking
+from fastevals.show.plots.picture import Look, Picture, Shade
+from fastevals.show.plots.thinning import thinned
+
+BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are
+LONGEST_NAME = 40  # characters of a name in a legend
+
+Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
+Bands = Mapping[str | None, ConfidenceBand]
+C = TypeVar("C")
+Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what `plot_...` of a kind of curve takes
+
+
+def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
+    """Return the curves of an argument by name, computing those of rankings; `label` names a single one."""
+
+    def as_curve(value: Any) -> Any:
+        return make(value) if isinstance(value, BaseRanking) else value
+
+    several = isinstance(curves, Mapping)
+    curves = {key: as_curve(value) for key, value in curves.items()} if several else as_curve(curves)
+    return label_models(label, as_named(name, curves, kind, "Ranking"), several)
+
+
+def label_models(label: str | None, models: Models, several: bool) -> Models:
+    """Name a single model, which has no name, by `label`."""
+    if label is None:
+        return models
+    if several or not isinstance(label, str):
+        raise ValueError(f"label must be the name of one that has none; a mapping has names, got {show(label)}")
+    return [(label, each) for _, each in models]
+
+
+def styled_models(picture: Picture, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Look]]:
+    """Yield each defined model with its look, by `color` or the next; add the others to the legend as undefined."""
+    colors = _colors_for(color, models)
+    for name, each in models:
+        look = picture.next_look(colors.get(name))
+        if each.defined:
+            yield name, each, look
+        else:
+            picture.add_curve([], [], label_of(name, "undefined"), look)
+
+
+def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
+    """Return the colours of `color` by the models' names."""
+    if color is None:
+        return {}
+    from matplotlib.colors import is_color_like
+
+    names = [name for name, _ in models]
+    if not isinstance(color, Mapping):
+        if len(names) > 1:
+            raise ValueError(f"color must be a mapping of names to colours where there are several, got {color!r}")
+        color = {names[0]: color}
+    for name, each in color.items():
+        check_choice("each name in color", name, names)
+        if not is_color_like(each):
+            raise ValueError(f"color must be one that matplotlib knows ('#0072B2', 'red'), got {show(each)}")
+    return dict(color)
+
+
+# In the legend --------------------------------------------------------------------------------------------------------
+
+
+def label_of(name: str | None, *values: str) -> str:
+    """Return a legend's entry: the name and some values."""
+    text = ", ".join(value for value in values if value)
+    if not name:
+        return text
+    short = shorten_name(printable(name), LONGEST_NAME)
+    return f"{short}: {text}" if text else short
+
+
+def number(name: str, value: float) -> str:
+    """Format a value with its name; as no text where it is undefined."""
+    return "" if math.isnan(value) else f"{name} {value:.3f}" if abs(value) < 1e6 else f"{name} {value:.3g}"
+
+
+# Bands ----------------------------------------------------------------------------------------------------------------
+
+
+def as_bands(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
+    """Return the bands by their models' names; raise unless they are of the kind of curve that is drawn."""
+    if band is None:
+        return {}
+    bands = dict(as_named("band", band, ConfidenceBand))
+    names = [None] if label is not None else [name for name, _ in models]
+    for name, each in bands.items():
+        if name is None and names != [None]:
+            raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
+        if name is not None and names == [None]:
+            raise ValueError("band must be one ConfidenceBand where curve is one, got a mapping of names to them")
+        check_choice("each name in band", name, names)
+        check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
+    return {label if name is None else name: each for name, each in bands.items()}
+
+
+def add_band(picture: Picture, band: ConfidenceBand | None, look: Look) -> None:
+    """Add a model's band, if it has one."""
+    if band is not None:
+        x, low = thinned(band.x, band.low, picture.columns)
+        _, high = thinned(band.x, band.high, picture.columns)
+        picture.add(Shade(x, low, high, look.color))
+
+
+def add_band_entries(picture: Picture, bands: Iterable[ConfidenceBand]) -> None:
+    """Explain the shadings in the legend, each once."""
+    for band in bands:
+        method = BAND_METHODS.get(band.method, band.method)
+        picture.add_entry(f"{100 * band.confidence_level:g} % {band.kind} band ({method})", marker="shade")
+
+
+# What models share ----------------------------------------------------------------------------------------------------
+
+
+def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
+    """Return the share of positives where it is the same for all defined models, else None."""
+    shares = (share_of_positives(each.counts) for _, each in models if each.defined)
+    return cast("float | None", common_value(shares))
+
+
+def share_of_positives(counts: ThresholdCounts) -> float:
+    """Return the share of positives of counts that have rows."""
+    return counts.n_pos / (counts.n_pos + counts.n_neg)
+
+
+def common_value(values: Iterable[Any]) -> Any:
+    """Return the value that all have in common, None where they differ or there are none."""
+    first, *others = list(values) or [None]
+    return first if all(np.array_equal(first, other) for other in others) else None
