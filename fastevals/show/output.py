@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fastevals._execution import progressed
@@ -23,12 +23,11 @@ LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
 class Plot(NamedTuple):
-    """A picture to be drawn: ``plot(result, ax=..., **options)``."""
+    """A picture to be drawn: ``each(ax=...)`` of what draws it, on axes of its own."""
 
-    plot: Callable[..., Any]
-    result: Any
-    size: tuple[float, float]  # inches
-    options: Mapping[str, Any] = MappingProxyType({})
+    draw: Sequence[Callable[..., Any]]
+    size: tuple[float, float]  # inches, of one of the axes
+    is_column: bool = False  # whether axes are below each other
 
 
 class BlockPictures(NamedTuple):
@@ -38,7 +37,8 @@ class BlockPictures(NamedTuple):
     by: str | None  # the --by column: each block has a folder
     values: Sequence[Any]  # the blocks' values in it
     block_pictures: Callable[[int], Iterable[tuple[str, Plot]]]  # a block's by its place, with their names
-    reason: str = ""  # why none are drawn, printed in place of how many were
+    reason: str = ""  # why there are none of blocks
+    of_all: Sequence[tuple[str, Plot]] = ()  # those of all blocks together
 
     def write_folder(self, out: str, command: str, result: TextResult) -> str:
         """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
@@ -60,7 +60,7 @@ class BlockPictures(NamedTuple):
 
 def _draw(folder: Path, pictures: BlockPictures) -> str:
     """Draw all pictures, those of blocks in a folder each; return how many there are, and where."""
-    names, by, values, block_pictures, reason = pictures
+    names, by, values, block_pictures, reason, of_all = pictures
     blocks: list[tuple[Path, str | None]] = [(folder, None)]
     where = ""
     if by is not None:
@@ -76,7 +76,12 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
         for name, picture in block_pictures(k):
             write_file(block_folder / f"{name}.png", _as_png(picture, title))
             count += 1
-    return reason or f"{count} picture{'s' * (count != 1)}{where}"
+    for name, picture in of_all:
+        write_file(folder / f"{name}.png", _as_png(picture, None))
+    said = [f"{name}.png" for name, _ in of_all]
+    if count or not said:
+        said.append(f"{count} picture{'s' * (count != 1)}{where}")
+    return ", ".join(said) + (f" ({reason})" if reason else "")
 
 
 def _earlier_blocks(numbers: Path) -> list[Path]:
@@ -107,11 +112,18 @@ def _as_png(picture: Plot, title: str | None) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=picture.size, dpi=DOTS_PER_INCH, layout="constrained")
+    several, (width, height), is_column = picture
+    columns = 1 if is_column else math.ceil(math.sqrt(len(several)))
+    rows = math.ceil(len(several) / columns)
+    figure = Figure(figsize=(columns * width, rows * height), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
-    ax = picture.plot(picture.result, ax=figure.subplots(), **picture.options)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for each, ax in zip(several, grid, strict=False):
+        each(ax=ax)
+    for ax in grid[len(several) :]:
+        ax.set_axis_off()
     if title is not None:
-        ax.set_title(legend_label(title))
+        (grid[0].set_title if len(several) == 1 else figure.suptitle)(legend_label(title))
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes

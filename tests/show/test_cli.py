@@ -580,17 +580,19 @@ def test_a_closed_standard_output_is_no_traceback(monkeypatch):
 
 # Folders of pictures ----------------------------------------------------------------------------------------------
 
-OF_RANKINGS = {"roc", "precision_recall", "det", "gain", "lift", "cost"}
+OF_RANKINGS = {"roc", "precision_recall", "det", "gain", "lift", "cost", "scores", "confusion"}
+OF_INTERVALS, OF_PAIRS = {"intervals"}, {"differences"}
 OF_PROBABILITIES = {"calibration", "decision"}
 
 
 def pictures(folder):
-    """Give the names of the pictures in a folder, all of them 800 pixels wide."""
+    """Give the names of the pictures in a folder, all of them 800 pixels wide; with panels for models twice of that."""
     result = set()
     for path in folder.glob("*.png"):
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG\r\n\x1a\n")
-        assert int.from_bytes(content[16:20], "big") == 800
+        wide = {"scores": (800, 1600), "confusion": (500, 1000)}.get(path.stem, (800,))
+        assert int.from_bytes(content[16:20], "big") in wide
         result.add(path.stem)
     return result
 
@@ -599,26 +601,26 @@ def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
     out, two = tmp_path / "not there" / "yet", ("--score", "logistic", "--score", "naive_bayes")
     text = report(capsys, *two, "--out", out)
     plain = report(capsys, *two)
-    assert text == f"{plain}\nwritten to {out}: report.json, report.txt, 8 pictures\n"
+    assert text == f"{plain}\nwritten to {out}: report.json, report.txt, 12 pictures\n"
     assert (out / "report.txt").read_text() == plain
     assert (out / "report.json").read_text() == report(capsys, *two, "--format", "json")
     strict_json((out / "report.json").read_text())
-    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES
-    assert len(list(out.iterdir())) == 10
+    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS
+    assert len(list(out.iterdir())) == 14
 
 
 @pytest.mark.slow
 def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, small):
     out = tmp_path / "out"
     assert report(capsys, small, *MODELS, "--out", out) == report(capsys, small, *MODELS, "--out", out)
-    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES
+    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS
     (out / "mine.txt").touch()
     report(capsys, small, "--label", "y", "--score", "w", "--out", out)
-    assert pictures(out) == OF_RANKINGS
-    report(capsys, small, *MODELS, "--cost-fn", "3", "--out", out)
+    assert pictures(out) == OF_RANKINGS | OF_INTERVALS
+    report(capsys, small, *MODELS, "--cost-fn", "3", "--resamples", "0", "--out", out)
     assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | {"cost_over_prior"}
     report(capsys, small, *MODELS, "--by", "part", "--out", out)
-    assert pictures(out) == set()
+    assert pictures(out) == {"groups"}
     assert (out / "mine.txt").exists()
 
 
@@ -626,7 +628,7 @@ def test_out_beside_json_leaves_standard_output_to_it(capsys, tmp_path):
     assert cli.main(["report", "--score", "logistic", "--format", "json", "--out", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     assert strict_json(out)["blocks"]
-    assert err == f"written to {tmp_path}: report.json, report.txt, 8 pictures\n"
+    assert err == f"written to {tmp_path}: report.json, report.txt, 11 pictures\n"
 
 
 @pytest.mark.slow
@@ -636,12 +638,15 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
     file = write(tmp_path, "blocks.csv", f"y,s,which one\n{rows}")
     out = tmp_path / "out"
     text = report(capsys, file, "--label", "y", "--score", "s", "--by", "which one", "--out", out)
-    assert text.endswith(f"written to {out}: report.json, report.txt, 24 pictures in a folder for each which one\n")
+    assert text.endswith(
+        f"written to {out}: report.json, report.txt, groups.png, 36 pictures in a folder for each which one\n"
+    )
     folders = sorted(path.name for path in out.iterdir() if path.is_dir())
     assert folders[:3] == ["00-which_one-.._up", "01-which_one-a_b", "02-which_one-a_b"]
     assert len(folders) == 4
     assert max(map(len, folders)) < 50
-    assert all(pictures(out / folder) == OF_RANKINGS for folder in folders)  # scores above 1 are no probabilities
+    expected = OF_RANKINGS | OF_INTERVALS  # scores above 1 are no probabilities
+    assert all(pictures(out / folder) == expected for folder in folders)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["blocks.csv", "out"]
 
 
@@ -649,14 +654,14 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
 def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(output, "MOST_PICTURED", 2)
     text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)
-    assert text.endswith("16 pictures in a folder for each fold of the first 2 of 5 only\n")
+    assert text.endswith("groups.png, 22 pictures in a folder for each fold of the first 2 of 5 only\n")
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
 
 
 @pytest.mark.slow
 def test_out_of_one_class_and_weights(capsys, tmp_path, small):
     report(capsys, small, *MODELS, "--weight", "w", "--by", "name", "--out", tmp_path / "a")
-    assert pictures(tmp_path / "a" / "01-name-y") == OF_RANKINGS | OF_PROBABILITIES
+    assert pictures(tmp_path / "a" / "01-name-y") >= OF_RANKINGS | OF_PROBABILITIES
 
 
 def test_out_that_cannot_be_written_is_told_before_the_data_is_read(capsys, tmp_path, monkeypatch):

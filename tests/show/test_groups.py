@@ -311,8 +311,8 @@ def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
     for name in ("report.json", "roc.png"):  # of an earlier run
         (tmp_path / name).touch()
     text = report(capsys, "--by", "fold", "--out", tmp_path)
-    assert text.endswith("report.json, report.txt, no pictures (more values of fold than have a block each)\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.txt"]
+    assert text.endswith("report.json, report.txt, groups.png (more values of fold than have a block each)\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["groups.png", "report.json", "report.txt"]
     written = (tmp_path / "report.json").read_text()
     assert strict_json(written) == output
     assert written.count("\n") == 1  # arrays over many values would have a line for each of their numbers

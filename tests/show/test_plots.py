@@ -13,7 +13,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fastevals import Ranking, RankingFolds, UndefinedMetricWarning, confidence_band
+import fastevals
+from fastevals import ConfusionMatrix, Ranking, RankingFolds, UndefinedMetricWarning, confidence_band
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
@@ -680,3 +681,88 @@ def test_labels_of_no_name_and_of_huge_numbers():
     curve = of_share(0.5).cost_curve().over_prior(cost_fp=1e300, cost_fn=1e300, normalize=False)
     (label, *_) = legend(plots.plot_cost_over_prior({"": curve}, ax=Figure().subplots()))
     assert label == f"area {curve.area:.3g}"
+
+
+# Histograms, matrices and intervals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_histograms_hold_all_rows_of_each_class(weighted):
+    rng = np.random.default_rng(3)
+    y, weights = rng.random(3000) < 0.2, rng.integers(0, 3, 3000) if weighted else np.ones(3000)
+    for scores in (rng.random(3000), rng.random(3000).round(1), rng.standard_cauchy(3000), np.zeros(3000), 1e149 * y):
+        ranking = Ranking(y, scores, sample_weight=weights if weighted else None)
+        ax = plots.plot_score_histogram(ranking, bins=20, threshold=0.5, ax=axes())
+        for patch, positive in zip(ax.patches, (False, True), strict=True):
+            heights, edges = patch.get_data().values, patch.get_data().edges
+            assert heights.sum() == pytest.approx(1)
+            inner = slice(1, -1)
+            expected = np.histogram(scores[y == positive], edges, weights=weights[y == positive])[0]
+            assert_allclose(heights[inner], expected[inner] / weights[y == positive].sum(), atol=1e-12)
+        assert ("threshold 0.5" in legend(ax)) == (ax.patches[0].get_data().edges[-1] >= 0.5)
+    beyond = plots.plot_score_histogram(Ranking(y, rng.standard_cauchy(3000)), ax=axes())
+    assert beyond.get_xlabel() == "Score; the outer bins hold all beyond"
+    one = plots.plot_score_histogram(Ranking([1, 1], [0.1, 0.3]), ax=axes())
+    one.figure.canvas.draw()
+    assert legend(one) == ["negatives: none", "positives"]
+    for value, options, message in (
+        ([1, 2], {}, "ranking must be ThresholdCounts, got list"),
+        (ranking, {"bins": 0}, "bins must be an integer from 1 to 1000, got 0"),
+        (ranking, {"threshold": "x"}, "threshold must be a"),
+        (Ranking([0, 1], [0, 1e200]), {}, r"ranking must be below 1e\+150 in size to be drawn"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plots.plot_score_histogram(value, ax=axes(), **options)
+
+
+def test_a_confusion_matrix_has_counts_and_shares_of_the_true_class():
+    matrix = ConfusionMatrix([[1500, 500], [0, 0]], labels=["no", "<$yes$>"])
+    ax = plots.plot_confusion_matrix(matrix, ax=axes(), title="mine")
+    ax.figure.canvas.draw()
+    assert [text.get_text() for text in ax.texts] == ["1,500\n75.0 %", "500\n25.0 %", "0\n0.0 %", "0\n0.0 %"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["no", r"<\$yes\$>"]
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("Predicted class", "True class", "mine")
+    shades = np.asarray(ax.images[0].get_array())
+    assert shades[0, 0].sum() < shades[0, 1].sum() < shades[1, 1].sum() == 3
+    many = plots.plot_confusion_matrix(ConfusionMatrix(np.eye(30, dtype=int)), ax=axes())
+    assert not "".join(text.get_text() for text in many.texts)
+    for value, message in (
+        (
+            ConfusionMatrix(np.ones((2, 3, 3), int)),
+            r"matrix must be one, not a stack of them, got counts of shape \(2, 3",
+        ),
+        (ConfusionMatrix(np.eye(61, dtype=int)), "matrix must have at most 60 classes to be drawn, got 61"),
+        (np.eye(2), "matrix must be ConfusionMatrix, got ndarray"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plots.plot_confusion_matrix(value, ax=axes())
+
+
+def test_a_forest_has_a_row_an_estimate():
+    rows = {"a - b": (0.2, 0.1, 0.3), "$c$": (0.0, -0.1, 0.1), "none": (np.nan,) * 3, "alone": (0.1, np.nan, np.nan)}
+    ax = plots.plot_forest(rows, reference=0, label="Difference", ax=axes())
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a - b", r"\$c\$", "none", "alone"]
+    assert ax.yaxis_inverted()
+    assert marks(ax) == [(0.2, 0.0), (0.0, 1.0), (0.1, 3.0)]
+    colors = [to_rgb(line.get_markerfacecolor()) for line in ax.lines if line.get_label() == "_mark"]
+    assert colors == [to_rgb(COLORS[k]) for k in (1, 0, 0)]  # what leaves zero out is another colour
+    estimate = fastevals.bootstrap(fawcett(), "roc_auc", n_resamples=199, rng=0)["roc_auc"]
+    assert marks(plots.plot_forest({"mine": estimate}, ax=axes())) == [(estimate.value, 0.0)]
+    for value, message in (
+        ({}, "estimates must be a mapping of names to estimates, with one at least"),
+        ({"a": 3}, r"estimates\['a'\] must be an Estimate of one number or \(value, low, high\), got 3"),
+        ({"a": (1, 2)}, r"estimates\['a'\] must be an Estimate"),
+        ({"a": ("x", 1, 2)}, r"estimates\['a'\] must hold numbers"),
+        ({"a": (1e200, 1, 2)}, r"estimates\['a'\] must be below 1e\+150"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plots.plot_forest(value, ax=axes())
+
+
+def test_axes_that_were_cleared_begin_anew():
+    ax = plots.plot_cost(fawcett(), ax=axes())
+    ax.clear()
+    plots.plot_cost(fawcett(), ax=ax)
+    assert len(curves(ax)) == 1
+    assert curves(ax)[0].get_color() == COLORS[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, show_result
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
         from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
         from fastevals.show.plots.style import is_drawable
 
-        picture = Plot(plot_bias_variance, decomposed.result, SIZE)
+        picture = Plot([partial(plot_bias_variance, decomposed.result)], SIZE)
         finite = is_drawable([decomposed.result.expected_loss, *decomposed.result.parts().values()])
         return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
 

@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     comparison = compare(arguments.file, **call_options(arguments))
 
     def pictures() -> BlockPictures:
-        from fastevals.show.pictures import comparison_pictures
+        from fastevals.show.compare.pictures import comparison_pictures
 
         return comparison_pictures(comparison)
 

@@ -12,12 +12,15 @@ as they are when it is drawn.
 
 from fastevals.show.plots.bias_variance import plot_bias_variance
 from fastevals.show.plots.calibration import plot_calibration
+from fastevals.show.plots.confusion import plot_confusion_matrix
 from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
 from fastevals.show.plots.critical_difference import plot_critical_difference
 from fastevals.show.plots.decision import plot_decision
 from fastevals.show.plots.error_curve import plot_error_curve
 from fastevals.show.plots.estimates import plot_estimates
+from fastevals.show.plots.forest import plot_forest
 from fastevals.show.plots.gain import plot_gain, plot_lift
+from fastevals.show.plots.histogram import plot_score_histogram
 from fastevals.show.plots.null_distribution import plot_null
 from fastevals.show.plots.precision_recall import plot_precision_recall
 from fastevals.show.plots.pvalues import plot_pvalues
@@ -27,6 +30,7 @@ from fastevals.show.plots.sensitivity import plot_sensitivity
 __all__ = [
     "plot_bias_variance",
     "plot_calibration",
+    "plot_confusion_matrix",
     "plot_cost",
     "plot_cost_difference",
     "plot_cost_over_prior",
@@ -35,12 +39,14 @@ __all__ = [
     "plot_det",
     "plot_error_curve",
     "plot_estimates",
+    "plot_forest",
     "plot_gain",
     "plot_lift",
     "plot_null",
     "plot_precision_recall",
     "plot_pvalues",
     "plot_roc",
+    "plot_score_histogram",
     "plot_sensitivity",
 ]
 

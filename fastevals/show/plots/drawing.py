@@ -10,6 +10,7 @@ import numpy as np
 
 from fastevals.show.plots import style
 from fastevals.show.plots.picture import (
+    COLORS,
     COLUMNS,
     AxisScale,
     Bar,
@@ -21,6 +22,8 @@ from fastevals.show.plots.picture import (
     Reference,
     Ring,
     Shade,
+    Span,
+    Squares,
     ThinLines,
     as_deviate,
     as_rate,
@@ -28,6 +31,10 @@ from fastevals.show.plots.picture import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+INK, DARKEST, MIDDLE = COLORS[0], 0.9, 0.55  # of cells: colour, opacity, and from where text on them is white
+LARGEST = 12.0  # points, of text in cells
 
 
 class _Drawn(NamedTuple):
@@ -83,7 +90,8 @@ def _set_axis(ax: Axes, name: str, scale: AxisScale) -> None:
     elif scale.kind == "log":
         set_scale("log")
     if scale.ticks is not None:
-        axis.set_ticks(scale.ticks, labels=scale.tick_labels)
+        labels = scale.tick_labels
+        axis.set_ticks(scale.ticks, labels=None if labels is None else [style.as_written(label) for label in labels])
         axis.set_ticks([], minor=True)
         ax.set(**{f"{name}lim": limits})  # which ticks outside would widen
 
@@ -109,6 +117,10 @@ def _draw(ax: Axes, mark: Mark) -> Any:
         )
     if isinstance(mark, ThinLines):
         return _draw_thin_lines(ax, mark)
+    if isinstance(mark, Span):
+        return _draw_span(ax, mark)
+    if isinstance(mark, Squares):
+        return _draw_squares(ax, mark)
     return _draw_entry(ax, mark)
 
 
@@ -131,6 +143,30 @@ def _draw_outline(ax: Axes, outline: Outline) -> Any:
     if outline.filled:
         return ax.stairs(np.nan_to_num(outline.heights), outline.edges, fill=True, alpha=2 * style.SHADE, **options)
     return ax.stairs(outline.heights, outline.edges, baseline=None, linewidth=1.5, **options)
+
+
+def _draw_span(ax: Axes, span: Span) -> Any:
+    if not math.isnan(span.low):
+        ax.plot([span.low, span.high], [span.y] * 2, color=span.color, linewidth=1.8, marker="|", markersize=7)
+    return style.mark_point(ax, span.value, span.y, span.color, filled=True)
+
+
+def _draw_squares(ax: Axes, squares: Squares) -> Any:
+    """Colour squares, and write in them as large as there is room."""
+    from matplotlib.colors import to_rgb
+
+    shades = DARKEST * squares.darkness[..., np.newaxis]
+    image = ax.imshow(1 - shades * (1 - np.array(to_rgb(INK))), aspect="equal", zorder=1)
+    rows, columns = squares.darkness.shape
+    side = min(size / n for size, n in zip(style.size_in_points(ax), (columns, rows), strict=True))
+    longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=1)
+    size = min(LARGEST, side / (0.65 * longest))
+    for row in range(rows):
+        for column in range(columns):
+            color = "white" if squares.darkness[row, column] > MIDDLE else "black"
+            text = "\n".join(squares.lines[row][column])
+            ax.text(column, row, text, ha="center", va="center", color=color, fontsize=size)
+    return image
 
 
 def _draw_entry(ax: Axes, entry: Entry) -> Any:

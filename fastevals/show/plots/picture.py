@@ -115,10 +115,29 @@ class Entry:
 
     label: str
     color: Any = GREY
-    marker: Literal["", "|", "shade"] = ""
+    marker: Literal["", "|", "o", "shade"] = ""
 
 
-Mark = CurveLine | ThinLines | Shade | Reference | Ring | Bar | Outline | Entry
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """A value and the interval around it, in a row of its own; without an interval the value alone."""
+
+    value: float
+    low: float
+    high: float
+    y: float
+    color: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Squares:
+    """Squares about whole numbers, as dark as a share, with lines of text in each, or none."""
+
+    darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1
+    lines: Sequence[Sequence[tuple[str, ...]]]
+
+
+Mark = CurveLine | ThinLines | Shade | Reference | Ring | Bar | Outline | Entry | Span | Squares
 
 
 # The picture ----------------------------------------------------------------------------------------------------------
@@ -206,7 +225,7 @@ class Picture:
     def _reference(self, label: str) -> Reference | None:
         return next((mark for mark in self.marks if isinstance(mark, Reference) and mark.label == label), None)
 
-    def add_entry(self, label: str, color: Any = GREY, marker: Literal["", "|", "shade"] = "") -> None:
+    def add_entry(self, label: str, color: Any = GREY, marker: Literal["", "|", "o", "shade"] = "") -> None:
         """Explain a thin line, a marked one or a shade in the legend, once."""
         if not any(isinstance(mark, Entry) and mark.label == label for mark in self.marks):
             self.add(Entry(label, color, marker))

@@ -75,9 +75,11 @@ With --against FILE.fe there are each model's differences from what it was on th
 
 --out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
-and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given. With --by the
-pictures of each value, up to the first 20, are in a folder of their own, named by its number, the column and the value,
-such as 00-fold-0. It needs matplotlib: pip install 'fastevals[plots]'.
+and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given; scores: how those
+of each class are spread; confusion: the matrices; intervals and differences of models. The chosen thresholds are
+marked. With --by the pictures of each value, up to the first 20, are in a folder of their own, named by its number, the
+column and the value, such as 00-fold-0, and groups has the AUC of the values. It needs matplotlib: pip install
+'fastevals[plots]'.
 
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """
@@ -137,7 +139,7 @@ def run(arguments: argparse.Namespace) -> None:
         report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:
-        from fastevals.show.pictures import report_pictures
+        from fastevals.show.report.pictures import report_pictures
 
         return report_pictures(report)
 

@@ -1,0 +1,84 @@
+"""The picture of a confusion matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastevals._text import format_label
+from fastevals._validation.curves import check_kind
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.show.plots import style
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import label_of
+from fastevals.show.plots.picture import AxisScale, Picture, Squares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_CLASSES = 60  # whose cells can be seen
+MOST_WRITTEN = 12  # classes whose cells have room for numbers
+
+
+def plot_confusion_matrix(matrix: ConfusionMatrix, *, ax: Axes | None = None, title: str | None = None) -> Axes:
+    r"""Draw a confusion matrix: counts, and their shares of the true class, which cells are as dark as.
+
+    Parameters
+    ----------
+    matrix : ConfusionMatrix
+        One, of at most 60 classes.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. Up to 12 classes have their counts and shares written in the cells.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, or has too many classes.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> matrix = fastevals.ConfusionMatrix([[3, 1], [0, 4]], labels=["no", "yes"])
+    >>> ax = plot_confusion_matrix(matrix, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['3\n75.0 %', '1\n25.0 %', '0\n0.0 %', '4\n100.0 %']
+    """
+    check_kind("matrix", matrix, ConfusionMatrix)
+    counts = np.asarray(matrix.counts)
+    if counts.ndim != 2:
+        raise ValueError(f"matrix must be one, not a stack of them, got counts of shape {counts.shape}")
+    if counts.shape[0] > MOST_CLASSES:
+        raise ValueError(f"matrix must have at most {MOST_CLASSES} classes to be drawn, got {counts.shape[0]}")
+    ax = style.get_axes(ax, style.SQUARE, 1)
+    picture = picture_on(ax)
+    draw_confusion(picture, counts, [format_label(label) for label in matrix.labels.tolist()])
+    return show(picture, ax, title)
+
+
+def draw_confusion(picture: Picture, counts: Any, names: list[str]) -> None:
+    """Add the counts of a matrix to an empty picture."""
+    k = counts.shape[0]
+    totals = counts.sum(axis=1, keepdims=True, dtype=np.float64)
+    shares = np.divide(counts, totals, out=np.zeros(counts.shape), where=totals > 0)
+    lines = [[_lines(counts[row, column], shares[row, column], k) for column in range(k)] for row in range(k)]
+    picture.add(Squares(shares, lines))
+    labels = [label_of(name) for name in names]
+    picture.x = AxisScale("Predicted class", -0.5, k - 0.5, ticks=range(k), tick_labels=labels)
+    picture.y = AxisScale("True class", k - 0.5, -0.5, ticks=range(k), tick_labels=labels)
+    picture.equal = True
+
+
+def _lines(count: Any, share: float, k: int) -> tuple[str, ...]:
+    written = f"{count:,.6g}" if isinstance(count, np.floating) else f"{count:,}"
+    return (written, f"{100 * share:.1f} %") if k <= MOST_WRITTEN else ()

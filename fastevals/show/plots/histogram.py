@@ -1,0 +1,123 @@
+"""The picture of how scores of each class are spread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import check_integer, check_number
+from fastevals._validation.curves import check_kind
+from fastevals.counts import ThresholdCounts, last_row
+from fastevals.measure.probability_metrics import are_probabilities
+from fastevals.measure.ranking.base import BaseRanking
+from fastevals.show.plots import style
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.picture import COLORS, AxisScale, Look, Outline, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS, MOST_BINS = 50, 1000
+OUTER = 0.005  # share of rows on each side that the first and the last bin hold together, of scores without ends
+POSITIVE, NEGATIVE = Look(COLORS[1]), Look(COLORS[0])
+
+
+def plot_score_histogram(
+    ranking: BaseRanking | ThresholdCounts,
+    *,
+    bins: int = BINS,
+    threshold: float | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw how the scores of each class are spread, as shares of the class.
+
+    Parameters
+    ----------
+    ranking : Ranking or ThresholdCounts
+        Of one model.
+    bins : int
+        Of equal width, from 0 to 1 for probabilities. Otherwise the first and the last hold what is beyond all but the
+        outermost 0.5 % of the rows.
+    threshold : float, optional
+        Is marked: scores at or above it are predicted positive.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind or out of range, or scores are too large to be drawn (1e150).
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> ax = plot_score_histogram(ranking, bins=2, threshold=0.5, ax=Figure().subplots())
+    >>> [(patch.get_label(), patch.get_data().values.tolist()) for patch in ax.patches]
+    [('negatives', [1.0, 0.0]), ('positives', [0.5, 0.5])]
+    """
+    counts = ranking.counts if isinstance(ranking, BaseRanking) else ranking
+    check_kind("ranking", counts, ThresholdCounts)
+    bins = check_integer("bins", bins, low=1, high=MOST_BINS)
+    if threshold is not None:
+        threshold = check_number("threshold", threshold)
+    style.check_drawable("ranking", counts.thresholds[1:][[0, -1]] if counts.thresholds.size > 1 else 0.0)
+    ax = style.get_axes(ax, style.WIDE, 1)
+    picture = picture_on(ax)
+    draw_score_histogram(picture, counts, bins=bins, threshold=threshold)
+    return show(picture, ax, title)
+
+
+def draw_score_histogram(
+    picture: Picture, counts: ThresholdCounts, *, bins: int = BINS, threshold: float | None = None
+) -> None:
+    """Add a model's histograms to an empty picture."""
+    edges, is_cut = _edges(counts, bins)
+    rows = counts.rows_at_least(edges)
+    rows[0], rows[-1] = counts.thresholds.size - 1, 0  # the outer bins hold what is beyond, and the last its end
+    top = 0.0
+    for label, totals, look in (("negatives", counts.fps, NEGATIVE), ("positives", counts.tps, POSITIVE)):
+        total = totals[-1]
+        heights = (totals[rows[:-1]] - totals[rows[1:]]) / total if total else np.full(bins, np.nan)
+        top = max(top, float(np.nan_to_num(heights).max()))
+        picture.add(Outline(edges, heights, look, label if total else f"{label}: none", filled=True))
+    top = 1.12 * top or 1.0
+    low, high = float(edges[0]), float(edges[-1])
+    if threshold is not None and low <= threshold <= high:
+        picture.add_reference([threshold] * 2, [0, top], f"threshold {threshold:.6g}")
+    room = 0.02 * (high - low)
+    label = "Score; the outer bins hold all beyond" if is_cut else "Score"
+    picture.x, picture.y = AxisScale(label, low - room, high + room), AxisScale("Share of the class", 0.0, top)
+
+
+def _edges(counts: ThresholdCounts, bins: int) -> tuple[NDArray[np.float64], bool]:
+    """Return the edges of bins, and whether scores are beyond them."""
+    if counts.thresholds.size == 1 or are_probabilities(counts):
+        return np.arange(bins + 1, dtype=np.float64) / bins, False
+    thresholds, total = counts.thresholds, counts.n_pos + counts.n_neg
+    low, high = float(thresholds[-1]), float(thresholds[1])
+    outer = np.array([OUTER, 1 - OUTER]) * total
+    rows = last_row(thresholds.size, outer.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= outer)
+    inner_high, inner_low = (float(each) for each in thresholds[np.minimum(rows + 1, thresholds.size - 1)])
+    is_cut = inner_low < inner_high and (inner_high - inner_low) < 0.5 * high - 0.5 * low
+    if is_cut:
+        low, high = inner_low, inner_high
+    if not low < high:
+        width = abs(low) or 1.0
+        low, high = low - width / 2, high + width / 2
+    with np.errstate(over="ignore"):
+        edges: NDArray[np.float64] = low + (high / bins - low / bins) * np.arange(bins + 1, dtype=np.float64)
+    return edges, is_cut

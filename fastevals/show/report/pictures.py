@@ -1,0 +1,280 @@
+"""What pictures of a report show: a set of panels by name, which `--out` draws with matplotlib, and the page as SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from fastevals._text import format_label, printable
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.cost import CostCurve, CostOverPrior, compute_probability_cost
+from fastevals.measure.curves.decision import DecisionCurve, net_benefit
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.probability_metrics import are_probabilities
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.results import Interval
+from fastevals.show.output import BlockPictures, Plot
+from fastevals.show.plots import style
+from fastevals.show.plots.calibration import draw_calibration
+from fastevals.show.plots.confusion import draw_confusion
+from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
+from fastevals.show.plots.decision import draw_decision
+from fastevals.show.plots.drawing import show
+from fastevals.show.plots.forest import Row, draw_forest, forest_size
+from fastevals.show.plots.gain import draw_gain, draw_lift
+from fastevals.show.plots.histogram import draw_score_histogram
+from fastevals.show.plots.picture import COLORS, Picture, ThinLines
+from fastevals.show.plots.precision_recall import draw_precision_recall
+from fastevals.show.plots.roc import draw_det, draw_roc
+from fastevals.show.report.intervals import AUC
+from fastevals.show.report.over_values import OverValues
+from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
+
+Costs = dict[str, float]
+Point = tuple[float, float]
+
+FORESTS = (AUC, "average_precision")  # metrics of intervals and differences, beside the one thresholds are best by
+MOST_PAIRS = 45  # of more, those with the best model
+MOST_VALUES = 40  # of --by: of more, the lowest and the highest
+NOWHERE = Interval(math.nan, math.nan)
+
+
+class Panel(NamedTuple):
+    """A picture among those that belong together."""
+
+    title: str | None
+    picture: Picture
+    size: tuple[float, float]  # inches
+    is_wide: bool = False  # so that others are below it, not beside
+
+
+class _Kind(NamedTuple):
+    """A kind of curve: what makes it of counts and costs, what draws it, and where a model is at its threshold."""
+
+    curve: Callable[[ThresholdCounts, Costs], Any]
+    draw: Callable[..., None]
+    size: tuple[float, float]
+    place: Callable[[ModelNumbers, Costs], Point | None]
+    needs: Literal["counts", "probabilities", "costs"] = "counts"
+
+
+# At the chosen threshold ----------------------------------------------------------------------------------------------
+
+
+def _at(x: str, y: str) -> Callable[[ModelNumbers, Costs], Point | None]:
+    """Return what places a model by two of its metrics."""
+    return lambda model, _: (model.metrics[x], model.metrics[y])
+
+
+def _at_share(model: ModelNumbers, _: Costs, *, lift: bool = False) -> Point | None:
+    """Return the share of rows that are predicted positive, and that of positives found, or how many times as many."""
+    if model.cells is None:
+        return None
+    share, recall = (model.cells.tp + model.cells.fp) / sum(model.cells), model.metrics["recall"]
+    if lift:
+        return share, recall / share if share else math.nan
+    return share, recall
+
+
+def _at_costs(model: ModelNumbers, costs: Costs, *, over_prior: bool = False) -> Point | None:
+    """Return PC(+), or the prior, at the costs, and the normalised cost there."""
+    if model.cells is None:
+        return None
+    prior = costs.get("prior", (model.cells.tp + model.cells.fn) / sum(model.cells))
+    at = float(compute_probability_cost(prior, costs.get("cost_fp", 1.0), costs.get("cost_fn", 1.0)))
+    cost = at * model.metrics["false_negative_rate"] + (1 - at) * model.metrics["false_positive_rate"]
+    return prior if over_prior else at, cost
+
+
+def _at_probability(model: ModelNumbers, _: Costs) -> Point | None:
+    if model.counts is None or not 0 <= model.threshold < 1:
+        return None
+    return model.threshold, float(net_benefit(model.counts, model.threshold))
+
+
+def _over_prior(counts: ThresholdCounts, costs: Costs) -> CostOverPrior:
+    return CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
+
+
+KINDS = {
+    "roc": _Kind(
+        lambda counts, _: RocCurve(counts), draw_roc, style.SQUARE,
+        _at("false_positive_rate", "recall"),
+    ),
+    "precision_recall": _Kind(
+        lambda counts, _: PrecisionRecallCurve(counts), draw_precision_recall, style.SQUARE,
+        _at("recall", "precision"),
+    ),
+    "det": _Kind(
+        lambda counts, _: DetCurve(counts), draw_det, style.SQUARE,
+        _at("false_positive_rate", "false_negative_rate"),
+    ),
+    "gain": _Kind(
+        lambda counts, _: GainCurve(counts), draw_gain, style.SQUARE, _at_share,
+    ),
+    "lift": _Kind(
+        lambda counts, _: LiftCurve(counts), draw_lift, style.WIDE,
+        lambda model, costs: _at_share(model, costs, lift=True),
+    ),
+    "cost": _Kind(lambda counts, _: CostCurve(counts), draw_cost, style.WIDE, _at_costs),
+    "cost_over_prior": _Kind(
+        _over_prior, draw_cost_over_prior, style.WIDE,
+        lambda model, costs: _at_costs(model, costs, over_prior=True), "costs",
+    ),
+    "calibration": _Kind(
+        lambda counts, _: CalibrationCurve.from_counts(counts), draw_calibration, style.TALL,
+        lambda model, _: (model.threshold, math.nan), "probabilities",
+    ),
+    "decision": _Kind(
+        lambda counts, _: DecisionCurve.from_counts(counts), draw_decision, style.WIDE, _at_probability,
+        "probabilities",
+    ),
+}  # fmt: skip
+NAMES = (*KINDS, "scores", "confusion", "intervals", "differences", "groups")
+
+
+def report_pictures(report: Report) -> BlockPictures:
+    """Return what `--out` draws of a report, whose first `MOST_PICTURED` blocks have the counts of their models."""
+    by, blocks = report.roles.by, report.blocks
+    reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
+    of_all = [] if report.over is None else [("groups", _plot(group_panels(report.over)))]
+
+    def pictures(k: int) -> Iterator[tuple[str, Plot]]:
+        return ((name, _plot(panels)) for name, panels in block_panels(report, blocks[k]))
+
+    return BlockPictures(NAMES, by, [block.value for block in blocks], pictures, reason, of_all)
+
+
+def _plot(panels: Sequence[Panel]) -> Plot:
+    """Return panels beside each other."""
+    draw = [partial(_show, panel) for panel in panels]
+    return Plot(draw, max(panel.size for panel in panels), is_column=panels[0].is_wide)
+
+
+def _show(panel: Panel, *, ax: Any) -> None:
+    show(panel.picture, ax, panel.title)
+
+
+# Panels ---------------------------------------------------------------------------------------------------------------
+
+
+def block_panels(report: Report, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the pictures of a block by name, the chosen thresholds marked."""
+    yield from _curve_panels(block, report.costs)
+    counted = [(model, model.counts) for model in block.models if model.counts is not None]
+    if counted and all(style.is_drawable(counts.thresholds[1:][[0, -1]]) for _, counts in counted):
+        yield "scores", [_score_panel(model, counts) for model, counts in counted]
+    measured = [model for model in block.models if model.cells is not None]
+    if measured:
+        yield "confusion", [_confusion_panel(model, report.pos_label) for model in measured]
+    metrics = list(dict.fromkeys([*FORESTS, *([] if report.best is None else [report.best])]))
+    if block.intervals is not None and block.intervals.models:
+        yield "intervals", [_interval_panel(block, metric) for metric in metrics]
+    pairs = _pairs(block)
+    if pairs:
+        yield "differences", [_difference_panel(pairs, metric) for metric in metrics if metric in pairs[0].metrics]
+
+
+def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, list[Panel]]]:
+    models = {model.name: model.counts for model in block.models if model.counts is not None}
+    if not models:
+        return
+    available = {
+        "counts": True,
+        "probabilities": all(map(are_probabilities, models.values())),
+        "costs": costs is not None,
+    }
+    for name, kind in KINDS.items():
+        if available[kind.needs]:
+            picture = Picture()
+            kind.draw(picture, [(model, kind.curve(counts, costs or {})) for model, counts in models.items()])
+            _mark_thresholds(picture, kind, block.models, costs or {})
+            yield name, [Panel(None, picture, style.figure_size(kind.size, len(models)))]
+
+
+def _mark_thresholds(picture: Picture, kind: _Kind, models: Sequence[ModelNumbers], costs: Costs) -> None:
+    """Mark where each model is at its threshold: by a point, among probabilities by a line."""
+    for k, model in enumerate(models):
+        point = None if math.isinf(model.threshold) and kind.needs == "probabilities" else kind.place(model, costs)
+        if point is None or math.isnan(point[0]):
+            continue
+        color = COLORS[k % len(COLORS)]
+        if kind.draw is draw_calibration:
+            picture.add(ThinLines("threshold", [np.array([(point[0], 0.0), (point[0], 1.0)])], color, 1.2, 0.8))
+        else:
+            picture.add_ring(*point, color, filled=True)
+    picture.add_entry("chosen threshold", marker="" if kind.draw is draw_calibration else "o")
+
+
+def _score_panel(model: ModelNumbers, counts: ThresholdCounts) -> Panel:
+    picture = Picture()
+    draw_score_histogram(picture, counts, threshold=None if math.isnan(model.threshold) else model.threshold)
+    return Panel(model.name, picture, style.WIDE)
+
+
+def _confusion_panel(model: ModelNumbers, pos_label: Any) -> Panel:
+    picture, cells = Picture(), model.cells
+    assert cells is not None
+    positive = format_label(pos_label)
+    draw_confusion(picture, np.array([[cells.tn, cells.fp], [cells.fn, cells.tp]]), [f"not {positive}", positive])
+    return Panel(f"{model.name} at {model.threshold_shown}", picture, (4.0, 4.4))
+
+
+def _interval_panel(block: ReportBlock, metric: str) -> Panel:
+    """Show the models' values of a metric, the best at the top."""
+    assert block.intervals is not None
+    sign = -1 if SCORE_METRICS[metric].greater_is_better else 1
+    found: list[tuple[Row, str]] = []
+    for k, model in enumerate(block.models):
+        interval = block.intervals.models.get(model.name, {}).get(metric, NOWHERE)
+        found.append(((model.name, model.metrics[metric], *interval), COLORS[k % len(COLORS)]))
+    found.sort(key=lambda each: (math.isnan(each[0][1]), sign * each[0][1]))
+    picture = Picture()
+    draw_forest(picture, [row for row, _ in found], SCORE_METRICS[metric].title, colors=[color for _, color in found])
+    return Panel(None, picture, forest_size(len(found)), is_wide=True)
+
+
+def _pairs(block: ReportBlock) -> list[Any]:
+    """Return the differences of pairs of models: all, or those of the best where they are many."""
+    if block.intervals is None:
+        return []
+    pairs = list(block.intervals.differences)
+    if len(pairs) > MOST_PAIRS and block.best[AUC]:
+        pairs = [pair for pair in pairs if block.best[AUC][0] in (pair.model, pair.reference)]
+    return pairs
+
+
+def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
+    rows: list[Row] = []
+    for model, reference, metrics in pairs:
+        rows.append((f"{model} - {reference}", metrics[metric].value, *metrics[metric].interval))
+    picture = Picture()
+    draw_forest(picture, rows, f"Difference of {SCORE_METRICS[metric].title}", 0.0)
+    return Panel(None, picture, forest_size(len(rows)), is_wide=True)
+
+
+def group_panels(over: OverValues) -> list[Panel]:
+    """Return a panel a model with the AUC of each --by value, ascending; of many the lowest and the highest."""
+    panels = []
+    for name, metrics in over.metrics.items():
+        auc = metrics[AUC]
+        order = [k for k in np.argsort(auc.values, kind="stable").tolist() if not math.isnan(auc.values[k])]
+        if len(order) > MOST_VALUES:
+            order = [*order[: MOST_VALUES // 2], *order[-MOST_VALUES // 2 :]]
+        intervals = auc.confidence_intervals
+        rows: list[Row] = []
+        for k in order:
+            low, high = NOWHERE if intervals is None else intervals[k]
+            rows.append((format_label(over.values[k]), float(auc.values[k]), float(low), float(high)))
+        picture = Picture()
+        mean = None if math.isnan(auc.mean) else float(auc.mean)
+        draw_forest(picture, rows, f"{SCORE_METRICS[AUC].title} of {printable(name)}", mean)
+        panels.append(Panel(name, picture, forest_size(len(rows)), is_wide=True))
+    return panels
