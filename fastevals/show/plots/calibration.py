@@ -78,7 +78,9 @@ def draw_calibration(picture: Picture, models: Models, color: Any = None) -> Non
     strip = picture.strip = picture.strip or Picture()
     for name, each, look in styled_models(picture, models, color):
         filled = each.counts > 0
-        label = label_of(name, number("ECE", each.expected_calibration_error))
+        label = label_of(
+            name, number("ECE", picture.number(name, "expected_calibration_error", each.expected_calibration_error))
+        )
         picture.add_curve(each.mean_predicted[filled], each.fraction_of_positives[filled], label, look, ringed=True)
         strip.add(Outline(each.edges, np.where(filled, each.counts, np.nan), look))
     picture.add_reference([0, 1], [0, 1], "perfect")

@@ -85,7 +85,7 @@ def draw_score_histogram(
     picture: Picture, counts: ThresholdCounts, *, bins: int = BINS, threshold: float | None = None
 ) -> None:
     """Add a model's histograms to an empty picture."""
-    edges, is_cut = _edges(counts, bins)
+    edges, is_cut = histogram_edges(counts, bins)
     rows = counts.rows_at_least(edges)
     rows[0], rows[-1] = counts.thresholds.size - 1, 0  # the outer bins hold what is beyond, and the last its end
     top = 0.0
@@ -103,7 +103,7 @@ def draw_score_histogram(
     picture.x, picture.y = AxisScale(label, low - room, high + room), AxisScale("Share of the class", 0.0, top)
 
 
-def _edges(counts: ThresholdCounts, bins: int) -> tuple[NDArray[np.float64], bool]:
+def histogram_edges(counts: ThresholdCounts, bins: int = BINS) -> tuple[NDArray[np.float64], bool]:
     """Return the edges of bins, and whether scores are beyond them."""
     if counts.thresholds.size == 1 or are_probabilities(counts):
         return np.arange(bins + 1, dtype=np.float64) / bins, False

@@ -7,7 +7,7 @@ may be added to the same picture later; so whatever depends on those before is r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -163,6 +163,8 @@ class Picture:
     ----------
     columns : int
         Columns that lines are thinned to.
+    metrics : mapping of str to mapping of str to float
+        By model, metrics that are known better than from the points of its curve.
 
     Attributes
     ----------
@@ -177,6 +179,7 @@ class Picture:
     """
 
     columns: int = COLUMNS
+    metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     x: AxisScale = field(default_factory=AxisScale)
     y: AxisScale = field(default_factory=AxisScale)
     marks: list[Mark] = field(default_factory=list)
@@ -199,6 +202,10 @@ class Picture:
         """Return how the next model's line looks, of a colour if one is given."""
         k = len(self.curves)
         return Look(COLORS[k % len(COLORS)] if color is None else color, DASHES[k % len(DASHES)])
+
+    def number(self, model: str | None, metric: str, computed: float) -> float:
+        """Return a model's metric, as it is known, or as it was computed."""
+        return computed if model is None else self.metrics.get(model, {}).get(metric, computed)
 
     def add(self, mark: Mark) -> None:
         """Add a mark."""

@@ -97,8 +97,8 @@ def draw_precision_recall(
 ) -> None:
     """Add precision-recall curves to a picture."""
     for name, each, look in styled_models(picture, models, color):
-        break_even = ranking_metrics.break_even_point(each.counts).value
-        values = number("area", each.area), number("BEP", break_even) if marks else ""
+        break_even = picture.number(name, "break_even_point", ranking_metrics.break_even_point(each.counts).value)
+        values = number("area", picture.number(name, "pr_auc", each.area)), number("BEP", break_even) if marks else ""
         add_band(picture, bands.get(name), look)
         points = thinning.hyperbolas(each.counts, picture.columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
         picture.add_curve(*points, label_of(name, *values), look)

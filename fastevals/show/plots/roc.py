@@ -113,8 +113,8 @@ def draw_roc(
 ) -> None:
     """Add ROC curves to a picture."""
     for name, each, look in styled_models(picture, models, color):
-        error = ranking_metrics.equal_error_rate(each.counts).value
-        values = number("AUC", each.area), number("EER", error) if marks else ""
+        error = picture.number(name, "equal_error_rate", ranking_metrics.equal_error_rate(each.counts).value)
+        values = number("AUC", picture.number(name, "roc_auc", each.area)), number("EER", error) if marks else ""
         add_band(picture, bands.get(name), look)
         picture.add_curve(*_rates(each.counts, picture.columns), label_of(name, *values), look)
         if hull:
@@ -197,9 +197,9 @@ def plot_det(
 
 def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool = True) -> None:
     """Add DET curves to a picture."""
-    low, high = _det_limits(picture, [each.counts for _, each in models])
+    low, high = det_limits(picture, [each.counts for _, each in models])
     for name, each, look in styled_models(picture, models, color):
-        error = ranking_metrics.equal_error_rate(each.counts).value
+        error = picture.number(name, "equal_error_rate", ranking_metrics.equal_error_rate(each.counts).value)
         points = _errors(each.counts, low, high, picture.columns)
         picture.add_curve(*points, label_of(name, f"EER {100 * error:.2f} %"), look)
         if marks:
@@ -214,19 +214,42 @@ def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool
     picture.equal = True
 
 
-def _det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, float]:
+def det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, float]:
     """Return the limits of both axes: well past the equal error rates, and half of where a curve leaves."""
     low, high = (picture.x.low, picture.x.high) if picture.has_curves else (0.02, 0.6)
     defined = [counts for counts in models if not ranking_metrics.one_class(counts)]
     high = min(max([high, *(1.5 * ranking_metrics.equal_error_rate(counts).value for counts in defined)]), 0.99)
     for counts in defined:
-        rows = range(counts.thresholds.size)
-        top = bisect_left(rows, (1 - high) * counts.n_pos, key=lambda row: counts.tps[row])
-        first = max(top, bisect_right(rows, 0, key=lambda row: counts.fps[row]))
-        right = bisect_right(rows, high * counts.n_neg, key=lambda row: counts.fps[row]) - 1
-        last = min(right, bisect_left(rows, counts.n_pos, key=lambda row: counts.tps[row]) - 1)
-        low = min(low, counts.fps[first] / counts.n_neg / 2, (1 - counts.tps[last] / counts.n_pos) / 2)
-    return max(float(low), LOWEST), high
+        low = min(low, *(rate / 2 for rate in _least_rates(counts, high)))
+    return max(low, LOWEST), high
+
+
+def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
+    """Return the FPR where the FNR comes into the picture, and the FNR where the FPR leaves it."""
+
+    def missed(row: int) -> Any:
+        return counts.n_pos - counts.tps[row]
+
+    def alarms(row: int) -> Any:
+        return counts.fps[row]
+
+    rows = range(counts.thresholds.size)  # in the first all positives are missed, in the last all negatives alarms
+    fpr = _least_count(missed, alarms, high * counts.n_pos, rows) / counts.n_neg
+    return fpr, _least_count(alarms, missed, high * counts.n_neg, rows[::-1]) / counts.n_pos
+
+
+def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
+    """Return the rising count where the falling one passes a limit, on the line between two rows, if above zero.
+
+    Otherwise it is the least that is.
+    """
+    place = bisect_left(rows, -limit, key=lambda row: -falling(row))
+    before, after = rows[max(place - 1, 0)], rows[min(place, len(rows) - 1)]
+    fall = falling(before) - falling(after)
+    share = (falling(before) - limit) / fall if fall > 0 else 1.0
+    passed = rising(before) + share * (rising(after) - rising(before))
+    least = rising(rows[min(bisect_right(rows, 0, key=rising), len(rows) - 1)])
+    return float(max(passed, least))
 
 
 def _errors(

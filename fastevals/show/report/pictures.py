@@ -11,13 +11,11 @@ import numpy as np
 
 from fastevals._text import format_label, printable
 from fastevals.counts import ThresholdCounts
-from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostCurve, CostOverPrior, compute_probability_cost
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.output import BlockPictures, Plot
@@ -56,9 +54,9 @@ class Panel(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """A kind of curve: what makes it of counts and costs, what draws it, and where a model is at its threshold."""
+    """A kind of curve: what makes it of a model and costs, what draws it, and where a model is at its threshold."""
 
-    curve: Callable[[ThresholdCounts, Costs], Any]
+    curve: Callable[[ModelNumbers, Costs], Any]
     draw: Callable[..., None]
     size: tuple[float, float]
     place: Callable[[ModelNumbers, Costs], Point | None]
@@ -99,41 +97,52 @@ def _at_probability(model: ModelNumbers, _: Costs) -> Point | None:
     return model.threshold, float(net_benefit(model.counts, model.threshold))
 
 
-def _over_prior(counts: ThresholdCounts, costs: Costs) -> CostOverPrior:
-    return CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
+def _of_counts(curve: Callable[[ThresholdCounts], Any]) -> Callable[[ModelNumbers, Costs], Any]:
+    """Return what makes a curve of a model's counts."""
+
+    def make(model: ModelNumbers, _: Costs) -> Any:
+        assert model.counts is not None
+        return curve(model.counts)
+
+    return make
+
+
+def _over_prior(model: ModelNumbers, costs: Costs) -> CostOverPrior:
+    assert model.counts is not None
+    return CostCurve(model.counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
 
 
 KINDS = {
     "roc": _Kind(
-        lambda counts, _: RocCurve(counts), draw_roc, style.SQUARE,
+        _of_counts(RocCurve), draw_roc, style.SQUARE,
         _at("false_positive_rate", "recall"),
     ),
     "precision_recall": _Kind(
-        lambda counts, _: PrecisionRecallCurve(counts), draw_precision_recall, style.SQUARE,
+        _of_counts(PrecisionRecallCurve), draw_precision_recall, style.SQUARE,
         _at("recall", "precision"),
     ),
     "det": _Kind(
-        lambda counts, _: DetCurve(counts), draw_det, style.SQUARE,
+        _of_counts(DetCurve), draw_det, style.SQUARE,
         _at("false_positive_rate", "false_negative_rate"),
     ),
     "gain": _Kind(
-        lambda counts, _: GainCurve(counts), draw_gain, style.SQUARE, _at_share,
+        _of_counts(GainCurve), draw_gain, style.SQUARE, _at_share,
     ),
     "lift": _Kind(
-        lambda counts, _: LiftCurve(counts), draw_lift, style.WIDE,
+        _of_counts(LiftCurve), draw_lift, style.WIDE,
         lambda model, costs: _at_share(model, costs, lift=True),
     ),
-    "cost": _Kind(lambda counts, _: CostCurve(counts), draw_cost, style.WIDE, _at_costs),
+    "cost": _Kind(_of_counts(CostCurve), draw_cost, style.WIDE, _at_costs),
     "cost_over_prior": _Kind(
         _over_prior, draw_cost_over_prior, style.WIDE,
         lambda model, costs: _at_costs(model, costs, over_prior=True), "costs",
     ),
     "calibration": _Kind(
-        lambda counts, _: CalibrationCurve.from_counts(counts), draw_calibration, style.TALL,
+        lambda model, _: model.calibration, draw_calibration, style.TALL,
         lambda model, _: (model.threshold, math.nan), "probabilities",
     ),
     "decision": _Kind(
-        lambda counts, _: DecisionCurve.from_counts(counts), draw_decision, style.WIDE, _at_probability,
+        _of_counts(DecisionCurve.from_counts), draw_decision, style.WIDE, _at_probability,
         "probabilities",
     ),
 }  # fmt: skip
@@ -183,18 +192,19 @@ def block_panels(report: Report, block: ReportBlock) -> Iterator[tuple[str, list
 
 
 def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, list[Panel]]]:
-    models = {model.name: model.counts for model in block.models if model.counts is not None}
+    models = [model for model in block.models if model.counts is not None]
     if not models:
         return
+    metrics = {model.name: model.metrics for model in models}
     available = {
         "counts": True,
-        "probabilities": all(map(are_probabilities, models.values())),
+        "probabilities": all(model.calibration is not None for model in models),
         "costs": costs is not None,
     }
     for name, kind in KINDS.items():
         if available[kind.needs]:
-            picture = Picture()
-            kind.draw(picture, [(model, kind.curve(counts, costs or {})) for model, counts in models.items()])
+            picture = Picture(metrics=metrics)
+            kind.draw(picture, [(model.name, kind.curve(model, costs or {})) for model in models])
             _mark_thresholds(picture, kind, block.models, costs or {})
             yield name, [Panel(None, picture, style.figure_size(kind.size, len(models)))]
 

@@ -28,8 +28,10 @@ from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
+from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull
@@ -54,7 +56,7 @@ from fastevals.show.columns import (
     parse_label,
     read_data,
 )
-from fastevals.show.commands import CsvForm, TextResult, check_required_columns, option
+from fastevals.show.commands import MOST_PICTURED, CsvForm, TextResult, check_required_columns, option
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -73,6 +75,7 @@ from fastevals.show.report.over_values import (
     measure_over_values,
     why_no_delong,
 )
+from fastevals.show.report.points import candidates
 from fastevals.show.report.streams import (
     CertifiedBlock,
     ExactStream,
@@ -91,6 +94,7 @@ from fastevals.show.report.streams import (
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
+MOST_POINTS = 2560  # thresholds of a model that are all kept for pictures
 PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # at which counts are exact, for pictures
 
 
@@ -173,7 +177,8 @@ def report(
     Returns
     -------
     Report
-        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text. It doesn't hold the data.
+        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text. Of the data it holds what
+        pictures of the first 20 blocks are drawn from.
 
     Raises
     ------
@@ -282,7 +287,9 @@ class ModelNumbers:
     # cheaper than predicting all or none.
     holds: Interval | None = None
     operating_range: Interval | None = None
-    counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)  # kept for pictures alone
+    # For pictures, in the first blocks: counts at some thousands of thresholds, and calibration of probabilities.
+    counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
+    calibration: CalibrationCurve | None = field(default=None, repr=False, compare=False)
     auc_variance: float = math.nan  # DeLong's, where means over blocks need it
     bounds: dict[str, Interval] = field(default_factory=dict)  # of metrics that are in doubt: they hold for certain
 
@@ -342,13 +349,8 @@ def build_report(
     on_invalid: str = "raise",
     against: Any = None,
     progress: bool = False,
-    n_pictured: int = 0,
 ) -> Report:
-    """Measure each model in each block, and over all values of the `by` column; arguments as `report`.
-
-    The first `n_pictured` blocks keep their models' threshold counts, which pictures are drawn from: 24 bytes for each
-    distinct score.
-    """
+    """Measure each model in each block, and over all values of the `by` column; arguments as `report`."""
     form = CsvForm.checked(separator, encoding, header)
     label, weight, by, group = (
         column_name(role, name) for role, name in (("label", label), ("weight", weight), ("by", by), ("group", group))
@@ -377,7 +379,7 @@ def build_report(
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
-        measure = _Measure(roles, rule, plan, n_pictured, progress)
+        measure = _Measure(roles, rule, plan, progress)
         n_dropped = 0
         if summary is not None:
             summary = summary.of_models(roles.label, scores)
@@ -423,7 +425,6 @@ class _Measure(NamedTuple):
     roles: ColumnRoles
     rule: ThresholdRule
     plan: IntervalPlan | None
-    n_pictured: int
     progress: bool
 
     def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> Measured:
@@ -448,17 +449,14 @@ class _Measure(NamedTuple):
         """Measure files in scans."""
         metrics, plan = column_metrics(*self.rule), self.plan
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
-        if self.n_pictured:
-            thresholds += PICTURED_PROBABILITIES
+        thresholds += PICTURED_PROBABILITIES
         stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
         sizes = [block.n_samples for block in stream.blocks]
         plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
         grouped = "DeLong's don't hold for rows in groups" if reader.group is not None else None
         why_none = "" if plan is None else grouped
         streamed = stream.count(plan, metrics)
-        models = [
-            self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
-        ]
+        models = [self.streamed_models(block, reader, k < MOST_PICTURED, why_none) for k, block in enumerate(streamed)]
         defined = [_defined(metrics, each) for each in models]
         joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
@@ -476,12 +474,12 @@ class _Measure(NamedTuple):
         return Measured(blocks, plan, over)
 
     def streamed_models(
-        self, block: StreamedBlock, reader: RowReader, keep_counts: bool, why_none: str | None
+        self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
     ) -> list[ModelNumbers]:
         """Measure each model of a block whose rows are not in memory."""
         models = []
         for k, curve in enumerate(block.curves):
-            model = _measure_model(reader.scores[k], block.ranking(k), self.rule, keep_counts, block.known(k))
+            model = _measure_model(reader.scores[k], block.ranking(k), self.rule, is_pictured, block.known(k))
             if reader.by is not None and why_none is None:
                 model = replace(model, auc_variance=_variance(curve.moments))
             models.append(model)
@@ -510,7 +508,7 @@ class _Measure(NamedTuple):
             for name in summary.models:
                 certified = block.certified(name)
                 known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
-                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
+                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < MOST_PICTURED, known)
                 bounds = {
                     metric: Interval(number.low, number.high)
                     for metric, number in certified.items()
@@ -545,7 +543,7 @@ class _Measure(NamedTuple):
         for name in progressed(rows.scores, "measuring models"):
             ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
             totals = totals or _block_totals(ranking)
-            model = _measure_model(name, ranking, self.rule, number < self.n_pictured, _won_pairs(ranking))
+            model = _measure_model(name, ranking, self.rule, number < MOST_PICTURED, _won_pairs(ranking))
             if wants_variance:
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)
@@ -722,7 +720,7 @@ def _variance(moments: PlacementMoments) -> float:
 
 
 def _measure_model(
-    name: str, ranking: BaseRanking, rule: ThresholdRule, keep_counts: bool, known: Mapping[str, float]
+    name: str, ranking: BaseRanking, rule: ThresholdRule, is_pictured: bool, known: Mapping[str, float]
 ) -> ModelNumbers:
     """Compute every metric of the registry, those of a confusion matrix at the rule's threshold.
 
@@ -754,8 +752,16 @@ def _measure_model(
         over = CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
         holds = over.holds(costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
         operating_range = over.operating_range()
-    shown, kept = _format_threshold(threshold, counts), counts if keep_counts else None
-    return ModelNumbers(name, threshold, shown, plain, metrics, holds, operating_range, kept)
+    shown = _format_threshold(threshold, counts)
+    numbers = ModelNumbers(name, threshold, shown, plain, metrics, holds, operating_range)
+    return replace(numbers, **_pictured(counts, vertices, threshold)) if is_pictured else numbers
+
+
+def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
+    """Return what pictures of a model are made of."""
+    calibration = CalibrationCurve.from_counts(counts) if are_probabilities(counts) else None
+    few = counts if counts.thresholds.size <= MOST_POINTS else candidates(counts, vertices, [threshold])
+    return {"counts": few, "calibration": calibration}
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:

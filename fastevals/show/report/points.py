@@ -1,0 +1,182 @@
+"""Which thresholds pictures have: few of millions, so chosen that no curve moves by half a pixel on any axes.
+
+`candidates` keeps those that draw every curve: the ends of columns a quarter of a pixel wide, and what is extreme in
+them. `chosen` keeps some two thousand of these, that straight lines between them are as near as another quarter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.counts import ThresholdCounts, last_row
+from fastevals.measure.probability_metrics import are_probabilities
+from fastevals.show.plots.histogram import histogram_edges
+from fastevals.show.plots.picture import Picture, as_deviate, as_rate
+from fastevals.show.plots.roc import LOWEST, det_limits
+from fastevals.show.plots.thinning import first_at_least, rows_to_draw
+
+Rows = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+PIXELS = 640  # of an axis
+COLUMNS = 4 * PIXELS
+TOLERANCE = 0.25  # pixels
+WANTED = 2000  # thresholds of a model, about
+HIGHEST = 0.99  # rate that a DET picture shows
+BINS = 10  # of a calibration curve
+
+
+def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> ThresholdCounts:
+    """Return the counts at thresholds that draw every curve.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Of a model.
+    vertices : ThresholdCounts
+        Of them, those of the convex hull: they are best for some costs, and are kept.
+    thresholds : sequence of float
+        That are kept, too.
+    """
+    named = np.array([each for each in thresholds if not np.isnan(each)])
+    kept = [_ends(counts), counts.rows_at_least(vertices.thresholds), counts.rows_at_least(named)]
+    steps = np.arange(1, COLUMNS) / COLUMNS
+    deviates = as_rate(np.linspace(as_deviate(LOWEST), as_deviate(HIGHEST), COLUMNS))
+
+    def precision(rows: slice) -> Floats:
+        tp = counts.tps[rows]
+        return tp / (tp + counts.fps[rows])  # type: ignore[no-any-return]
+
+    def add(x: Callable[[Any], Any], edges: Floats, y: Any = None) -> None:
+        kept.append(rows_to_draw(counts, x, edges, y))
+
+    add(lambda rows: counts.tps[rows] + counts.fps[rows], steps * (counts.n_pos + counts.n_neg))
+    if counts.n_neg:
+        add(lambda rows: counts.fps[rows], np.union1d(steps, deviates) * counts.n_neg)
+    if counts.n_pos:
+        add(lambda rows: counts.tps[rows], np.union1d(steps, 1 - deviates) * counts.n_pos, precision)
+    with np.errstate(over="ignore"):
+        low, high = (float(counts.thresholds[row]) / 2 for row in (-1, 1))
+        at = 2 * (low + (high - low) * steps)
+    kept.append(counts.rows_at_least(np.concatenate([at, histogram_edges(counts)[0]])))
+    if are_probabilities(counts):
+        kept.append(counts.rows_at_least(np.arange(1001) / 1000))
+        kept.append(counts.rows_at_least(np.nextafter(np.arange(BINS + 1) / BINS, 2)))  # ends of calibration's bins
+    return counts.take(np.unique(np.concatenate(kept)))
+
+
+def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> ThresholdCounts:
+    """Return some two thousand of the candidates, fewer where these are fewer.
+
+    Parameters
+    ----------
+    counts, vertices, thresholds
+        As `candidates`.
+    """
+    n = counts.thresholds.size
+    if n <= WANTED:
+        return counts
+    named = np.array([each for each in thresholds if not np.isnan(each)])
+    kept = np.zeros(n, dtype=bool)
+    kept[_ends(counts)] = True
+    kept[counts.rows_at_least(vertices.thresholds)] = True
+    kept[counts.rows_at_least(named)] = True
+    kept[counts.rows_at_least(histogram_edges(counts)[0])] = True
+    if are_probabilities(counts):
+        kept[counts.rows_at_least(np.arange(100) / 100)] = True
+        kept[counts.rows_at_least(np.nextafter(np.arange(BINS + 1) / BINS, 2))] = True
+    tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
+    while (far := _farthest(tps, fps, axes, np.flatnonzero(kept))).size:
+        kept[far] = True
+    more = WANTED - int(kept.sum())
+    if more > 0:  # so that steps of a threshold are small
+        kept[_spread(counts, more // 2)] = True
+    return counts.take(np.flatnonzero(kept))
+
+
+def _ends(counts: ThresholdCounts) -> Rows:
+    """Return the first rows and the last, and where a DET curve begins and ends: those of the first errors."""
+    last = counts.thresholds.size - 1
+    errors = int(last_row(last + 1, (), lambda rows: counts.fps[rows] == 0)) + 1
+    hits = int(last_row(last + 1, (), lambda rows: counts.tps[rows] < counts.n_pos))
+    return np.array([min(row, last) for row in (0, 1, last, errors, hits)], np.intp)
+
+
+Axes = Callable[[Floats, Floats], tuple[Floats, Floats]]  # x and y in pixels of true and false positives
+
+
+def _axes(counts: ThresholdCounts) -> list[Axes]:
+    """Return the axes of each kind of picture."""
+    n_pos, n_neg = float(counts.n_pos), float(counts.n_neg)
+    total, axes = n_pos + n_neg, []
+    if n_pos:
+        first = float(counts.tps[1] / (counts.tps[1] + counts.fps[1]))
+
+        def precision(tp: Floats, fp: Floats) -> Floats:
+            return np.divide(tp, tp + fp, out=np.full(tp.shape, first), where=tp + fp > 0)  # type: ignore[no-any-return]
+
+        top = PIXELS / (float(precision(counts.tps.astype(np.float64), counts.fps.astype(np.float64)).max()) or 1.0)
+        axes += [
+            lambda tp, fp: (PIXELS * (tp + fp) / total, PIXELS * tp / n_pos),  # gain
+            lambda tp, fp: (PIXELS * (tp + fp) / total, top * precision(tp, fp)),  # lift
+            lambda tp, fp: (PIXELS * tp / n_pos, PIXELS * precision(tp, fp)),
+        ]
+    if n_pos and n_neg:
+        ends = as_deviate(np.array(det_limits(Picture(), [counts])))  # of several curves they are no nearer
+        scale = PIXELS / float(ends[1] - ends[0])
+        axes += [
+            lambda tp, fp: (PIXELS * fp / n_neg, PIXELS * tp / n_pos),  # ROC
+            lambda tp, fp: (scale * _shown(fp / n_neg), scale * _shown(1 - tp / n_pos)),  # DET
+        ]
+    return axes
+
+
+def _shown(rate: Floats) -> Floats:
+    return np.clip(as_deviate(rate), *as_deviate(np.array([LOWEST, HIGHEST])))
+
+
+def _farthest(tps: Floats, fps: Floats, axes: list[Axes], kept: Rows) -> Rows:
+    """Return the farthest point between each two that are kept, of those too far from what is drawn between these.
+
+    That is straight in counts. It is looked at where it has as many true, or as many false positives.
+    """
+    inner = np.flatnonzero(np.diff(kept) > 1)
+    first, last = kept[inner], kept[inner + 1]
+    if not inner.size:
+        return inner
+    sizes = last - first - 1
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.arange(starts[-1]) - np.repeat(starts[:-1] - first - 1, sizes)
+    tp, fp, tp0, fp0 = tps[rows], fps[rows], np.repeat(tps[first], sizes), np.repeat(fps[first], sizes)
+    tp1, fp1 = np.repeat(tps[last], sizes) - tp0, np.repeat(fps[last], sizes) - fp0
+    along = [
+        np.divide(moved - begin, step, out=np.full(rows.size, 0.5), where=step > 0)
+        for moved, begin, step in ((tp, tp0, tp1), (fp, fp0, fp1))
+    ]
+    found = []
+    for to_pixels in axes:
+        x, y = to_pixels(tp, fp)
+        distance = np.full(rows.size, np.inf)
+        for t in along:
+            x_drawn, y_drawn = to_pixels(tp0 + t * tp1, fp0 + t * fp1)
+            distance = np.minimum(distance, np.hypot(x_drawn - x, y_drawn - y))
+        most = np.maximum.reduceat(distance, starts[:-1])
+        farthest = np.flatnonzero(distance == np.repeat(most, sizes))
+        piece, one_each = np.unique(np.searchsorted(starts, farthest, side="right") - 1, return_index=True)
+        found.append(rows[farthest[one_each][most[piece] > TOLERANCE]])
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def _spread(counts: ThresholdCounts, n: int) -> Rows:
+    """Return rows at equal steps of scores, and at equal shares of rows."""
+    total = counts.n_pos + counts.n_neg
+    steps = np.arange(1, n + 1) / (n + 1)
+    by_share = first_at_least(
+        lambda rows: counts.tps[rows] + counts.fps[rows], counts.thresholds.size - 1, steps * total
+    )
+    edges = histogram_edges(counts)[0]
+    return np.concatenate([by_share, counts.rows_at_least(edges[0] + (edges[-1] - edges[0]) * steps)])
