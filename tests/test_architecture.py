@@ -71,7 +71,13 @@ def test_imports_point_down(path: Path) -> None:
         assert not [name for name in up if layer(name) < ROOF]
 
 
-WRITTEN_BY = {"fastevals.show.report.report": {"fastevals.show.report.json", "fastevals.show.report.text"}}
+WRITTEN_BY = {
+    "fastevals.show.report.report": {
+        "fastevals.show.report.json",
+        "fastevals.show.report.text",
+        "fastevals.show.page.page",
+    }
+}
 
 
 def test_files_do_not_import_each_other_in_a_circle() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -45,6 +46,7 @@ def _main(argv: list[str]) -> int:
         arguments = _parse(argv)
         if arguments is not None:
             program = f"fastevals {arguments.command}"
+            arguments.typed = shlex.join(["fastevals", *argv])
             with late_bars(arguments):
                 COMMANDS[arguments.command].run(arguments)
         return 0

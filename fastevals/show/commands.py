@@ -14,12 +14,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 LONG_STEP = 2.0  # seconds
 SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
+NO_JINJA = "pages need Jinja2: pip install 'fastevals[page]'"
 MOST_PICTURED = 20  # blocks with pictures
-NOT_CALLED_WITH = ("command", "file", "format", "out", "quiet")  # all others are arguments of a call, too
+# All other options of a command are arguments of a call, too.
+NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "quiet", "typed")
 
 
 # How messages name options ------------------------------------------------------------------------------------------
@@ -68,6 +71,10 @@ class TextResult:
         """Return the result as text to read, the last line with a line end."""
         raise NotImplementedError
 
+    def to_html(self, *, command: str | None = None) -> str:
+        """Return the result as a page, with the command that made it."""
+        raise NotImplementedError
+
     def to_json(self) -> str:
         """Return the result as the command prints it with --format json."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
@@ -77,14 +84,23 @@ class TextResult:
 
 
 def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Callable[[], Any]) -> None:
-    """Print a result, then write what goes to a folder, which may fail or be stopped.
+    """Print a result, then write its page and what goes to a folder, which may fail or be stopped.
 
     `pictures` returns the `BlockPictures`, called with --out alone. An OSError names the file that it can't write.
     """
     print_text(result.to_text() if arguments.format == "text" else result.to_json())
+    if getattr(arguments, "html", None) is not None:
+        from fastevals.show.output import write_file
+
+        write_file(Path(arguments.html), result.to_html(command=arguments.typed).encode())
+        _say_written(arguments, f"written to {arguments.html}")
     if arguments.out is None:
         return
     written = pictures().write_folder(arguments.out, arguments.command, result)
+    _say_written(arguments, written)
+
+
+def _say_written(arguments: argparse.Namespace, written: str) -> None:
     if arguments.format == "text":
         print_text(f"\n{written}\n")
     else:
@@ -136,13 +152,30 @@ def print_text(text: str) -> None:
 
 
 def check_beforehand(arguments: argparse.Namespace) -> None:
-    """Raise, before time is spent on the data, if --out or --progress can't be had."""
+    """Raise, before time is spent on the data, if --out, --html or --progress can't be had."""
+    if getattr(arguments, "html", None) is not None:
+        _prepare_page(arguments.html)
     if arguments.out is not None:
         _prepare_folder(arguments.out)
     if arguments.progress:
         from fastevals._options import import_optional
 
         import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
+
+
+def _prepare_page(page: str) -> None:
+    """Raise if a page can't be written to a file, or Jinja2 is missing."""
+    from fastevals._options import import_optional
+
+    import_optional("jinja2", NO_JINJA)
+    if not page or os.path.isdir(page):
+        raise ValueError(f"{option('html')} must name a file, got {page!r}")
+    folder = os.path.dirname(page) or "."
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(f"{option('html')} {page!r} can't be written: {error.strerror or error}") from None
 
 
 def _prepare_folder(out: str) -> None:

@@ -107,7 +107,7 @@ def draw_cost(picture: Picture, models: Models, color: Any = None, *, lines: int
         picture.add_curve(*points, label_of(name, number("area", envelope.area)), look)
         if marks:
             low, high = each.operating_range()
-            picture.add_bar(low, high, look.color)
+            picture.add_bar(low, high, look)
     picture.add_reference([0, 1], [1, 0], "always positive")
     picture.add_reference([0, 1], [0, 1], "always negative", dotted=True)
     if marks:
@@ -127,7 +127,7 @@ def _threshold_lines(counts: ThresholdCounts, n: int, look: Look) -> ThinLines:
     rows = np.unique(rows[(rows > 0) & (rows < last)])
     fpr, fnr = counts.fps[rows] / counts.n_neg, (counts.n_pos - counts.tps[rows]) / counts.n_pos
     ends = [np.array([(0.0, left), (1.0, right)]) for left, right in zip(fpr.tolist(), fnr.tolist(), strict=True)]
-    return ThinLines("thresholds", ends, look.color, 0.6, 0.35)
+    return ThinLines("thresholds", ends, look, 0.6, 0.35)
 
 
 def plot_cost_over_prior(
@@ -274,7 +274,7 @@ def plot_cost_difference(
         x, saving = thinning.thinned(each.probability_cost, each.saving, picture.columns)
         picture.add_curve(x, saving, label_of(name, number("mean saving", each.mean_saving)), look)
         if len(models) == 1:
-            picture.add(Shade(x, np.zeros_like(x), saving, look.color))
+            picture.add(Shade(x, np.zeros_like(x), saving, look))
     picture.add_reference([0, 1], [0, 0], "no saving")
     drawn = np.concatenate([[0.0], *(each.y for each in picture.curves)])
     low, high = float(drawn.min()), float(drawn.max())

@@ -106,14 +106,21 @@ def _draw(ax: Axes, mark: Mark) -> Any:
         label = "_differs" if mark.hidden else mark.label
         return style.draw_reference(ax, mark.x, mark.y, label, dotted=mark.dotted)
     if isinstance(mark, Ring):
-        return style.mark_point(ax, mark.x, mark.y, mark.color, filled=mark.filled)
+        return style.mark_point(ax, mark.x, mark.y, mark.look.color, filled=mark.filled)
     if isinstance(mark, Bar):
         return _draw_bar(ax, mark)
     if isinstance(mark, Outline):
         return _draw_outline(ax, mark)
     if isinstance(mark, Shade):
         return ax.fill_between(
-            mark.x, mark.low, mark.high, color=mark.color, alpha=style.SHADE, linewidth=0, zorder=1.5, label="_band"
+            mark.x,
+            mark.low,
+            mark.high,
+            color=mark.look.color,
+            alpha=style.SHADE,
+            linewidth=0,
+            zorder=1.5,
+            label="_band",
         )
     if isinstance(mark, ThinLines):
         return _draw_thin_lines(ax, mark)
@@ -126,7 +133,7 @@ def _draw(ax: Axes, mark: Mark) -> Any:
 
 def _draw_bar(ax: Axes, bar: Bar) -> Any:
     return ax.plot(
-        [bar.low, bar.high], [bar.y] * 2, color=bar.color, linewidth=1.8, marker="|", markersize=7, label="_bar",
+        [bar.low, bar.high], [bar.y] * 2, color=bar.look.color, linewidth=1.8, marker="|", markersize=7, label="_bar",
         gid=style.BAR,
     )[0]  # fmt: skip
 
@@ -134,7 +141,7 @@ def _draw_bar(ax: Axes, bar: Bar) -> Any:
 def _draw_thin_lines(ax: Axes, lines: ThinLines) -> Any:
     from matplotlib.collections import LineCollection
 
-    options: dict[str, Any] = {"colors": lines.color, "linewidths": lines.width, "alpha": lines.opacity}
+    options: dict[str, Any] = {"colors": lines.look.color, "linewidths": lines.width, "alpha": lines.opacity}
     return ax.add_collection(LineCollection(list(lines.paths), **options, zorder=2.2, label=f"_{lines.name}"))
 
 
@@ -147,8 +154,8 @@ def _draw_outline(ax: Axes, outline: Outline) -> Any:
 
 def _draw_span(ax: Axes, span: Span) -> Any:
     if not math.isnan(span.low):
-        ax.plot([span.low, span.high], [span.y] * 2, color=span.color, linewidth=1.8, marker="|", markersize=7)
-    return style.mark_point(ax, span.value, span.y, span.color, filled=True)
+        ax.plot([span.low, span.high], [span.y] * 2, color=span.look.color, linewidth=1.8, marker="|", markersize=7)
+    return style.mark_point(ax, span.value, span.y, span.look.color, filled=True)
 
 
 def _draw_squares(ax: Axes, squares: Squares) -> Any:

@@ -13,7 +13,7 @@ from fastevals.infer.bootstrap.bootstrap import Estimate
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import COLORS, AxisScale, Picture, Span
+from fastevals.show.plots.picture import COLORS, AxisScale, Look, Picture, Span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,14 +82,18 @@ def forest_size(n_rows: int) -> tuple[float, float]:
 
 
 def draw_forest(
-    picture: Picture, rows: Sequence[Row], label: str = "", reference: float | None = None, colors: Any = None
+    picture: Picture,
+    rows: Sequence[Row],
+    label: str = "",
+    reference: float | None = None,
+    looks: Sequence[Look] | None = None,
 ) -> None:
     """Add estimates to an empty picture."""
     for k, (_, value, low, high) in enumerate(rows):
         is_apart = reference is not None and (low > reference or high < reference)
-        color = COLORS[1 if is_apart else 0] if colors is None else colors[k]
+        look = Look(COLORS[1 if is_apart else 0]) if looks is None else looks[k]
         if not math.isnan(value):
-            picture.add(Span(value, low, high, float(k), color))
+            picture.add(Span(value, low, high, float(k), look))
     ends = [end for _, *values in rows for end in values if math.isfinite(end)]
     ends += [] if reference is None else [reference]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)

@@ -116,7 +116,7 @@ def add_band(picture: Picture, band: ConfidenceBand | None, look: Look) -> None:
     if band is not None:
         x, low = thinned(band.x, band.low, picture.columns)
         _, high = thinned(band.x, band.high, picture.columns)
-        picture.add(Shade(x, low, high, look.color))
+        picture.add(Shade(x, low, high, look))
 
 
 def add_band_entries(picture: Picture, bands: Iterable[ConfidenceBand]) -> None:

@@ -26,10 +26,16 @@ BAR_STEP = 0.015  # between bars, on the y axis
 
 
 class Look(NamedTuple):
-    """How a model's marks look: its colour, and the dashes of its line, in its widths."""
+    """How a model's marks look: its colour, and the dashes of its line, in its widths; and its place among models."""
 
     color: Any
     dashes: tuple[float, ...] = ()
+    place: int = -1  # of no model
+
+    @classmethod
+    def of_place(cls, place: int, color: Any = None) -> Look:
+        """Return the look of a model by its place."""
+        return cls(COLORS[place % len(COLORS)] if color is None else color, DASHES[place % len(DASHES)], place)
 
 
 # Marks ----------------------------------------------------------------------------------------------------------------
@@ -52,7 +58,7 @@ class ThinLines:
 
     name: str  # what they are
     paths: Sequence[Any]  # arrays of shape (n_points, 2)
-    color: Any
+    look: Look
     width: float  # in points
     opacity: float = 1.0
 
@@ -64,7 +70,7 @@ class Shade:
     x: Floats
     low: Floats
     high: Floats
-    color: Any
+    look: Look
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +90,7 @@ class Ring:
 
     x: float
     y: float
-    color: Any
+    look: Look
     filled: bool = False
 
 
@@ -95,7 +101,7 @@ class Bar:
     low: float
     high: float
     y: float
-    color: Any
+    look: Look
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +132,7 @@ class Span:
     low: float
     high: float
     y: float
-    color: Any
+    look: Look
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,8 +206,7 @@ class Picture:
 
     def next_look(self, color: Any = None) -> Look:
         """Return how the next model's line looks, of a colour if one is given."""
-        k = len(self.curves)
-        return Look(COLORS[k % len(COLORS)] if color is None else color, DASHES[k % len(DASHES)])
+        return Look.of_place(len(self.curves), color)
 
     def number(self, model: str | None, metric: str, computed: float) -> float:
         """Return a model's metric, as it is known, or as it was computed."""
@@ -237,14 +242,14 @@ class Picture:
         if not any(isinstance(mark, Entry) and mark.label == label for mark in self.marks):
             self.add(Entry(label, color, marker))
 
-    def add_ring(self, x: float, y: float, color: Any, *, filled: bool = False) -> None:
+    def add_ring(self, x: float, y: float, look: Look, *, filled: bool = False) -> None:
         """Mark a point, if it is defined."""
         if not (math.isnan(x) or math.isnan(y)):
-            self.add(Ring(x, y, color, filled))
+            self.add(Ring(x, y, look, filled))
 
-    def add_bar(self, low: float, high: float, color: Any) -> None:
+    def add_bar(self, low: float, high: float, look: Look) -> None:
         """Add a range of x as a bar below zero, each model's under the last."""
-        self.add(Bar(low, high, self.foot + BAR_STEP / 2, color))
+        self.add(Bar(low, high, self.foot + BAR_STEP / 2, look))
 
     @property
     def foot(self) -> float:

@@ -103,7 +103,7 @@ def draw_precision_recall(
         points = thinning.hyperbolas(each.counts, picture.columns, lambda tp, fp: tp, each.counts.n_pos, 1.0)
         picture.add_curve(*points, label_of(name, *values), look)
         if marks:
-            picture.add_ring(break_even, break_even, look.color)
+            picture.add_ring(break_even, break_even, look)
     add_band_entries(picture, bands.values())
     share = common_share(models)
     picture.add_shared_reference(None if share is None else ([0, 1], [share, share]), "chance")

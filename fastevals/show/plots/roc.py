@@ -29,7 +29,7 @@ from fastevals.show.plots.models import (
     number,
     styled_models,
 )
-from fastevals.show.plots.picture import AxisScale, Picture, ThinLines, as_deviate, as_rate
+from fastevals.show.plots.picture import AxisScale, Look, Picture, ThinLines, as_deviate, as_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,9 +119,9 @@ def draw_roc(
         picture.add_curve(*_rates(each.counts, picture.columns), label_of(name, *values), look)
         if hull:
             path = np.stack(_rates(each.hull().counts, picture.columns), axis=1)
-            picture.add(ThinLines("hull", [path], HULL, 0.9))
+            picture.add(ThinLines("hull", [path], Look(HULL), 0.9))
         if marks:
-            picture.add_ring(error, 1 - error, look.color)
+            picture.add_ring(error, 1 - error, look)
     if hull:
         picture.add_entry("convex hull", HULL)
     add_band_entries(picture, bands.values())
@@ -203,7 +203,7 @@ def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool
         points = _errors(each.counts, low, high, picture.columns)
         picture.add_curve(*points, label_of(name, f"EER {100 * error:.2f} %"), look)
         if marks:
-            picture.add_ring(error, error, look.color)
+            picture.add_ring(error, error, look)
     if marks:
         ends = [low / 10, 1 - (1 - high) / 10]
         picture.add_reference(ends, ends, "equal error rates (EER)", dotted=True)

@@ -80,6 +80,10 @@ marked. With --by the pictures of each value, up to the first 20, are in a folde
 column and the value, such as 00-fold-0, and groups has the AUC of the values. It needs matplotlib: pip install
 'fastevals[plots]'.
 
+--html FILE writes one file of HTML that needs nothing else: which model is best and how sure that is, all pictures, and
+a threshold, costs and a prior to move, at which it has the counts and rates. It needs Jinja2: pip install
+'fastevals[page]'.
+
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """
 
@@ -113,6 +117,7 @@ def add_options(parser: Parser) -> None:
     )
     add("--against", metavar="FILE.fe", help="compare with other rows, which `fastevals summarize` has counted")
     add("--progress", action="store_true", help="show a bar on stderr")
+    add("--html", metavar="FILE", help="also write a page to this file: verdict, pictures, a threshold to move")
     add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
     add_shared(parser)
 

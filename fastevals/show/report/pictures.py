@@ -28,7 +28,7 @@ from fastevals.show.plots.drawing import show
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.gain import draw_gain, draw_lift
 from fastevals.show.plots.histogram import draw_score_histogram
-from fastevals.show.plots.picture import COLORS, Picture, ThinLines
+from fastevals.show.plots.picture import Look, Picture, ThinLines
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_det, draw_roc
 from fastevals.show.report.intervals import AUC
@@ -215,11 +215,11 @@ def _mark_thresholds(picture: Picture, kind: _Kind, models: Sequence[ModelNumber
         point = None if math.isinf(model.threshold) and kind.needs == "probabilities" else kind.place(model, costs)
         if point is None or math.isnan(point[0]):
             continue
-        color = COLORS[k % len(COLORS)]
+        look = Look.of_place(k)
         if kind.draw is draw_calibration:
-            picture.add(ThinLines("threshold", [np.array([(point[0], 0.0), (point[0], 1.0)])], color, 1.2, 0.8))
+            picture.add(ThinLines("threshold", [np.array([(point[0], 0.0), (point[0], 1.0)])], look, 1.2, 0.8))
         else:
-            picture.add_ring(*point, color, filled=True)
+            picture.add_ring(*point, look, filled=True)
     picture.add_entry("chosen threshold", marker="" if kind.draw is draw_calibration else "o")
 
 
@@ -241,13 +241,13 @@ def _interval_panel(block: ReportBlock, metric: str) -> Panel:
     """Show the models' values of a metric, the best at the top."""
     assert block.intervals is not None
     sign = -1 if SCORE_METRICS[metric].greater_is_better else 1
-    found: list[tuple[Row, str]] = []
+    found: list[tuple[Row, Look]] = []
     for k, model in enumerate(block.models):
         interval = block.intervals.models.get(model.name, {}).get(metric, NOWHERE)
-        found.append(((model.name, model.metrics[metric], *interval), COLORS[k % len(COLORS)]))
+        found.append(((model.name, model.metrics[metric], *interval), Look.of_place(k)))
     found.sort(key=lambda each: (math.isnan(each[0][1]), sign * each[0][1]))
     picture = Picture()
-    draw_forest(picture, [row for row, _ in found], SCORE_METRICS[metric].title, colors=[color for _, color in found])
+    draw_forest(picture, [row for row, _ in found], SCORE_METRICS[metric].title, looks=[look for _, look in found])
     return Panel(None, picture, forest_size(len(found)), is_wide=True)
 
 

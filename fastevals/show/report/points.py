@@ -30,8 +30,8 @@ HIGHEST = 0.99  # rate that a DET picture shows
 BINS = 10  # of a calibration curve
 
 
-def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> ThresholdCounts:
-    """Return the counts at thresholds that draw every curve.
+def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> Rows:
+    """Return the rows of thresholds that draw every curve.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
     if are_probabilities(counts):
         kept.append(counts.rows_at_least(np.arange(1001) / 1000))
         kept.append(counts.rows_at_least(np.nextafter(np.arange(BINS + 1) / BINS, 2)))  # ends of calibration's bins
-    return counts.take(np.unique(np.concatenate(kept)))
+    return np.unique(np.concatenate(kept))
 
 
-def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> ThresholdCounts:
-    """Return some two thousand of the candidates, fewer where these are fewer.
+def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> Rows:
+    """Return some two thousand rows of the candidates, all where these are fewer.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any =
     """
     n = counts.thresholds.size
     if n <= WANTED:
-        return counts
+        return np.arange(n)
     named = np.array([each for each in thresholds if not np.isnan(each)])
     kept = np.zeros(n, dtype=bool)
     kept[_ends(counts)] = True
@@ -95,7 +95,7 @@ def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any =
     more = WANTED - int(kept.sum())
     if more > 0:  # so that steps of a threshold are small
         kept[_spread(counts, more // 2)] = True
-    return counts.take(np.flatnonzero(kept))
+    return np.flatnonzero(kept)
 
 
 def _ends(counts: ThresholdCounts) -> Rows:

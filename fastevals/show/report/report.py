@@ -252,6 +252,18 @@ class Report(TextResult):
 
         return report_text(self)
 
+    def to_html(self, *, command: str | None = None) -> str:
+        """Return the report as a page: one file of HTML that needs nothing else (and Jinja2 to be made).
+
+        Parameters
+        ----------
+        command : str, optional
+            What made it, for those who read it.
+        """
+        from fastevals.show.page.page import report_page
+
+        return report_page(self, command)
+
     def to_json(self) -> str:
         """Return the report as the command prints it with --format json: one line without blocks."""
         indent = 2 if self.blocks else None  # with it a million numbers take seconds, and a line each
@@ -287,8 +299,10 @@ class ModelNumbers:
     # cheaper than predicting all or none.
     holds: Interval | None = None
     operating_range: Interval | None = None
-    # For pictures, in the first blocks: counts at some thousands of thresholds, and calibration of probabilities.
+    # For pictures, in the first blocks: counts at some thousands of thresholds, the next score below each of these, and
+    # calibration of probabilities.
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
+    below: NDArray[Any] | None = field(default=None, repr=False, compare=False)
     calibration: CalibrationCurve | None = field(default=None, repr=False, compare=False)
     auc_variance: float = math.nan  # DeLong's, where means over blocks need it
     bounds: dict[str, Interval] = field(default_factory=dict)  # of metrics that are in doubt: they hold for certain
@@ -760,8 +774,11 @@ def _measure_model(
 def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
     """Return what pictures of a model are made of."""
     calibration = CalibrationCurve.from_counts(counts) if are_probabilities(counts) else None
-    few = counts if counts.thresholds.size <= MOST_POINTS else candidates(counts, vertices, [threshold])
-    return {"counts": few, "calibration": calibration}
+    rows = np.arange(counts.thresholds.size)
+    if rows.size > MOST_POINTS:
+        rows = candidates(counts, vertices, [threshold])
+    below = np.append(counts.thresholds[1:], -math.inf)[rows]
+    return {"counts": counts.take(rows), "below": below, "calibration": calibration}
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:

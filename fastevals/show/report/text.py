@@ -82,6 +82,14 @@ def report_text(report: Report) -> str:
 
 def _head(report: Report) -> list[str]:
     """Return the lines on columns, rows, thresholds and intervals."""
+    lines = []
+    for name, text in describe(report).items():
+        lines += textwrap.wrap(text, WIDTH, initial_indent=f"{name:11}", subsequent_indent=" " * 11)
+    return lines
+
+
+def describe(report: Report) -> dict[str, str]:
+    """Return what is said of columns, rows, thresholds and intervals, by name."""
     entries = {"label": f"{printable(report.roles.label)}, positive class {format_label(report.pos_label)}"}
     if report.roles.weight is not None:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
@@ -112,10 +120,7 @@ def _head(report: Report) -> list[str]:
         entries["intervals"] = intervals
     if len(report.roles.scores) > 1:
         entries["*"] = "the best of its column"
-    lines = []
-    for name, text in entries.items():
-        lines += textwrap.wrap(text, WIDTH, initial_indent=f"{name:11}", subsequent_indent=" " * 11)
-    return lines
+    return entries
 
 
 def _auc_bounds(report: Report) -> Iterable[Interval]:

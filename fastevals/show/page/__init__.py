@@ -1,0 +1,1 @@
+"""Pages: a result as one file of HTML, with pictures that follow a threshold."""

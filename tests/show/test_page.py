@@ -1,0 +1,272 @@
+"""Pages: one file that needs nothing, whose numbers are the report's, whose curves are exact to half a pixel."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals import Ranking
+from fastevals.datasets import load_digits_eight
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.ranking_metrics import hull
+from fastevals.show import cli
+from fastevals.show.page import svg
+from fastevals.show.plots.picture import Picture
+from fastevals.show.report.pictures import KINDS
+from fastevals.show.report.points import candidates, chosen
+
+pytest.importorskip("jinja2")
+
+MODELS = ("logistic", "naive_bayes", "random_forest")
+HOSTILE = ["</script><script>alert(1)</script>", "a\"b'c&d<e>", "مرحبا \u202e reversed", "😀 emoji", "n" * 500]
+HOSTILE += ["${x}{{ y }}{% raw %}"]
+
+
+def page_of(data: Any, **options: Any) -> tuple[Any, str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_, **__: None)
+        report = fastevals.report(data, **{"resamples": 0, **options})
+    return report, report.to_html()
+
+
+def embedded(page: str, name: str) -> Any:
+    """Return the JSON that a page has under a name."""
+    return json.loads(re.search(rf'id="{name}">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Any, str]:
+    return page_of(load_digits_eight(), label="label", score=MODELS, resamples=199)
+
+
+def columns(n: int, seed: int = 0, n_models: int = 2) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    return {"y": y.astype(int)} | {f"m{k}": (rng.normal(size=n) + (1 + 0.1 * k) * y) for k in range(n_models)}
+
+
+# The file -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_has_the_numbers_of_the_report_and_needs_nothing(digits: tuple[Any, str]) -> None:
+    report, page = digits
+    assert embedded(page, "report") == json.loads(report.to_json())
+    assert not re.search(r"""(?:src|href)\s*=|@import|url\((?!#)""", page.split("<script>")[0])
+    assert page.count("<svg") == page.count("</svg>")
+    for model in report.blocks[0].models:
+        for name in ("roc_auc", "average_precision", "f1"):
+            assert f'title="{model.metrics[name]!r}"' in page
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert len(page.encode()) < 250_000
+
+
+def test_points_are_the_counts_of_the_ranking(digits: tuple[Any, str]) -> None:
+    data = load_digits_eight()
+    (block,) = embedded(digits[1], "points")["blocks"]
+    for points in block["models"]:
+        ranking = Ranking(data["label"], data[points["name"]])
+        at = np.array([np.inf, *points["t"]])
+        cells = ranking.confusion_at(at).counts
+        np.testing.assert_array_equal(np.cumsum([0, *points["tp"]]), cells[:, 1, 1])
+        np.testing.assert_array_equal(np.cumsum([0, *points["fp"]]), cells[:, 0, 1])
+        chosen_row = digits[0].blocks[0].models[MODELS.index(points["name"])]
+        assert at[points["at"]] == chosen_row.threshold
+
+
+@pytest.mark.parametrize("rows", [3000, pytest.param(200_000, marks=pytest.mark.slow)])
+def test_thresholds_of_many_rows_predict_the_same_rows(rows: int) -> None:
+    data = columns(rows, 3)
+    _, page = page_of(data, label="y", score=["m0", "m1"])
+    for points in embedded(page, "points")["blocks"][0]["models"]:
+        assert len(points["t"]) < 2500
+        cells = Ranking(data["y"], data[points["name"]]).confusion_at([np.inf, *points["t"]]).counts
+        np.testing.assert_array_equal(np.cumsum([0, *points["tp"]]), cells[:, 1, 1])
+        np.testing.assert_array_equal(np.cumsum([0, *points["fp"]]), cells[:, 0, 1])
+        assert np.mean([len(repr(each)) for each in points["t"]]) < 9
+
+
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "one row": ({"y": [1], "m0": [0.5]}, {"pos_label": 1}),
+    "one class": ({"y": [0, 0, 0], "m0": [0.1, 0.2, 0.2]}, {"pos_label": 1}),
+    "constant": ({"y": [0, 1, 1, 0], "m0": [3.0] * 4}, {}),
+    "huge": ({"y": [0, 1, 1, 0], "m0": [-1e300, 1e300, 2e300, 5]}, {}),
+    "weights": (columns(300) | {"w": np.arange(300) % 4}, {"weight": "w", "resamples": 99}),
+    "by": (columns(300) | {"g": np.arange(300) % 7}, {"by": "g", "resamples": 99}),
+    "hundreds of values": (columns(3000) | {"g": np.arange(3000) % 300}, {"by": "g", "resamples": 99}),
+    "30 models": (columns(200, n_models=30), {"score": [f"m{k}" for k in range(30)]}),
+    "costs": (columns(300), {"cost_fn": 5.0, "prior": 0.1, "score": ["m0", "m1"], "resamples": 99}),
+    "threshold": (columns(300), {"threshold": 0.3, "score": ["m0", "m1"], "resamples": 99}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_report_has_a_page(case: str) -> None:
+    data, options = CASES[case]
+    report, page = page_of(data, **{"label": "y", "score": "m0", **options})
+    assert embedded(page, "report") == json.loads(report.to_json())
+    assert not re.search(r"\bnan\b|Infinity\b", re.sub(r"<script.*", "", page, flags=re.DOTALL).replace('"nan"', ""))
+    assert "undefined" not in page.split("<script")[0] or case in ("one row", "one class", "hundreds of values", "by")
+
+
+def test_counts_and_rankings_have_the_same_page() -> None:
+    data = columns(400)
+    ranking = Ranking(data["y"], data["m0"])
+    pages = [page_of(each, score="m0", label="y")[1] for each in (ranking, ranking.counts)]
+    rows = page_of(data, label="y", score="m0")[1]
+    figures = [re.findall(r"<svg.*?</svg>", page, re.DOTALL) for page in (*pages, rows)]
+    assert figures[0] == figures[1] == figures[2]
+
+
+def test_a_summary_has_a_page(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    file, summary = tmp_path / "rows.parquet", tmp_path / "rows.fe"
+    pq.write_table(pa.table(columns(3000)), file)
+    scores = ["--label", "y", "--score", "m0", "--score", "m1"]
+    assert cli.main(["summarize", str(file), *scores, "--out", str(summary)]) == 0
+    assert cli.main(["report", str(summary), "--resamples", "99", "--html", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert len(embedded(page, "points")["blocks"][0]["models"]) == 2
+
+
+def test_hostile_names_are_text() -> None:
+    data = columns(200, n_models=len(HOSTILE))
+    named = {"y": data["y"]} | {name: data[f"m{k}"] for k, name in enumerate(HOSTILE)}
+    _, page = page_of(named | {"<b>": np.arange(200) % 3}, label="y", score=HOSTILE, by="<b>", resamples=99)
+    assert "<script>alert" not in page
+    assert "<b>" not in page.split("<script")[0]
+    assert page.count("<script") == page.count("</script>") == 3
+
+
+# Curves ---------------------------------------------------------------------------------------------------------------
+
+
+def pixels(picture: Picture) -> np.ndarray:
+    """Return the only curve of a picture in pixels of 640 by 640."""
+    (curve,) = picture.curves
+    return 640 * np.stack([svg.position(picture.x, curve.x), svg.position(picture.y, curve.y)], axis=1)
+
+
+def farthest(points: np.ndarray, line: np.ndarray) -> float:
+    """Return how far points inside the picture are from a polyline, at most."""
+    points = points[((points >= 0) & (points <= 640)).all(axis=1)]
+    points = points[np.unique(np.linspace(0, len(points) - 1, 400).astype(int))]
+    a, d = line[:-1], np.diff(line, axis=0)
+    length = (d * d).sum(axis=1)
+    most = 0.0
+    for part in np.array_split(points, max(len(points) // 500, 1)):
+        moved = part[:, np.newaxis] - a
+        share = np.divide((moved * d).sum(axis=2), length, out=np.zeros(moved.shape[:2]), where=length > 0)
+        rest = moved - np.clip(share, 0, 1)[..., np.newaxis] * d
+        most = max(most, float(np.sqrt((rest**2).sum(axis=2)).min(axis=1).max()))
+    return most
+
+
+KIND_OF_ROWS = {
+    "normal": lambda rng, n: ((y := rng.random(n) < 0.1), rng.normal(size=n) + 1.5 * y),
+    "rare": lambda rng, n: ((y := rng.random(n) < 0.0005), rng.normal(size=n) + 1.5 * y),
+    "probabilities": lambda rng, n: ((y := rng.random(n) < 0.2), 1 / (1 + np.exp(2 - rng.normal(size=n) - y))),
+    "heavy tails": lambda rng, n: ((y := rng.random(n) < 0.5), rng.standard_cauchy(n) + y),
+}
+
+
+@pytest.mark.parametrize("kind", ["normal", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KIND_OF_ROWS)])
+@pytest.mark.parametrize("n", [20_000, pytest.param(400_000, marks=pytest.mark.slow)])
+def test_no_curve_of_the_chosen_thresholds_moves_by_half_a_pixel(kind: str, n: int) -> None:
+    y, scores = KIND_OF_ROWS[kind](np.random.default_rng(5), n)
+    counts = Ranking(y, scores).counts
+    rows = candidates(counts, hull(counts))
+    few = counts.take(rows).take(chosen(counts.take(rows), hull(counts)))
+    assert few.thresholds.size < 2600
+    np.testing.assert_array_equal(hull(few).thresholds, hull(counts).thresholds)
+    for name, each in KINDS.items():
+        if each.needs == "probabilities" and kind != "probabilities":
+            continue
+        pictures = []
+        for points in (counts, few):
+            calibration = CalibrationCurve.from_counts(counts) if kind == "probabilities" else None
+            model: Any = SimpleNamespace(counts=points, calibration=calibration)
+            pictures.append(Picture())
+            each.draw(pictures[-1], [("m", each.curve(model, {"cost_fp": 1.0, "cost_fn": 5.0}))])
+        whole, drawn = map(pixels, pictures)
+        assert farthest(whole, drawn) < 0.5, name
+        assert farthest(drawn, whole) < 0.5, name
+
+
+def test_paths_are_within_a_tenth_of_a_pixel() -> None:
+    x = np.linspace(0, 340, 5000)
+    points = np.stack([x, 200 + 100 * np.sin(x / 30)], axis=1)
+    text = svg.path(points[:, 0], points[:, 1])
+    assert len(text) < 2500
+    place, drawn = np.array([0.0, 0.0]), []
+    for command, numbers in re.findall(r"([Mlhv])([^Mlhv]*)", text):
+        values = [float(each) for each in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", numbers)]
+        flat = {"h": [(each, 0.0) for each in values], "v": [(0.0, each) for each in values]}
+        for step in flat[command] if command in flat else zip(values[::2], values[1::2], strict=True):
+            place = np.array(step) if command == "M" else place + step
+            drawn.append(place)
+    assert farthest(points, np.array(drawn)) < 0.15
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_a_page_whole_or_not_at_all(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    page = tmp_path / "page.html"
+    assert cli.main(["report", "--resamples", "0", "--html", str(page)]) == 0
+    assert capsys.readouterr().out.endswith(f"\nwritten to {page}\n")
+    text = page.read_text()
+    assert f"fastevals report --resamples 0 --html {page}" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert cli.main(["report", "--resamples", "0", "--format", "json", "--html", str(page)]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == embedded(page.read_text(), "report")
+    assert err == f"written to {page}\n"
+    for wrong, message in (
+        (str(tmp_path), "--html must name a file, got"),
+        ("", "--html must name a file, got ''"),
+        (str(tmp_path / "none" / "page.html"), "can't be written: No such file or directory"),
+    ):
+        assert cli.main(["report", "missing.csv", "--label", "y", "--score", "s", "--html", wrong]) == 2
+        assert message in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert cli.main(["report", "missing.csv", "--label", "y", "--score", "s", "--html", str(page)]) == 2
+    assert "pages need Jinja2: pip install 'fastevals[page]'" in capsys.readouterr().err
+
+
+def test_a_page_needs_no_matplotlib() -> None:
+    code = (
+        "import sys\nsys.modules['matplotlib'] = None\nimport fastevals\n"
+        "assert '<svg' in fastevals.report(resamples=0).to_html()"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+# The verdict ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_says_which_model_is_best_and_what_is_not_shown(digits: tuple[Any, str]) -> None:
+    page = digits[1]
+    first = r'class="first">random_forest is better than logistic on AUC by 0\.014 \[0\.\d+, 0\.\d+\], and than'
+    assert re.search(first, page)
+    assert "hold for all 3 pairs of models at once" in page
+    rng = np.random.default_rng(1)
+    y = rng.random(200) < 0.5
+    same = {"y": y, "a": rng.normal(size=200) + y, "b": rng.normal(size=200) + y}
+    _, page = page_of(same, label="y", score=["a", "b"], resamples=199)
+    assert re.search(r"(a|b) has the highest AUC, 0\.\d+, but no difference from (a|b) is shown\.", page)
+    _, page = page_of(same, label="y", score=["a", "b"])
+    assert "it can&#39;t be told whether that is more than chance" in page
+    _, page = page_of(same, label="y", score="a", resamples=199)
+    assert re.search(r"a has an AUC of 0\.\d+ \[0\.\d+, 0\.\d+\]\.", page)

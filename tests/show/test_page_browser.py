@@ -1,0 +1,313 @@
+"""Pages in a real Chromium: controls move, numbers are those of the ranking, nothing is asked of a network."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fastevals import Ranking
+from fastevals.datasets import load_digits_eight
+from tests.show.test_page import CASES, HOSTILE, MODELS, columns, page_of
+
+pytest.importorskip("jinja2")
+browsers = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install 'fastevals[browser]'")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+if CHROMIUM is None:
+    pytest.skip("pages are tested in Chromium, such as Debian's chromium", allow_module_level=True)
+
+DATA = load_digits_eight()
+# What is asked of a page.
+TABLE = """(k) => {
+    const rows = [...document.querySelectorAll("article.block")[k].querySelectorAll("table.live tbody tr")];
+    const numbers = (row) => [...row.querySelectorAll("[data-number]")];
+    return rows.map((row) => Object.fromEntries(numbers(row).map((cell) => [cell.dataset.number, cell.textContent])));
+}"""
+POINTS = """(kind) => {
+    const svg = document.querySelector(`svg[data-picture=${kind}]`), dots = [...svg.querySelectorAll("circle.at")];
+    dots.sort((a, b) => a.dataset.model - b.dataset.model);
+    const places = dots.map((dot) => [+dot.getAttribute("cx"), +dot.getAttribute("cy")]);
+    return [svg.dataset.box, svg.dataset.x, svg.dataset.y, places];
+}"""
+CONTROLS = """() => {
+    let k = 0;
+    const all = [...document.querySelectorAll("input, select, button, summary")];
+    return all.filter((each) => each.offsetParent !== null && !each.disabled).map((each) => each.dataset.k = `${k++}`);
+}"""
+UNNAMED = """() => [...document.querySelectorAll("input, select, svg[role=img]")]
+    .filter((each) => !each.labels?.length && !each.getAttribute("aria-label")).map((each) => each.outerHTML)"""
+MOVES = """async () => {
+    const each = document.getElementById("at"), took = [];
+    for (let k = 0; k < 60; k++) {
+        const begin = performance.now();
+        each.value = 10 * k;
+        each.dispatchEvent(new Event("input"));
+        await new Promise((done) => requestAnimationFrame(done));
+        took.push(performance.now() - begin);
+    }
+    return took.sort((a, b) => a - b)[30];
+}"""
+NARROW = {"width": 360, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsers.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+class Shown:
+    """A page that is open, and what it complained about or asked for."""
+
+    def __init__(self, browser: Any, file: Path, fragment: str = "", **options: Any) -> None:
+        self.page = browser.new_context(**options).new_page()
+        self.complaints: list[str] = []
+        own = file.as_uri()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda asked: self.complaints.extend({asked.url.split("#")[0]} - {own}))
+        self.page.goto(f"{own}{fragment}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what was changed is shown."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def set(self, control: str, value: Any) -> None:
+        """Give a control a value, as its user does."""
+        self.page.evaluate(
+            "([id, value]) => { const each = document.getElementById(id); each.value = value;"
+            "each.dispatchEvent(new Event('input')); each.dispatchEvent(new Event('change')); }",
+            [control, str(value)],
+        )
+        self.settle()
+
+    def table(self, block: int = 0) -> list[dict[str, str]]:
+        """Return the numbers at the threshold, a row a model."""
+        return self.page.evaluate(TABLE, block)  # type: ignore[no-any-return]
+
+    def points(self, kind: str) -> list[tuple[float, float]]:
+        """Return where the models' points are in a picture, in its axes."""
+        box, x_axis, y_axis, dots = self.page.evaluate(POINTS, kind)
+        left, top, width, height = map(float, box.split())
+        (x0, x1), (y0, y1) = (map(float, text.split()[:2]) for text in (x_axis, y_axis))
+        return [(x0 + (x - left) / width * (x1 - x0), y0 + (1 - (y - top) / height) * (y1 - y0)) for x, y in dots]
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: Any) -> Path:
+    file = tmp_path_factory.mktemp("page") / "digits.html"
+    file.write_text(page_of(DATA, label="label", score=MODELS, resamples=199)[1])
+    return file
+
+
+def shown_number(text: str) -> float:
+    return np.nan if text == "-" else np.inf if text == "inf" else float(text.replace(",", ""))
+
+
+def check_table(rows: list[dict[str, str]], thresholds: list[float]) -> None:
+    """The numbers of the page must be those of the rankings at thresholds."""
+    for row, model, threshold in zip(rows, MODELS, thresholds, strict=True):
+        (tn, fp), (fn, tp) = Ranking(DATA["label"], DATA[model]).confusion_at(threshold).counts.tolist()
+        assert [shown_number(row[name]) for name in ("tp", "fp", "fn", "tn")] == [tp, fp, fn, tn]
+        expected = {
+            "recall": tp / (tp + fn), "precision": tp / (tp + fp) if tp + fp else np.nan,
+            "f1": 2 * tp / (2 * tp + fp + fn), "accuracy": (tp + tn) / (tp + fp + fn + tn),
+            "specificity": tn / (tn + fp), "false_positive_rate": fp / (tn + fp),
+        }  # fmt: skip
+        for name, value in expected.items():
+            assert shown_number(row[name]) == pytest.approx(value, abs=5.1e-5, nan_ok=True), name
+
+
+def test_the_page_opens_as_the_report_and_asks_for_nothing(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits)
+    report = json.loads(re.search(r'id="report">(.*?)</script>', digits.read_text(), re.DOTALL)[1])
+    models = report["blocks"][0]["models"]
+    check_table(shown.table(), [model["threshold"] for model in models])
+    for row, model in zip(shown.table(), models, strict=True):
+        assert {name: int(row[name].replace(",", "")) for name in ("tp", "fp", "fn", "tn")} == model["confusion"]
+        for name in ("f1", "recall", "precision", "matthews", "accuracy", "specificity"):
+            assert row[name] == f"{model['metrics'][name]:.4f}"
+        assert row["cost"] == f"{model['metrics']['expected_cost']:.4f}"
+    assert shown.complaints == []
+    started = shown.page.evaluate("() => performance.getEntriesByType('navigation')[0].domComplete")
+    assert started < 2000
+
+
+def test_numbers_are_those_of_the_ranking_at_any_threshold_and_cost(browser: Any, digits: Path) -> None:
+    shown, rng = Shown(browser, digits), np.random.default_rng(0)
+    rankings = {model: Ranking(DATA["label"], DATA[model]) for model in MODELS}
+    shown.set("by", "score")
+    for score in rng.random(50).round(4).tolist():
+        shown.set("at-number", score)
+        check_table(shown.table(), [score] * 3)
+        for (x, y), ranking in zip(shown.points("roc"), rankings.values(), strict=True):
+            (tn, fp), (fn, tp) = ranking.confusion_at(score).counts.tolist()
+            assert (x, y) == pytest.approx((fp / (fp + tn), tp / (tp + fn)), abs=2e-3)
+    shown.set("by", "cost")
+    for cost, prior in zip(
+        (10 ** rng.uniform(-2, 2, 20)).round(3).tolist(), rng.uniform(0.01, 0.9, 20).round(4).tolist(), strict=True
+    ):
+        for control, value in (("cost-fp", 1), ("cost-fn", cost), ("prior-number", prior)):
+            shown.set(control, value)
+        for row, ranking in zip(shown.table(), rankings.values(), strict=True):
+            least = ranking.best_threshold("expected_cost", cost_fn=cost, prior=prior)
+            assert shown_number(row["cost"]) == pytest.approx(least.value, abs=5.1e-5)
+            low, _, high = row["holds"].partition(" to ")
+            assert float(low) <= prior * 1.001
+            assert prior <= float(high) * 1.001
+    for by, limit, metric in (
+        ("recall", 0.9, "recall"),
+        ("precision", 0.2, "precision"),
+        ("fpr", 0.05, "false_positive_rate"),
+    ):
+        shown.set("by", by)
+        shown.set("at-number", limit)
+        for row, ranking in zip(shown.table(), rankings.values(), strict=True):
+            matrix = ranking.confusion_at(ranking.threshold_for(**{by: limit}).threshold)
+            assert shown_number(row["tp"]) == matrix.counts[1, 1]
+            assert (shown_number(row[metric]) <= limit) == (by == "fpr") or shown_number(row[metric]) == limit
+    shown.set("by", "share")
+    shown.set("at-number", 0.2)
+    for row in shown.table():
+        assert shown_number(row["tp"]) + shown_number(row["fp"]) <= 0.2 * 1797
+    assert shown.complaints == []
+
+
+def test_the_state_is_in_the_address_and_models_can_be_hidden(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits)
+    shown.set("by", "recall")
+    shown.set("at-number", 0.8)
+    shown.page.uncheck("#show-1")
+    shown.settle()
+    fragment = shown.page.evaluate("() => location.hash")
+    assert fragment == "#by=recall&at=0.8&off=1"
+    assert shown.page.locator("path.curve.m1").first.is_hidden()
+    assert shown.page.locator("path.curve.m2").first.is_visible()
+    again = Shown(browser, digits, fragment)
+    assert again.table() == shown.table()
+    assert not again.page.is_checked("#show-1")
+    again.page.click("#reset")
+    again.settle()
+    assert again.page.evaluate("() => location.hash") == ""
+    assert again.page.is_checked("#show-1")
+    for wrong in ("#by=nonsense&at=x&fp=&off=,", "#at=1e999&prior=-3", "#=&&&"):
+        assert Shown(browser, digits, wrong).complaints == []
+
+
+def test_a_slider_moves_in_a_frame(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits)
+    shown.set("by", "share")
+    took = shown.page.evaluate(MOVES)
+    assert took < 50  # as a rule 17: what a frame takes
+
+
+def test_the_keyboard_reaches_everything(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits)
+    shown.set("by", "score")
+    wanted = set(shown.page.evaluate(CONTROLS))
+    reached = set()
+    for _ in range(3 * len(wanted)):
+        shown.page.keyboard.press("Tab")
+        reached.add(shown.page.evaluate("() => document.activeElement.dataset.k"))
+    assert wanted <= reached
+    assert shown.page.evaluate(UNNAMED) == []
+    shown.page.focus("#at")
+    before = shown.table()
+    shown.page.keyboard.press("PageUp")
+    shown.settle()
+    assert shown.table() != before
+
+
+def test_pages_print_and_fit_narrow_and_dark_screens(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits)
+    content = shown.page.pdf(format="A4")
+    assert content.startswith(b"%PDF")
+    assert len(content) > 20_000
+    narrow = Shown(browser, digits, viewport=NARROW)
+    assert narrow.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    colors = [Shown(browser, digits, color_scheme=each).page.evaluate(background) for each in ("light", "dark")]
+    assert colors == ["rgb(255, 255, 255)", "rgb(22, 24, 27)"]
+
+
+def test_without_javascript_the_page_has_verdict_numbers_and_pictures(browser: Any, digits: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(digits.as_uri())
+    assert page.locator("p.first").is_visible()
+    assert page.locator("figure svg").count() >= 15
+    assert page.locator("#by").is_hidden()
+    page.uncheck("#show-0")
+    assert page.locator("path.curve.m0").first.is_hidden()
+
+
+def test_what_is_saved_is_what_is_shown(browser: Any, digits: Path, tmp_path: Path) -> None:
+    shown = Shown(browser, digits)
+    for button, name in (
+        ("#save-json", "report.json"),
+        ("figure[data-figure=roc] .save", "roc.svg"),
+        ("h3 .save >> nth=0", "metrics.csv"),
+    ):
+        with shown.page.expect_download() as download:
+            shown.page.click(button)
+        assert download.value.suggested_filename == name
+        download.value.save_as(tmp_path / name)
+    report = json.loads(re.search(r'id="report">(.*?)</script>', digits.read_text(), re.DOTALL)[1])
+    assert json.loads((tmp_path / "report.json").read_text()) == report
+    picture = (tmp_path / "roc.svg").read_text()
+    assert picture.startswith("<svg")
+    assert "stroke: rgb(0, 114, 178)" in picture
+    lines = (tmp_path / "metrics.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["Model", *MODELS]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_page_opens_without_complaint(browser: Any, tmp_path: Path, case: str) -> None:
+    data, options = CASES[case]
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, **{"label": "y", "score": "m0", **options})[1])
+    shown = Shown(browser, file)
+    if "live" in file.read_text() and shown.page.locator("#by").count():
+        for by in ("score", "share", "recall", "precision", "fpr", "cost"):
+            shown.set("by", by)
+            shown.set("at", 300)
+            shown.set("ratio", 50)
+    assert "NaN" not in shown.page.inner_text("main")
+    assert shown.complaints == []
+
+
+def test_values_are_sorted_and_searched(browser: Any, tmp_path: Path) -> None:
+    data, options = CASES["hundreds of values"]
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, **{"label": "y", "score": ["m0", "m1"], **options})[1])
+    shown = Shown(browser, file)
+    column = "() => [...document.querySelectorAll('table.values tbody tr')].map((row) => +row.cells[3].dataset.sort)"
+    for sign in (1, -1):
+        shown.page.click("table.values thead th:nth-child(4) button")
+        values = [each for each in shown.page.evaluate(column) if each is not None]
+        assert values == sorted(values, reverse=sign < 0)
+    shown.page.fill("#search", "29")
+    visible = shown.page.locator("table.values tbody tr:visible").count()
+    assert visible == sum("29" in str(value) for value in range(300))
+    assert shown.page.inner_text("#found") == f"{visible} of 300"
+
+
+def test_hostile_names_run_nothing(browser: Any, tmp_path: Path) -> None:
+    data = columns(200, n_models=len(HOSTILE))
+    named = {"y": data["y"]} | {name: data[f"m{k}"] for k, name in enumerate(HOSTILE)}
+    file = tmp_path / "page.html"
+    file.write_text(page_of(named, label="y", score=HOSTILE, resamples=99)[1])
+    shown = Shown(browser, file, viewport=NARROW)
+    shown.page.on("dialog", lambda dialog: shown.complaints.append(dialog.message))
+    assert shown.complaints == []
+    assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert "emoji" in shown.page.inner_text("main")
