@@ -90,8 +90,6 @@ def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Cal
     """
     print_text(result.to_text() if arguments.format == "text" else result.to_json())
     if getattr(arguments, "html", None) is not None:
-        from fastevals.show.output import write_file
-
         write_file(Path(arguments.html), result.to_html(command=arguments.typed).encode())
         _say_written(arguments, f"written to {arguments.html}")
     if arguments.out is None:
@@ -146,6 +144,25 @@ def print_text(text: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+def write_file(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not."""
+    partial = file.with_name(f".{file.name}.part")
+    try:
+        partial.unlink(missing_ok=True)  # a killed run may have left it
+        try:
+            with partial.open("xb") as part:
+                part.write(content)
+            partial.replace(file)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
 
 
 # Before and while a command runs ------------------------------------------------------------------------------------

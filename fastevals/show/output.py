@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from fastevals._execution import progressed
 from fastevals._text import format_label, printable
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls
+from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls, write_file
 from fastevals.show.plots.style import legend_label
 
 DOTS_PER_INCH = 125  # 800 pixels wide
@@ -129,19 +129,3 @@ def _as_png(picture: Plot, title: str | None) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes
         figure.savefig(content, format="png")
     return content.getvalue()
-
-
-def write_file(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not."""
-    partial = file.with_name(f".{file.name}.part")
-    try:
-        partial.unlink(missing_ok=True)  # a killed run may have left it
-        try:
-            with partial.open("xb") as part:
-                part.write(content)
-            partial.replace(file)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from error

@@ -116,7 +116,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals.scale.scores import ScoresSummary, count_scores
     from fastevals.scale.summary import MOST_CELLS, SMALLEST
     from fastevals.show.columns import Reading
-    from fastevals.show.output import write_file
+    from fastevals.show.commands import write_file
     from fastevals.show.report.report import ColumnRoles
     from fastevals.show.report.streams import open_reader
 

@@ -16,7 +16,6 @@ from fastevals.show.plots.picture import (
     AxisScale,
     Bar,
     CurveLine,
-    Entry,
     Look,
     Mark,
     Outline,
@@ -43,7 +42,7 @@ TICKS = 6  # of an axis, about
 DARK = 0.55  # from where text on a square is white
 
 
-class Frame:
+class Canvas:
     """Where the axes are, and how values become pixels.
 
     Parameters
@@ -98,9 +97,9 @@ def draw(picture: Picture, kind: str, label: str, name: str, width: float = SIDE
     width : float
         Of the axes, in pixels.
     """
-    frame = Frame(picture, width)
-    total = f"{frame.total[0]:g} {frame.total[1]:g}"
-    box = f"{frame.left:g} {TOP} {frame.width:g} {frame.height:g}"
+    canvas = Canvas(picture, width)
+    total = f"{canvas.total[0]:g} {canvas.total[1]:g}"
+    box = f"{canvas.left:g} {TOP} {canvas.width:g} {canvas.height:g}"
     axes = "".join(f' data-{each}="{_scale(scale)}"' for each, scale in (("x", picture.x), ("y", picture.y)))
     clip = f"clip-{name}"
     left, top, across, down = box.split()
@@ -108,12 +107,12 @@ def draw(picture: Picture, kind: str, label: str, name: str, width: float = SIDE
         f'<svg viewBox="0 0 {total}" role="img" aria-label="{escape(label)}" '
         f'data-picture="{kind}" data-box="{box}"{axes}>',
         f'<clipPath id="{clip}"><rect x="{left}" y="{top}" width="{across}" height="{down}"/></clipPath>',
-        *_axis(frame),
+        *_axis(canvas),
         f'<g clip-path="url(#{clip})">',
-        *(_mark(mark, frame) for mark in picture.marks if not isinstance(mark, (Ring, Squares))),
-        *(_strip(picture.strip, frame) if picture.strip is not None else []),
+        *(_mark(mark, canvas) for mark in picture.marks if not isinstance(mark, (Ring, Squares))),
+        *(_strip(picture.strip, canvas) if picture.strip is not None else []),
         '<g class="live"></g></g>',
-        *(_mark(mark, frame) for mark in picture.marks if isinstance(mark, (Ring, Squares))),
+        *(_mark(mark, canvas) for mark in picture.marks if isinstance(mark, (Ring, Squares))),
         "</svg>",
     ]
     return "".join(parts)
@@ -126,29 +125,30 @@ def _scale(scale: AxisScale) -> str:
 # Axes -----------------------------------------------------------------------------------------------------------------
 
 
-def _axis(frame: Frame) -> list[str]:
+def _axis(canvas: Canvas) -> list[str]:
     """Return grid, ticks and labels of both axes."""
-    picture, bottom, right = frame.picture, TOP + frame.height, frame.left + frame.width
+    picture, bottom, right = canvas.picture, TOP + canvas.height, canvas.left + canvas.width
     grid, texts = [], []
-    for value, label in _ticks(picture.x, int(frame.width / 80)):
-        at = float(frame.x(value))
+    for value, label in _ticks(picture.x, int(canvas.width / 80)):
+        at = float(canvas.x(value))
         grid.append(f"M{at:.1f} {TOP}V{bottom:g}")
         texts.append(f'<text x="{at:.1f}" y="{bottom + 16:g}" class="tick mid">{escape(label)}</text>')
     for value, label in _ticks(picture.y, TICKS):
-        at = float(frame.y(value))
-        if not picture.strip or at < bottom - frame.strip:
-            grid.append(f"M{frame.left:g} {at:.1f}H{right:g}")
+        at = float(canvas.y(value))
+        if not picture.strip or at < bottom - canvas.strip:
+            grid.append(f"M{canvas.left:g} {at:.1f}H{right:g}")
             short = label if len(label) * LETTER <= NAMES else f"{label[: int(NAMES / LETTER) - 1]}…"
             title = "" if short == label else f"<title>{escape(label)}</title>"
             texts.append(
-                f'<text x="{frame.left - 7:g}" y="{at + 4:.1f}" class="tick end">{escape(short)}{title}</text>'
+                f'<text x="{canvas.left - 7:g}" y="{at + 4:.1f}" class="tick end">{escape(short)}{title}</text>'
             )
-    middle = TOP + (frame.height - frame.strip) / 2
+    center = canvas.left + canvas.width / 2
+    middle = TOP + (canvas.height - canvas.strip) / 2
     return [
         f'<path class="grid" d="{"".join(grid)}"/>',
-        f'<path class="axis" d="M{frame.left:g} {TOP}V{bottom:g}H{right:g}"/>',
+        f'<path class="axis" d="M{canvas.left:g} {TOP}V{bottom:g}H{right:g}"/>',
         *texts,
-        f'<text x="{frame.left + frame.width / 2:g}" y="{bottom + 38:g}" class="mid">{escape(picture.x.label)}</text>',
+        f'<text x="{center:g}" y="{bottom + 38:g}" class="mid">{escape(picture.x.label)}</text>',
         f'<text transform="translate(14 {middle:g}) rotate(-90)" class="mid">{escape(picture.y.label)}</text>'
         if picture.y.label
         else "",
@@ -178,40 +178,39 @@ def _step(least: float) -> float:
 # Marks ----------------------------------------------------------------------------------------------------------------
 
 
-def _mark(mark: Mark, frame: Frame) -> str:
+def _mark(mark: Mark, canvas: Canvas) -> str:
     if isinstance(mark, CurveLine):
-        return _curve(mark, frame)
+        return _curve(mark, canvas)
     if isinstance(mark, Reference):
         if mark.hidden:
             return ""
         kind = "dotted" if mark.dotted else "dashed"
-        return f'<path class="reference {kind}" d="{path(frame.x(mark.x), frame.y(mark.y))}"/>'
+        return f'<path class="reference {kind}" d="{path(canvas.x(mark.x), canvas.y(mark.y))}"/>'
     if isinstance(mark, Ring):
-        x, y = float(frame.x(mark.x)), float(frame.y(mark.y))
+        x, y = float(canvas.x(mark.x)), float(canvas.y(mark.y))
         kind = "at" if mark.filled else "ring"
         place = f' data-model="{mark.look.place}"' if mark.filled else ""
         return f'<circle class="{kind} {_classes(mark.look)}" cx="{x:.1f}" cy="{y:.1f}" r="5"{place}/>'
     if isinstance(mark, Bar):
-        y = float(frame.y(mark.y))
+        y = float(canvas.y(mark.y))
         if math.isnan(mark.low):
             return ""
-        ends = frame.x(np.array([mark.low, mark.high]))
+        ends = canvas.x(np.array([mark.low, mark.high]))
         return f'<path class="bar {_classes(mark.look)}" d="M{ends[0]:.1f} {y:.1f}H{ends[1]:.1f}"/>'
     if isinstance(mark, Outline):
-        return _outline(mark, frame)
+        return _outline(mark, canvas)
     if isinstance(mark, Shade):
         x_out, y_out = np.append(mark.x, mark.x[::-1]), np.append(mark.low, mark.high[::-1])
-        return f'<path class="shade {_classes(mark.look)}" d="{path(frame.x(x_out), frame.y(y_out))}Z"/>'
+        return f'<path class="shade {_classes(mark.look)}" d="{path(canvas.x(x_out), canvas.y(y_out))}Z"/>'
     if isinstance(mark, ThinLines):
-        lines = "".join(path(frame.x(each[:, 0]), frame.y(each[:, 1])) for each in mark.paths)
+        lines = "".join(path(canvas.x(each[:, 0]), canvas.y(each[:, 1])) for each in mark.paths)
         place = f' data-model="{mark.look.place}"' if mark.name == "threshold" else ""
         return f'<path class="thin {mark.name} {_classes(mark.look)}" d="{lines}"{place}/>'
     if isinstance(mark, Span):
-        return _span(mark, frame)
+        return _span(mark, canvas)
     if isinstance(mark, Squares):
-        return _squares(mark, frame)
-    assert isinstance(mark, Entry)  # of legends, which pages write themselves
-    return ""
+        return _squares(mark, canvas)
+    return ""  # an entry of a legend, which pages write themselves
 
 
 def _classes(look: Look) -> str:
@@ -220,8 +219,8 @@ def _classes(look: Look) -> str:
     return f"{place}c{COLORS.index(look.color) if look.color in COLORS else 6}"
 
 
-def _curve(curve: CurveLine, frame: Frame) -> str:
-    x, y = frame.x(curve.x), frame.y(curve.y)
+def _curve(curve: CurveLine, canvas: Canvas) -> str:
+    x, y = canvas.x(curve.x), canvas.y(curve.y)
     dashes = f" d{curve.look.place % len(DASHES)}"
     classes, title = f"curve {_classes(curve.look)}{dashes}", f"<title>{escape(curve.label)}</title>"
     line = f'<path class="{classes}" d="{path(x, y)}">{title}</path>'
@@ -231,12 +230,12 @@ def _curve(curve: CurveLine, frame: Frame) -> str:
     return f'{line}<path class="dots {_classes(curve.look)}" d="{dots}"/>'
 
 
-def _outline(outline: Outline, frame: Frame, y: Callable[[Any], Floats] | None = None) -> str:
+def _outline(outline: Outline, canvas: Canvas, y: Callable[[Any], Floats] | None = None) -> str:
     heights = np.nan_to_num(outline.heights) if outline.filled else outline.heights
-    x = np.repeat(frame.x(outline.edges), 2)[1:-1]
-    tops = np.repeat((y or frame.y)(heights), 2)
+    x = np.repeat(canvas.x(outline.edges), 2)[1:-1]
+    tops = np.repeat((y or canvas.y)(heights), 2)
     if outline.filled:
-        foot = float(frame.y(0.0))
+        foot = float(canvas.y(0.0))
         closed = path(np.concatenate([x[:1], x, x[-1:]]), np.concatenate([[foot], tops, [foot]]))
         return (
             f'<path class="filled {_classes(outline.look)}" d="{closed}Z"><title>{escape(outline.label)}</title></path>'
@@ -247,38 +246,38 @@ def _outline(outline: Outline, frame: Frame, y: Callable[[Any], Floats] | None =
     return f'<path class="steps {_classes(outline.look)}" d="{lines}"/>'
 
 
-def _strip(strip: Picture, frame: Frame) -> list[str]:
+def _strip(strip: Picture, canvas: Canvas) -> list[str]:
     """Return a lower picture at the foot of the axes."""
-    top = TOP + frame.height - frame.strip
-    parts = [f'<path class="axis" d="M{frame.left:g} {top:g}h{frame.width:g}"/>']
+    top = TOP + canvas.height - canvas.strip
+    parts = [f'<path class="axis" d="M{canvas.left:g} {top:g}h{canvas.width:g}"/>']
     if not math.isnan(strip.y.low):
 
         def y(values: Any) -> Floats:
-            return top + frame.strip * (1 - position(strip.y, values))
+            return top + canvas.strip * (1 - position(strip.y, values))
 
-        parts += [_outline(mark, frame, y) for mark in strip.marks if isinstance(mark, Outline)]
-    parts.append(f'<text x="{frame.left + 5:g}" y="{top + 14:g}" class="tick">{escape(strip.y.label)}, log</text>')
+        parts += [_outline(mark, canvas, y) for mark in strip.marks if isinstance(mark, Outline)]
+    parts.append(f'<text x="{canvas.left + 5:g}" y="{top + 14:g}" class="tick">{escape(strip.y.label)}, log</text>')
     return parts
 
 
-def _span(span: Span, frame: Frame) -> str:
-    y, x = float(frame.y(span.y)), float(frame.x(span.value))
+def _span(span: Span, canvas: Canvas) -> str:
+    y, x = float(canvas.y(span.y)), float(canvas.x(span.value))
     line = ""
     if not math.isnan(span.low):
-        low, high = (float(frame.x(end)) for end in (span.low, span.high))
+        low, high = (float(canvas.x(end)) for end in (span.low, span.high))
         line = f'<path class="span" d="M{low:.1f} {y - 4:.1f}v8M{low:.1f} {y:.1f}H{high:.1f}m0 -4v8"/>'
     return f'<g class="{_classes(span.look)}">{line}<circle class="value" cx="{x:.1f}" cy="{y:.1f}" r="4"/></g>'
 
 
-def _squares(squares: Squares, frame: Frame) -> str:
+def _squares(squares: Squares, canvas: Canvas) -> str:
     rows, columns = squares.darkness.shape
-    width, height = frame.width / columns, frame.height / rows
+    width, height = canvas.width / columns, canvas.height / rows
     longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=1)
     size = min(16.0, width / (0.65 * longest))
     parts = []
     for row in range(rows):
         for column in range(columns):
-            x, y = frame.left + column * width, TOP + row * height
+            x, y = canvas.left + column * width, TOP + row * height
             darkness = float(squares.darkness[row, column])
             parts.append(
                 f'<rect class="square" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
