@@ -34,7 +34,7 @@ from fastevals.show.report.pictures import Panel, block_panels, group_panels
 from fastevals.show.report.points import chosen
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe, over_cautions
-from fastevals.show.report.verdict import cautions, verdict
+from fastevals.show.report.verdict import cautions, verdict, verdict_over
 
 FOLDER = Path(__file__).parent
 DIGITS = range(3, 17)  # of a threshold
@@ -276,5 +276,12 @@ def _over(report: Report) -> dict[str, Any] | None:
         for name, metrics in over.metrics.items()
     ]
     by = printable(str(report.roles.by))
-    return {"by": by, "models": list(map(printable, names)), "rows": rows, "figures": figures, "means": means,
-            "cautions": over_cautions(report)}  # fmt: skip
+    return {
+        "by": by,
+        "verdict": verdict_over(over),
+        "cautions": over_cautions(report),
+        "models": list(map(printable, names)),
+        "means": means,
+        "figures": figures,
+        "rows": rows,
+    }

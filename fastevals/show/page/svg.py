@@ -28,6 +28,7 @@ from fastevals.show.plots.picture import (
     ThinLines,
     as_deviate,
 )
+from fastevals.show.plots.thinning import kept_within
 
 Floats = NDArray[np.float64]
 
@@ -330,27 +331,13 @@ def _number(tenths: int) -> str:
 
 def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
     """Return the points of a polyline that are kept: none other is farther from the line through these."""
-    n = len(points)
-    kept = np.zeros(n, dtype=bool)
+    kept = np.zeros(len(points), dtype=bool)
     kept[[0, -1]] = True
-    while True:
-        ends = np.flatnonzero(kept)
-        inner = np.flatnonzero(np.diff(ends) > 1)
-        if not inner.size:
-            return ends
-        first, last = ends[inner], ends[inner + 1]
-        sizes = last - first - 1
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.arange(starts[-1]) - np.repeat(starts[:-1] - first - 1, sizes)
-        origin = points[np.repeat(first, sizes)]
-        step, moved = points[np.repeat(last, sizes)] - origin, points[rows] - origin
+
+    def distance(rows: Any, before: Any, after: Any) -> Floats:
+        step, moved = points[after] - points[before], points[rows] - points[before]
         length = (step * step).sum(axis=1)
-        along = np.clip(np.divide((moved * step).sum(axis=1), length, out=np.zeros(len(rows)), where=length > 0), 0, 1)
-        distance = np.hypot(*(moved - along[:, np.newaxis] * step).T)
-        most = np.maximum.reduceat(distance, starts[:-1])
-        farthest = np.flatnonzero(distance == np.repeat(most, sizes))
-        piece, one_each = np.unique(np.searchsorted(starts, farthest, side="right") - 1, return_index=True)
-        more = rows[farthest[one_each][most[piece] > tolerance]]
-        if not more.size:
-            return ends
-        kept[more] = True
+        along = np.divide((moved * step).sum(axis=1), length, out=np.zeros(len(rows)), where=length > 0)
+        return np.hypot(*(moved - np.clip(along, 0, 1)[:, np.newaxis] * step).T)  # type: ignore[no-any-return]
+
+    return kept_within(kept, distance, tolerance)

@@ -17,7 +17,7 @@ from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show.plots.histogram import histogram_edges
 from fastevals.show.plots.picture import Picture, as_deviate, as_rate
 from fastevals.show.plots.roc import LOWEST, det_limits
-from fastevals.show.plots.thinning import first_at_least, rows_to_draw
+from fastevals.show.plots.thinning import first_at_least, kept_within, rows_to_draw
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -89,9 +89,7 @@ def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any =
     if are_probabilities(counts):
         kept[counts.rows_at_least(np.arange(100) / 100)] = True
         kept[counts.rows_at_least(np.nextafter(np.arange(BINS + 1) / BINS, 2))] = True
-    tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
-    while (far := _farthest(tps, fps, axes, np.flatnonzero(kept))).size:
-        kept[far] = True
+    kept[kept_within(kept, _distance(counts), TOLERANCE)] = True
     more = WANTED - int(kept.sum())
     if more > 0:  # so that steps of a threshold are small
         kept[_spread(counts, more // 2)] = True
@@ -139,36 +137,28 @@ def _shown(rate: Floats) -> Floats:
     return np.clip(as_deviate(rate), *as_deviate(np.array([LOWEST, HIGHEST])))
 
 
-def _farthest(tps: Floats, fps: Floats, axes: list[Axes], kept: Rows) -> Rows:
-    """Return the farthest point between each two that are kept, of those too far from what is drawn between these.
+def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
+    """Return how far rows are, in pixels of any picture, from what is drawn between two others.
 
     That is straight in counts. It is looked at where it has as many true, or as many false positives.
     """
-    inner = np.flatnonzero(np.diff(kept) > 1)
-    first, last = kept[inner], kept[inner + 1]
-    if not inner.size:
-        return inner
-    sizes = last - first - 1
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    rows = np.arange(starts[-1]) - np.repeat(starts[:-1] - first - 1, sizes)
-    tp, fp, tp0, fp0 = tps[rows], fps[rows], np.repeat(tps[first], sizes), np.repeat(fps[first], sizes)
-    tp1, fp1 = np.repeat(tps[last], sizes) - tp0, np.repeat(fps[last], sizes) - fp0
-    along = [
-        np.divide(moved - begin, step, out=np.full(rows.size, 0.5), where=step > 0)
-        for moved, begin, step in ((tp, tp0, tp1), (fp, fp0, fp1))
-    ]
-    found = []
-    for to_pixels in axes:
-        x, y = to_pixels(tp, fp)
-        distance = np.full(rows.size, np.inf)
-        for t in along:
-            x_drawn, y_drawn = to_pixels(tp0 + t * tp1, fp0 + t * fp1)
-            distance = np.minimum(distance, np.hypot(x_drawn - x, y_drawn - y))
-        most = np.maximum.reduceat(distance, starts[:-1])
-        farthest = np.flatnonzero(distance == np.repeat(most, sizes))
-        piece, one_each = np.unique(np.searchsorted(starts, farthest, side="right") - 1, return_index=True)
-        found.append(rows[farthest[one_each][most[piece] > TOLERANCE]])
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
+    tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
+
+    def distance(rows: Rows, before: Rows, after: Rows) -> Floats:
+        most = np.zeros(rows.size)
+        steps = [each[after] - each[before] for each in (tps, fps)]
+        moved = [each[rows] - each[before] for each in (tps, fps)]
+        along = [np.divide(a, b, out=np.full(rows.size, 0.5), where=b > 0) for a, b in zip(moved, steps, strict=True)]
+        for to_pixels in axes:
+            x, y = to_pixels(tps[rows], fps[rows])
+            least = np.full(rows.size, np.inf)
+            for t in along:
+                x_drawn, y_drawn = to_pixels(tps[before] + t * steps[0], fps[before] + t * steps[1])
+                least = np.minimum(least, np.hypot(x_drawn - x, y_drawn - y))
+            most = np.maximum(most, least)
+        return most
+
+    return distance
 
 
 def _spread(counts: ThresholdCounts, n: int) -> Rows:

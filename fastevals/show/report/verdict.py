@@ -10,6 +10,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import AUC, PROBABILITY_COLUMNS, ModelDifference
+from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
 
 AT_THRESHOLD = ("recall", "precision")  # compared at the chosen thresholds, beside what these are best by
@@ -33,6 +34,19 @@ def verdict(report: Report, block: ReportBlock) -> list[str]:
     elif len(models) > 1:
         said.append("Without intervals of differences it can't be told whether that is more than chance.")
     return said
+
+
+def verdict_over(over: OverValues) -> str:
+    """Return a sentence on the means over the values of --by."""
+    title, n_values = SCORE_METRICS[AUC].title, len(over.values)
+    means = {name: metrics[AUC] for name, metrics in over.metrics.items() if not math.isnan(metrics[AUC].mean)}
+    if not means:
+        return f"No value has both classes: no {title} is defined."
+    greatest, auc = max(means.items(), key=lambda pair: float(pair[1].mean))
+    interval = auc.mean_confidence_interval or Interval(math.nan, math.nan)
+    said = f"{printable(greatest)} has a mean {title} of {_value(float(auc.mean), interval)} over {n_values:,} values"
+    others = [f"{printable(name)} {each.mean:.3f}" for name, each in means.items() if name != greatest]
+    return f"{said}; {_listed(others)}." if others else f"{said}."
 
 
 def cautions(report: Report, block: ReportBlock) -> list[str]:
