@@ -53,6 +53,8 @@ MOVES = """async () => {
     }
     return took.sort((a, b) => a - b)[30];
 }"""
+UNDRAWN = """() => [...document.querySelectorAll("svg *")].filter((each) =>
+    [...each.attributes].some((one) => /NaN|Infinity|undefined/.test(one.value))).map((each) => each.outerHTML)"""
 NARROW = {"width": 360, "height": 800}
 
 
@@ -279,9 +281,12 @@ def test_every_page_opens_without_complaint(browser: Any, tmp_path: Path, case: 
     if "live" in file.read_text() and shown.page.locator("#by").count():
         for by in ("score", "share", "recall", "precision", "fpr", "cost"):
             shown.set("by", by)
-            shown.set("at", 300)
-            shown.set("ratio", 50)
-    assert "NaN" not in shown.page.inner_text("main")
+            for control, value in (("at", 0), ("at", 1000), ("at", 300), ("cost-fp", 0), ("prior", 1), ("prior", 999)):
+                shown.set(control, value)
+            for ratio in (-300, 300, 50):
+                shown.set("ratio", ratio)
+    assert not re.search("NaN|Infinity", shown.page.inner_text("main"))
+    assert shown.page.evaluate(UNDRAWN) == []
     assert shown.complaints == []
 
 

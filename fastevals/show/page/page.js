@@ -53,8 +53,8 @@
     }
     return low <= high ? [low, high] : null;
   };
-  const asPrior = (x, at) => divide(x * at.fp, x * at.fp + (1 - x) * at.fn);
-  const asShare = (prior, at) => divide(prior * at.fn, prior * at.fn + (1 - prior) * at.fp);
+  const asPrior = (x, at) => x <= 0 || x >= 1 ? Math.round(x) : divide(x * at.fp, x * at.fp + (1 - x) * at.fn);
+  const asShare = (prior, at) => prior <= 0 || prior >= 1 ? Math.round(prior) : divide(prior * at.fn, prior * at.fn + (1 - prior) * at.fp);
 
   // Where a value is in a picture ------------------------------------------------------------------------------------
   const deviate = (p) => { // Acklam's rational approximation, to 1e-9
@@ -123,22 +123,24 @@
       square.setAttribute("fill-opacity", (0.9 * share).toFixed(3));
     });
   };
+  const line = (n, point) => { // through those of n + 1 points that are defined
+    let d = "";
+    for (let k = 0; k <= n; k++) {
+      const [x, y] = point(k / n);
+      if (isFinite(x) && isFinite(y)) d += `${d ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+    }
+    return d;
+  };
   const overPrior = (picture, block, at) => { // costs bend these curves, unlike those over PC(+)
     block.models.forEach((m, place) => {
       if (!(m.P && m.N) || !picture.curves[place]) return;
-      let d = "";
-      for (let k = 0; k <= 200; k++) {
-        const x = asShare(k / 200, at);
-        let least = Infinity;
-        for (const row of m.hull || (m.hull = vertices(m))) least = Math.min(least, x * (1 - m.tp[row] / m.P) + (1 - x) * m.fp[row] / m.N);
-        d += `${k ? "L" : "M"}${picture.x(k / 200).toFixed(1)} ${picture.y(least).toFixed(1)}`;
-      }
-      picture.curves[place].setAttribute("d", d);
+      const rows = m.hull || (m.hull = vertices(m));
+      const least = (x) => Math.min(...rows.map((row) => x * (1 - m.tp[row] / m.P) + (1 - x) * m.fp[row] / m.N));
+      picture.curves[place].setAttribute("d", line(200, (prior) => [picture.x(prior), picture.y(least(asShare(prior, at)))]));
     });
-    picture.references.forEach((line, which) => {
-      let d = "";
-      for (let k = 0; k <= 200; k++) { const x = asShare(k / 200, at); d += `${k ? "L" : "M"}${picture.x(k / 200).toFixed(1)} ${picture.y(which ? x : 1 - x).toFixed(1)}`; }
-      line.setAttribute("d", d);
+    picture.references.forEach((reference, which) => {
+      const cost = (x) => (which ? x : 1 - x);
+      reference.setAttribute("d", line(200, (prior) => [picture.x(prior), picture.y(cost(asShare(prior, at)))]));
     });
   };
   const vertices = (m) => {
@@ -174,7 +176,8 @@
   };
   const allScores = blocks.flatMap((block) => block.models.flatMap((m) => [m.t[1], m.t[m.t.length - 1]])).filter(isFinite);
   const range = () => (state.by === "score" ? [Math.min(...allScores), Math.max(...allScores)] : [0, 1]);
-  const middle = () => { const [low, high] = range(); return state.at === null ? (low + high) / 2 : state.at; };
+  const between = (share) => { const [low, high] = range(); return low * (1 - share) + high * share; };
+  const middle = () => (state.at === null ? between(0.5) : state.at);
   const whole = (v) => (Number.isInteger(v) ? v.toLocaleString("en-US") : String(+v.toPrecision(6)));
   const short = (v) => (isNaN(v) || v === null ? "-" : Math.abs(v) < 1e6 ? v.toFixed(4) : String(+v.toPrecision(6)));
   const threshold = (v) => (v === Infinity ? "inf" : String(+v.toPrecision(6)));
@@ -219,7 +222,7 @@
     find("by").value = state.by;
     const slides = !["chosen", "cost"].includes(state.by);
     find("at").disabled = find("at-number").disabled = !slides;
-    find("at").value = 1000 * (value - low) / ((high - low) || 1);
+    find("at").value = high > low ? Math.min(Math.max(1000 * (value / 2 - low / 2) / (high / 2 - low / 2), 0), 1000) : 500;
     find("at-number").value = slides ? +value.toPrecision(6) : "";
     find("cost-fp").value = state.fp; find("cost-fn").value = state.fn;
     find("ratio").value = state.fp > 0 && state.fn > 0 ? 100 * Math.log10(state.fn / state.fp) : state.fn > 0 ? 300 : -300;
@@ -235,7 +238,7 @@
   const on = (id, event, act) => find(id).addEventListener(event, (given) => { act(given.target.value); changed(true); });
   if (blocks.length) {
     on("by", "change", (value) => { state.by = value; state.at = null; });
-    on("at", "input", (value) => { const [low, high] = range(); state.at = low + (high - low) * value / 1000; });
+    on("at", "input", (value) => { state.at = between(value / 1000); });
     on("at-number", "change", (value) => { state.at = number(value, state.at); });
     on("cost-fp", "change", (value) => { if (number(value, -1) >= 0 && +value + state.fn > 0) state.fp = +value; });
     on("cost-fn", "change", (value) => { if (number(value, -1) >= 0 && +value + state.fp > 0) state.fn = +value; });
