@@ -42,8 +42,7 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
     thresholds : sequence of float
         That are kept, too.
     """
-    named = np.array([each for each in thresholds if not np.isnan(each)])
-    kept = [_ends(counts), counts.rows_at_least(vertices.thresholds), counts.rows_at_least(named)]
+    kept = [_needed(counts, vertices, thresholds)]
     steps = np.arange(1, COLUMNS) / COLUMNS
     deviates = as_rate(np.linspace(as_deviate(LOWEST), as_deviate(HIGHEST), COLUMNS))
 
@@ -62,10 +61,7 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
     with np.errstate(over="ignore"):
         low, high = (float(counts.thresholds[row]) / 2 for row in (-1, 1))
         at = 2 * (low + (high - low) * steps)
-    kept.append(counts.rows_at_least(np.concatenate([at, histogram_edges(counts)[0]])))
-    if are_probabilities(counts):
-        kept.append(counts.rows_at_least(np.arange(1001) / 1000))
-        kept.append(counts.rows_at_least(np.nextafter(np.arange(BINS + 1) / BINS, 2)))  # ends of calibration's bins
+    kept.append(counts.rows_at_least(at))
     return np.unique(np.concatenate(kept))
 
 
@@ -80,15 +76,8 @@ def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any =
     n = counts.thresholds.size
     if n <= WANTED:
         return np.arange(n)
-    named = np.array([each for each in thresholds if not np.isnan(each)])
     kept = np.zeros(n, dtype=bool)
-    kept[_ends(counts)] = True
-    kept[counts.rows_at_least(vertices.thresholds)] = True
-    kept[counts.rows_at_least(named)] = True
-    kept[counts.rows_at_least(histogram_edges(counts)[0])] = True
-    if are_probabilities(counts):
-        kept[counts.rows_at_least(np.arange(100) / 100)] = True
-        kept[counts.rows_at_least(np.nextafter(np.arange(BINS + 1) / BINS, 2))] = True
+    kept[_needed(counts, vertices, thresholds)] = True
     kept[kept_within(kept, _distance(counts), TOLERANCE)] = True
     more = WANTED - int(kept.sum())
     if more > 0:  # so that steps of a threshold are small
@@ -96,12 +85,21 @@ def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any =
     return np.flatnonzero(kept)
 
 
-def _ends(counts: ThresholdCounts) -> Rows:
-    """Return the first rows and the last, and where a DET curve begins and ends: those of the first errors."""
+def _needed(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any) -> Rows:
+    """Return the rows that pictures can't do without."""
     last = counts.thresholds.size - 1
+    # A DET curve begins and ends at the first errors of each kind.
     errors = int(last_row(last + 1, (), lambda rows: counts.fps[rows] == 0)) + 1
     hits = int(last_row(last + 1, (), lambda rows: counts.tps[rows] < counts.n_pos))
-    return np.array([min(row, last) for row in (0, 1, last, errors, hits)], np.intp)
+    at = [
+        vertices.thresholds,
+        np.array([each for each in thresholds if not np.isnan(each)]),
+        histogram_edges(counts)[0],
+    ]
+    if are_probabilities(counts):  # net benefit, and the ends of calibration's bins
+        at += [np.arange(100) / 100, np.nextafter(np.arange(BINS + 1) / BINS, 2)]
+    ends = np.array([min(row, last) for row in (0, 1, last, errors, hits)], np.intp)
+    return np.concatenate([ends, *map(counts.rows_at_least, at)])
 
 
 Axes = Callable[[Floats, Floats], tuple[Floats, Floats]]  # x and y in pixels of true and false positives
