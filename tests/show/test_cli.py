@@ -768,13 +768,13 @@ def test_what_reaches_a_terminal_is_printable(capsys, tmp_path):
         assert printed.replace("\n", "").isprintable()
 
 
-def test_pictures_are_of_few_thresholds_of_the_first_blocks(monkeypatch):
+def test_pictures_are_of_few_thresholds_of_the_first_blocks():
     import fastevals
-    from fastevals.show.report import report as module
+    from fastevals.show.report.report import build_report
 
-    monkeypatch.setattr(module, "MOST_PICTURED", 2)
-    made = fastevals.report(load_digits_eight(), label="label", score=["logistic"], by="fold", resamples=0)
-    assert [block.models[0].counts is not None for block in made.blocks] == [k < 2 for k in range(5)]
+    for kept in (0, 2):
+        made = build_report(load_digits_eight(), label="label", score=["logistic"], by="fold", n_pictured=kept)
+        assert [block.models[0].counts is not None for block in made.blocks] == [k < kept for k in range(5)]
     rng = np.random.default_rng(1)
     large = fastevals.report(
         {"y": rng.random(300_000) < 0.2, "s": rng.random(300_000)}, label="y", score="s", resamples=0

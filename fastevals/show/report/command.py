@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastevals._kernels.ahead import compiled_ahead
 from fastevals.show.commands import (
+    MOST_PICTURED,
     SUMMARY,
     Parser,
     add_shared,
@@ -137,9 +138,10 @@ def run(arguments: argparse.Namespace) -> None:
     check_beforehand(arguments)
     from fastevals.show.report.report import build_report
 
+    n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
     later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
     with later if arguments.resamples != 0 else contextlib.nullcontext():
-        report = build_report(arguments.file, **call_options(arguments))
+        report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:
         from fastevals.show.report.pictures import report_pictures

@@ -75,7 +75,6 @@ from fastevals.show.report.over_values import (
     measure_over_values,
     why_no_delong,
 )
-from fastevals.show.report.points import candidates
 from fastevals.show.report.streams import (
     CertifiedBlock,
     ExactStream,
@@ -363,8 +362,12 @@ def build_report(
     on_invalid: str = "raise",
     against: Any = None,
     progress: bool = False,
+    n_pictured: int = MOST_PICTURED,
 ) -> Report:
-    """Measure each model in each block, and over all values of the `by` column; arguments as `report`."""
+    """Measure each model in each block, and over all values of the `by` column; arguments as `report`.
+
+    The first `n_pictured` blocks keep what pictures of their models are made of.
+    """
     form = CsvForm.checked(separator, encoding, header)
     label, weight, by, group = (
         column_name(role, name) for role, name in (("label", label), ("weight", weight), ("by", by), ("group", group))
@@ -393,7 +396,7 @@ def build_report(
     with naming_rows(columns.line):
         plan = as_plan(resamples, confidence, seed)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
-        measure = _Measure(roles, rule, plan, progress)
+        measure = _Measure(roles, rule, plan, n_pictured, progress)
         n_dropped = 0
         if summary is not None:
             summary = summary.of_models(roles.label, scores)
@@ -439,6 +442,7 @@ class _Measure(NamedTuple):
     roles: ColumnRoles
     rule: ThresholdRule
     plan: IntervalPlan | None
+    n_pictured: int
     progress: bool
 
     def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> Measured:
@@ -463,14 +467,17 @@ class _Measure(NamedTuple):
         """Measure files in scans."""
         metrics, plan = column_metrics(*self.rule), self.plan
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
-        thresholds += PICTURED_PROBABILITIES
+        if self.n_pictured:
+            thresholds += PICTURED_PROBABILITIES
         stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
         sizes = [block.n_samples for block in stream.blocks]
         plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
         grouped = "DeLong's don't hold for rows in groups" if reader.group is not None else None
         why_none = "" if plan is None else grouped
         streamed = stream.count(plan, metrics)
-        models = [self.streamed_models(block, reader, k < MOST_PICTURED, why_none) for k, block in enumerate(streamed)]
+        models = [
+            self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
+        ]
         defined = [_defined(metrics, each) for each in models]
         joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
@@ -522,7 +529,7 @@ class _Measure(NamedTuple):
             for name in summary.models:
                 certified = block.certified(name)
                 known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
-                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < MOST_PICTURED, known)
+                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
                 bounds = {
                     metric: Interval(number.low, number.high)
                     for metric, number in certified.items()
@@ -557,7 +564,7 @@ class _Measure(NamedTuple):
         for name in progressed(rows.scores, "measuring models"):
             ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
             totals = totals or _block_totals(ranking)
-            model = _measure_model(name, ranking, self.rule, number < MOST_PICTURED, _won_pairs(ranking))
+            model = _measure_model(name, ranking, self.rule, number < self.n_pictured, _won_pairs(ranking))
             if wants_variance:
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)
@@ -776,6 +783,8 @@ def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: flo
     calibration = CalibrationCurve.from_counts(counts) if are_probabilities(counts) else None
     rows = np.arange(counts.thresholds.size)
     if rows.size > MOST_POINTS:
+        from fastevals.show.report.points import candidates
+
         rows = candidates(counts, vertices, [threshold])
     below = np.append(counts.thresholds[1:], -math.inf)[rows]
     return {"counts": counts.take(rows), "below": below, "calibration": calibration}
