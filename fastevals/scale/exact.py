@@ -666,7 +666,7 @@ class AtomPoints(ThresholdCounts):
                 between = self.fps[row] - self.fps[row - 1]
                 raise ValueError(
                     f"counts at the threshold {threshold:.17g} are not known: {between:,} negatives are between the "
-                    f"scores of positives around it, {self.thresholds[row]:.17g} and {self.thresholds[row - 1]:.17g}. "
+                    f"known ones around it, {self.thresholds[row]:.17g} and {self.thresholds[row - 1]:.17g}. "
                     "Name it beforehand (at=)"
                 )
         return rows

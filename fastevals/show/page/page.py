@@ -19,7 +19,6 @@ from fastevals._text import describe_block, format_label, format_number, printab
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
-from fastevals.results import as_json
 from fastevals.show.commands import NO_JINJA
 from fastevals.show.page.svg import draw
 from fastevals.show.plots.picture import COLORS
@@ -35,6 +34,8 @@ from fastevals.show.report.points import chosen
 from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe, over_cautions
 from fastevals.show.report.verdict import cautions, verdict, verdict_over
+
+Floats = NDArray[np.float64]
 
 FOLDER = Path(__file__).parent
 DIGITS = range(3, 17)  # of a threshold
@@ -75,8 +76,6 @@ def report_page(report: Report, command: str | None = None) -> str:
     blocks = [_block(report, block, k) for k, block in enumerate(report.blocks)]
     live = {
         "costs": report.costs or {},
-        "best": report.best,
-        "threshold": as_json(report.threshold),
         "blocks": [_points(block) for block in report.blocks if any(model.counts for model in block.models)],
     }
     return _template().render(  # type: ignore[no-any-return]
@@ -131,7 +130,6 @@ def _block(report: Report, block: ReportBlock, k: int) -> dict[str, Any]:
         "figures": [
             figure for name, panels in block_panels(with_costs, block) for figure in _figures(name, panels, f"b{k}")
         ],
-        "is_live": any(model.counts is not None for model in block.models),
     }
 
 
@@ -209,15 +207,16 @@ def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any
     assert below is not None
     # Where all thresholds are there, any score is told from any other; of the others some digits do.
     are_all = rows.size == counts.thresholds.size and bool((below[:-1] == counts.thresholds[1:]).all())
-    short = _shortened(few.thresholds[1:], below[rows][1:], model.threshold)
+    thresholds = few.thresholds[1:].astype(np.float64)
+    if not are_all:
+        thresholds = _shortened(thresholds, below[rows][1:].astype(np.float64), model.threshold)
     at = None if math.isnan(model.threshold) else int(few.rows_at_least(np.asarray(model.threshold)))
     return {
         "name": model.name,
         "at": at,
-        "t": few.thresholds[1:].astype(np.float64).tolist() if are_all else short,
+        "t": thresholds.tolist(),
         "tp": _steps(few.tps),
         "fp": _steps(few.fps),
-        "probabilities": model.calibration is not None,
     }
 
 
@@ -226,9 +225,8 @@ def _steps(counts: NDArray[Any]) -> list[int | float]:
     return [int(step) if float(step).is_integer() else step for step in steps]
 
 
-def _shortened(values: NDArray[Any], below: NDArray[Any], exact: float) -> list[float]:
+def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
     """Return thresholds with as few digits as predict the same rows: above the next score below; one stays exact."""
-    values, below = values.astype(np.float64), below.astype(np.float64)
     short, is_long = values.copy(), values != exact
     for digits in DIGITS:
         rest = np.flatnonzero(is_long)
@@ -240,7 +238,7 @@ def _shortened(values: NDArray[Any], below: NDArray[Any], exact: float) -> list[
         fits = (rounded <= values[rest]) & (rounded > below[rest])
         short[rest[fits]] = rounded[fits]
         is_long[rest[fits]] = False
-    return short.tolist()  # type: ignore[no-any-return]
+    return short
 
 
 # Over the values of --by ----------------------------------------------------------------------------------------------

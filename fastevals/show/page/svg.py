@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from fastevals.show.plots.picture import (
     COLORS,
+    DARKEST,
     DASHES,
+    MIDDLE,
     AxisScale,
     Bar,
     CurveLine,
@@ -40,7 +42,6 @@ NAMES = 170  # pixels, at most, for names left of the axes
 FINE = 10  # a path's numbers are whole, of a tenth of a pixel
 TOLERANCE = 0.08  # pixels that a path may be off
 TICKS = 6  # of an axis, about
-DARK = 0.55  # from where text on a square is white
 
 
 class Canvas:
@@ -282,10 +283,10 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
             darkness = float(squares.darkness[row, column])
             parts.append(
                 f'<rect class="square" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
-                f'fill-opacity="{0.9 * darkness:.3f}"/>'
+                f'fill-opacity="{DARKEST * darkness:.3f}"/>'
             )
             lines = squares.lines[row][column]
-            ink = "dark" if darkness > DARK else "light"
+            ink = "dark" if darkness > MIDDLE else "light"
             for k, line in enumerate(lines):
                 at = y + height / 2 + size * (1.2 * (k - (len(lines) - 1) / 2) + 0.35)
                 parts.append(

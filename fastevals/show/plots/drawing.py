@@ -11,7 +11,8 @@ import numpy as np
 from fastevals.show.plots import style
 from fastevals.show.plots.picture import (
     COLORS,
-    COLUMNS,
+    DARKEST,
+    MIDDLE,
     AxisScale,
     Bar,
     CurveLine,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-INK, DARKEST, MIDDLE = COLORS[0], 0.9, 0.55  # of cells: colour, opacity, and from where text on them is white
-LARGEST = 12.0  # points, of text in cells
+INK = COLORS[0]  # of squares
+LARGEST = 12.0  # points, of text in squares
 
 
 class _Drawn(NamedTuple):
@@ -49,11 +50,10 @@ _DRAWN_ON: WeakKeyDictionary[Any, _Drawn] = WeakKeyDictionary()
 
 def picture_on(ax: Axes) -> Picture:
     """Return the picture that was drawn on axes, to be added to; a new one where there is none, or it was cleared."""
-    columns = max(COLUMNS, 4 * math.ceil(ax.get_window_extent().width))  # at least four a pixel
     drawn = _DRAWN_ON.get(ax)
     if drawn is None or not {*drawn.artists} <= {*ax.get_children()}:
         drawn = _DRAWN_ON[ax] = _Drawn(Picture(), [])
-    drawn.picture.columns = columns
+    drawn.picture.columns = style.count_columns(ax)
     return drawn.picture
 
 
@@ -112,16 +112,7 @@ def _draw(ax: Axes, mark: Mark) -> Any:
     if isinstance(mark, Outline):
         return _draw_outline(ax, mark)
     if isinstance(mark, Shade):
-        return ax.fill_between(
-            mark.x,
-            mark.low,
-            mark.high,
-            color=mark.look.color,
-            alpha=style.SHADE,
-            linewidth=0,
-            zorder=1.5,
-            label="_band",
-        )
+        return _draw_shade(ax, mark)
     if isinstance(mark, ThinLines):
         return _draw_thin_lines(ax, mark)
     if isinstance(mark, Span):
@@ -129,6 +120,11 @@ def _draw(ax: Axes, mark: Mark) -> Any:
     if isinstance(mark, Squares):
         return _draw_squares(ax, mark)
     return _draw_entry(ax, mark)
+
+
+def _draw_shade(ax: Axes, shade: Shade) -> Any:
+    options: dict[str, Any] = {"color": shade.look.color, "alpha": style.SHADE, "linewidth": 0, "label": "_band"}
+    return ax.fill_between(shade.x, shade.low, shade.high, zorder=1.5, **options)
 
 
 def _draw_bar(ax: Axes, bar: Bar) -> Any:

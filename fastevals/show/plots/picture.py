@@ -23,6 +23,7 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (6, 1.5, 1.5, 1.5), (1.5,
 GREY = "#767676"
 COLUMNS = 4096  # that a line is thinned to, at least
 BAR_STEP = 0.015  # between bars, on the y axis
+DARKEST, MIDDLE = 0.9, 0.55  # opacity of a square whose share is 1, and the share above which text on it is white
 
 
 class Look(NamedTuple):
@@ -179,7 +180,7 @@ class Picture:
     equal : bool
         Whether a step is as long on both axes.
     legend : str
-        Where it would cover least, as matplotlib names places; "below" the axes.
+        Where it would cover least, as matplotlib names places; "under" the axes.
     strip : Picture or None
         A lower picture on the same x, at the foot of the axes, `strip_height` of them high.
     """

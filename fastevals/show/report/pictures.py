@@ -61,6 +61,7 @@ class _Kind(NamedTuple):
     size: tuple[float, float]
     place: Callable[[ModelNumbers, Costs], Point | None]
     needs: Literal["counts", "probabilities", "costs"] = "counts"
+    as_line: bool = False  # whether that is an x alone
 
 
 # At the chosen threshold ----------------------------------------------------------------------------------------------
@@ -139,7 +140,8 @@ KINDS = {
     ),
     "calibration": _Kind(
         lambda model, _: model.calibration, draw_calibration, style.TALL,
-        lambda model, _: (model.threshold, math.nan), "probabilities",
+        lambda model, _: (model.threshold, math.nan) if math.isfinite(model.threshold) else None,
+        "probabilities", as_line=True,
     ),
     "decision": _Kind(
         _of_counts(DecisionCurve.from_counts), draw_decision, style.WIDE, _at_probability,
@@ -210,17 +212,16 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
 
 
 def _mark_thresholds(picture: Picture, kind: _Kind, models: Sequence[ModelNumbers], costs: Costs) -> None:
-    """Mark where each model is at its threshold: by a point, among probabilities by a line."""
+    """Mark where each model is at its threshold: by a point, or a line."""
     for k, model in enumerate(models):
-        point = None if math.isinf(model.threshold) and kind.needs == "probabilities" else kind.place(model, costs)
-        if point is None or math.isnan(point[0]):
+        point, look = kind.place(model, costs), Look.of_place(k)
+        if point is None:
             continue
-        look = Look.of_place(k)
-        if kind.draw is draw_calibration:
+        if kind.as_line:
             picture.add(ThinLines("threshold", [np.array([(point[0], 0.0), (point[0], 1.0)])], look, 1.2, 0.8))
         else:
             picture.add_ring(*point, look, filled=True)
-    picture.add_entry("chosen threshold", marker="" if kind.draw is draw_calibration else "o")
+    picture.add_entry("chosen threshold", marker="" if kind.as_line else "o")
 
 
 def _score_panel(model: ModelNumbers, counts: ThresholdCounts) -> Panel:
